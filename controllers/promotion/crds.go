@@ -9,6 +9,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/wavetank/wavetank/controllers/internal/crds"
+	"github.com/wavetank/wavetank/controllers/promotion/orders"
+	"github.com/wavetank/wavetank/controllers/promotion/targets"
 )
 
 //go:embed crds/*.yaml
@@ -20,3 +22,13 @@ var crdFiles embed.FS
 func CRDs() []*apiextensionsv1.CustomResourceDefinition {
 	return crds.Read("promotion", crdFiles)
 }
+
+// GitopsCluster is the kind that stands for a cluster.
+var GitopsCluster = targets.GitopsCluster
+
+// Of an Event that asks a CI for a promotion.
+const (
+	PromoteReason         = orders.PromoteReason
+	EnvironmentAnnotation = orders.EnvironmentAnnotation
+	RevisionAnnotation    = orders.RevisionAnnotation
+)

@@ -1,9 +1,10 @@
-// This file exists to show at a glance what the variants of the story do differently: one policy,
-// one line for each step from the controller as it was to the fixed variant.
+// This file holds the variants: one policy each, and a line for each step from the controller as it
+// was to the fixed one.
 
 package promotion
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -11,7 +12,9 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
+	"github.com/wavetank/wavetank/controllers/promotion/plan"
 	"github.com/wavetank/wavetank/internal/versions"
 )
 
@@ -42,58 +45,53 @@ const (
 	V6t Variant = "V6t"
 	// V7 is V3 with a guard object that must be created before promoting.
 	V7 Variant = "V7"
-	// V8 is the fixed variant: see guard.go.
+	// V8 is the fixed variant: see fix.go.
 	V8 Variant = "V8"
 )
 
-// policy is the set of decisions in which the variants differ. The zero policy is V0.
+// policy is the set of decisions in which the variants differ. The zero policy is of no variant.
 type policy struct {
 	// done says whether an environment that does not run the revision yet needs no promotion any
 	// more.
-	done doneRule
-	// record writes the outcome of a promotion to the status, errors included, instead of returning
-	// the error.
-	record bool
-	// onlySpecChanges drops events of Pipelines whose generation has not changed.
-	onlySpecChanges bool
+	done plan.Done
+	// promote carries out a decision.
+	promote func(context.Context, *pass, plan.Decision) (ctrl.Result, error)
+	// gate is asked between deciding and promoting, ended what becomes of the outcome. They are for
+	// promoteOnce.
+	gate  gate
+	ended outcome
+	// setUp makes something of an error while the operator sets itself up.
+	setUp func(error) error
+	// events selects the events of Pipelines.
+	events []predicate.Predicate
 	// requeueUnread ends a pass that could not read every target: nothing is decided, and it comes
 	// back with back-off.
 	requeueUnread bool
 	// stamp puts the time of the pass into the first status write.
 	stamp bool
-	// swallow starts the operator without a controller if its set-up fails, instead of letting the
-	// process end.
-	swallow bool
-	// gate is asked between deciding and promoting.
-	gate gate
-
-	// guarded replaces the record by a guard object with phases, and the pass by two looks: one at
-	// the cache, one live.
+	// guarded makes two looks of a pass: one at the cache, one live.
 	guarded bool
 	// timeout bounds one call to the forge; zero waits for as long as it takes.
 	timeout time.Duration
 }
 
-// policies is the table of the story.
+// policies are those of the variants.
 func policies() map[Variant]policy {
-	v0 := policy{done: anyTargetRuns, swallow: true}
+	v0 := policy{done: plan.AnyTargetRuns, promote: promoteOnce, ended: forget, setUp: swallow}
 	v1a := v0
-	v1a.record = true
+	v1a.ended = record
 	v1 := v1a
-	v1.done = recorded
+	v1.done = plan.Recorded
 	v2 := v1
-	v2.onlySpecChanges = true
+	v2.events = []predicate.Predicate{predicate.GenerationChangedPredicate{}}
 	v3 := v2
 	v3.requeueUnread = true
-	v4 := v3
-	v4.gate = readRecordLive
-	v6 := v3
-	v6.gate = recordIntent
+	v4, v6, v7 := v3, v3, v3
+	v4.gate, v6.gate, v7.gate = readRecordLive, recordIntent, createGuardOnce
 	v6t := v6
 	v6t.stamp = true
-	v7 := v3
-	v7.gate = createGuardOnce
-	v8 := policy{done: never, requeueUnread: true, guarded: true, timeout: 30 * time.Second}
+	v8 := policy{done: plan.Never, promote: promoteGuarded, setUp: func(err error) error { return err },
+		requeueUnread: true, guarded: true, timeout: 30 * time.Second}
 
 	return map[Variant]policy{
 		V0: v0, V1a: v1a, V1: v1, V2: v2, V3: v3, V4: v4, V5: v3, V6: v6, V6t: v6t, V7: v7, V8: v8, "": v8,

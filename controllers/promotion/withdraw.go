@@ -1,4 +1,4 @@
-// This file exists for what the fixed variant leaves behind when the first environment moves on:
+// This file clears away what the fixed variant leaves behind when the first environment moves on:
 // guards that were not confirmed, and pull requests that have been outdone. The original needs none
 // of it, for it pushes every revision to the same branch; a branch for each promotion keeps a late
 // order away from a newer revision, and has to be cleared away.
@@ -15,6 +15,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/wavetank/wavetank/controllers/promotion/plan"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
@@ -29,20 +30,20 @@ const (
 // turns are the environments whose turn has come in this episode: they run its revision, or have
 // been promoted to it. What was ordered for them in past episodes is outdone. What was ordered for
 // later ones, which the episode has not reached, is still the best that there is for them.
-func (p *pass) turns(d decision, guard *v1alpha1.Promotion) []string {
-	if d.revision == "" {
+func (p *pass) turns(d plan.Decision, guard *v1alpha1.Promotion) []string {
+	if d.Revision == "" {
 		return nil
 	}
 	var out []string
 	for _, env := range p.pipeline.Spec.Environments[1:] {
 		seen := p.pipeline.Status.Environments[env.Name]
-		if !allRun(seen, d.revision) || !allReady(seen) {
+		if !plan.AllRun(seen, d.Revision) || !plan.AllReady(seen) {
 			break
 		}
 		out = append(out, env.Name)
 	}
 	if guard != nil && guard.Status.Phase == v1alpha1.PhasePromoted {
-		out = append(out, d.env.Name)
+		out = append(out, d.Env.Name)
 	}
 	return out
 }
@@ -119,15 +120,13 @@ func (p *pass) tidyGuard(ctx context.Context, cached *v1alpha1.Promotion, turns 
 		return 0, errDue
 	}
 	guard := &v1alpha1.Promotion{}
-	missing, err := notFound(p.reader.Get(ctx, client.ObjectKeyFromObject(cached), guard))
-	if missing || err != nil {
-		return 0, err
+	if err := p.reader.Get(ctx, client.ObjectKeyFromObject(cached), guard); err != nil {
+		return 0, client.IgnoreNotFound(err)
 	}
 	switch p.tidying(guard, turns) {
 	case giveUp:
 		return 0, p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) {
-			s.Phase = v1alpha1.PhaseSuperseded
-			s.NotBefore = nil
+			s.Phase, s.NotBefore = v1alpha1.PhaseSuperseded, nil
 		})
 	case withdraw:
 		return p.withdraw(ctx, guard)
@@ -140,26 +139,20 @@ func (p *pass) tidyGuard(ctx context.Context, cached *v1alpha1.Promotion, turns 
 // withdraw closes the pull request that a guard has led to. If there is none although one was
 // ordered, it may still come.
 func (p *pass) withdraw(ctx context.Context, guard *v1alpha1.Promotion) (time.Duration, error) {
-	var found *pullReply
-	var err error
+	pr := guard.Status.PullRequest
 	if at := guard.Status.Strategy; at != nil && at.PullRequest != nil {
-		found, err = p.findPullRequest(ctx, at.PullRequest, guard.Name)
-		if err == nil && found != nil && found.State == openState {
-			found, err = p.closePullRequest(ctx, at.PullRequest, found)
-		}
+		found, err := p.r.orders.Close(ctx, at.PullRequest, guard.Name)
 		if err != nil {
 			return 0, fmt.Errorf("closing what promotion %s/%s has led to: %w", guard.Namespace, guard.Name, err)
 		}
 		if late := untilLost(guard); found == nil && late > 0 {
 			return late, nil
 		}
-	}
-	return 0, p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) {
-		s.Withdrawn = true
 		if found != nil {
-			s.PullRequest = found.pullRequest()
+			pr = found
 		}
-	})
+	}
+	return 0, p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) { s.Withdrawn, s.PullRequest = true, pr })
 }
 
 // untilLost is how long the order of the last attempt, if it is not found, may still be on its way.

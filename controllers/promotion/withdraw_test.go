@@ -1,18 +1,13 @@
-// This file exists to pin down what the fix clears away behind itself, and when a refused order
-// may go elsewhere.
+// This file tests what the fix clears away behind itself.
 
 package promotion
 
 import (
-	"errors"
-	"fmt"
-	"net/http"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wavetank/wavetank/controllers/promotion/plan"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
@@ -70,32 +65,10 @@ func TestTurns(t *testing.T) {
 		{"all run it", ran("v2"), ran("v2"), nil, []string{"staging", "prod"}},
 	} {
 		pipeline := &v1alpha1.Pipeline{Spec: *threeEnvironments()}
-		pipeline.Status.Environments = environments{"dev": ran("v2"), "staging": c.staging, "prod": c.prod}
-		d := decide(&pipeline.Spec, pipeline.Status.Environments, never)
+		pipeline.Status.Environments = plan.Environments{"dev": ran("v2"), "staging": c.staging, "prod": c.prod}
+		d := plan.Decide(&pipeline.Spec, pipeline.Status.Environments, plan.Never)
 		if diff := cmp.Diff(c.want, (&pass{pipeline: pipeline}).turns(d, c.guard)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
-	}
-}
-
-func TestOnlyAPlainRefusalIsOne(t *testing.T) {
-	events := schema.GroupResource{Resource: "events"}
-	for _, c := range []struct {
-		err  error
-		want bool
-	}{
-		{&refusal{http.StatusNotFound, "no such repository"}, true},
-		{fmt.Errorf("ordering: %w", &refusal{http.StatusUnprocessableEntity, "no"}), true},
-		{&refusal{http.StatusRequestTimeout, "slow"}, false},
-		{&refusal{http.StatusConflict, "there is one"}, false},
-		{&refusal{http.StatusBadGateway, "perhaps"}, false},
-		{errors.New("connection reset"), false},
-		{apierrors.NewForbidden(events, "x", nil), true},
-		{apierrors.NewTimeoutError("slow", 1), false},
-		{apierrors.NewInternalError(errors.New("x")), false},
-	} {
-		if got := refused(c.err); got != c.want {
-			t.Errorf("%v: refused is %v", c.err, got)
 		}
 	}
 }

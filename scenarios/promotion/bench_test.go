@@ -44,38 +44,29 @@ func benchmark(b *testing.B, scenario func(*sim.World)) {
 
 // settled is the shortest whole promotion: one pipeline, two environments, one revision promoted
 // and settled.
-func settled(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := Begin(w, v, "dev", "staging")
-		w.Inject(faults...)
-		w.Always("a revision takes effect at most once", s.Git.OncePerRevision)
-		s.Open()
-		s.Runs("dev", "v1")
-		w.Settle()
-	}
+func settled(s *World) {
+	s.Open()
+	s.Runs("dev", "v1")
+	s.Settle()
 }
 
-// rollout is the plain story: a first revision travels through dev and staging, then a second one.
-func rollout(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := Begin(w, v, "dev", "staging")
-		w.Inject(faults...)
-		w.Always(TakesEffectOnce, s.Git.OncePerRevision)
-		w.Eventually(Everywhere, s.Promoted)
-		s.Open()
-		s.Runs("dev", "v1")
-		s.Runs("staging", "v1")
-		w.Settle()
-		s.Runs("dev", "v2")
-		w.Settle()
-		s.Deliver()
-		w.Settle()
-	}
+// rollout has a revision travel through dev and staging, then a second one.
+func rollout(s *World) {
+	s.Open()
+	s.Runs("dev", "v1")
+	s.Runs("staging", "v1")
+	s.Settle()
+	s.Runs("dev", "v2")
+	s.Settle()
+	s.delivers(1)
 }
 
-func BenchmarkSettledPromotion(b *testing.B) { benchmark(b, settled(promotion.V3)) }
+func BenchmarkSettledPromotion(b *testing.B) {
+	benchmark(b, scenario(between("dev", "staging"), settled, promotion.V3, []string{effectOnce}))
+}
 
 func BenchmarkFixedVariantUnderFaults(b *testing.B) {
-	benchmark(b, rollout(promotion.V8, fault.StaleCache(30*time.Second), fault.Crash(Operator), fault.LostReply(),
+	benchmark(b, scenario(between("dev", "staging"), rollout, promotion.V8, []string{effectOnce, everywhere},
+		fault.StaleCache(30*time.Second), fault.Crash(Operator), fault.LostReply(),
 		fault.Conflict(), fault.ServerError(), fault.RacingRequeue()))
 }

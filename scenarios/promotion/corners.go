@@ -1,22 +1,19 @@
-// This file exists for the odd corners: what environments, people and strategies may do while a
-// promotion is under way. Each is a few lines of what happens; what is asked of all of them is the
-// same.
+// This file holds the odd corners and the wrong moments: what environments, people, strategies and
+// installers may do while a promotion is under way.
 
 package promotion
 
 import (
-	"errors"
-	"fmt"
+	"context"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 	"pgregory.net/rapid"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
-	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // corner is something that happens between a quiet opening, with dev and staging at v1, and a
@@ -26,59 +23,24 @@ type corner struct {
 	happens func(*World)
 }
 
-// tell asks of one corner that each stay of dev at a revision is promoted once.
-func (c corner) tell(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
-	return workload(quietly, askOncePerStay, c.turn)(v, faults...)
-}
-
-// Corners draws one of them and asks for everything that must hold of the fixed variant.
-var Corners = workload(quietly, (*World).holds, func(s *World) {
-	corners[sim.Draw(s.World, "corner", rapid.IntRange(0, len(corners)-1))].turn(s)
-})
-
-// holds asks for what must hold of the fixed variant wherever a pipeline may change. (Where it does
-// not, there is more: see Everything.)
-func (s *World) holds() {
-	askOncePerStay(s)
-	s.Always(notStale, s.NotStale)
-	askNoLivelock(s)
-	askEverywhere(s)
-	s.Eventually(isRecorded, s.Recorded)
-	askStatusIsTrue(s)
-	askTidy(s)
-}
-
-// Fleet has many pipelines over one application, and an operator that dies, or is asked to end, in
-// the midst of promoting them.
-func Fleet(n int) Workload {
-	return workload(between("dev", "staging"), func(s *World) {
-		s.Eventually(TakesEffectOnce, s.Git.OncePerRevision)
-		askEverywhere(s)
-	}, func(s *World) {
-		s.Open()
-		for i := range n - 1 {
-			p := Pipeline(s.Environments...)
-			p.Name = fmt.Sprintf("web-%03d", i)
-			s.Apply(p)
-		}
-		s.Runs("staging", "v1")
-		s.Runs("dev", "v2")
-		s.Settle()
-	})
-}
-
 // turn plays a corner and lets everything be delivered.
 func (c corner) turn(s *World) {
 	c.happens(s)
 	s.Settle()
-	for range len(s.Environments) - 1 {
-		s.Deliver()
-		s.Settle()
-	}
+	s.delivers(len(s.Environments) - 1)
 }
 
-// late is the name of the corner in which a target appears after the others.
-const late = "two targets each, one late"
+// anyCorner draws one of them.
+func anyCorner(s *World) {
+	corners[sim.Draw(s.World, "corner", rapid.IntRange(0, len(corners)-1))].turn(s)
+}
+
+// Names of corners that the table has to tell from the others.
+const (
+	late      = "two targets each, one late"
+	ownPolicy = "a policy only on the environment"
+	madeAgain = "made again under its name"
+)
 
 var corners = []corner{
 	{"nothing out of the ordinary", func(s *World) { s.Runs("dev", "v2") }},
@@ -124,115 +86,150 @@ var corners = []corner{
 	}},
 	reborn,
 	{"two pipelines over one application", func(s *World) {
-		second := Pipeline(s.Environments...)
-		second.Name = "twin"
-		s.Apply(second)
+		s.Apply(named("twin", s.Environments...))
 		s.Runs("dev", "v2")
 	}},
 	{late, func(s *World) {
 		s.Environments = []string{"dev", "staging", "prod"}
-		p := Pipeline(s.Environments...)
-		for i := range p.Spec.Environments {
-			second := s.Environments[i] + "-2"
-			s.Apply(Namespace(second))
-			p.Spec.Environments[i].Targets = append(p.Spec.Environments[i].Targets, v1alpha1.Target{Namespace: second})
+		for _, env := range s.Environments {
+			s.Apply(Namespace(second(env)))
 		}
-		s.Apply(Namespace("prod"), App("prod"), App("dev-2"), App("prod-2"), p)
+		s.Apply(Namespace("prod"), App("prod"), App("dev-2"), App("prod-2"), doubled(Pipeline(s.Environments...), nil))
 		s.Runs("dev", "v2")
 		s.Runs("dev-2", "v2")
 		s.Sleep(time.Minute)
 		s.Apply(App("staging-2"))
 		s.Settle()
-		s.Deliver()
-		s.Settle()
+		s.delivers(1)
 		s.Runs("staging-2", "v2")
 	}},
-	ownPolicy,
+	{ownPolicy, func(s *World) {
+		p := Pipeline(s.Environments...)
+		p.Spec.Environments[1].Promotion, p.Spec.Promotion = p.Spec.Promotion, nil
+		s.Apply(p)
+		s.Runs("dev", "v2")
+	}},
 }
 
 // reborn deletes the pipeline, and makes it again under its name, while it is being promoted.
-var reborn = corner{"made again under its name", func(s *World) {
+var reborn = corner{madeAgain, func(s *World) {
 	s.Runs("dev", "v2")
 	s.Sleep(soon)
 	s.Remove(Pipeline())
 	s.Apply(Pipeline(s.Environments...))
 }}
 
-// ownPolicy has a policy only where it is needed, on the environment.
-var ownPolicy = corner{"a policy only on the environment", func(s *World) {
-	p := Pipeline(s.Environments...)
-	p.Spec.Environments[1].Promotion, p.Spec.Promotion = p.Spec.Promotion, nil
-	s.Apply(p)
-	s.Runs("dev", "v2")
-}}
-
-// Reborn asks whether a pipeline that takes another one's name gets its own promotion.
-var Reborn = workload(quietly, askEverywhere, reborn.turn)
-
-var (
-	// Notified promotes by workload a CI, which acts on every Event that it sees, and asks how
-	// often it was told.
-	Notified = workload(notifying, askNotifiedOnce, startsUp)
-	// NotifiedAtAll asks whether the CI was told.
-	NotifiedAtAll = workload(notifying, askNotified, startsUpAndSettles)
-	// NotifiedOnce asks both.
-	NotifiedOnce = workload(notifying, func(s *World) { askNotifiedOnce(s); askNotified(s); askStatusIsTrue(s) },
-		startsUpAndSettles)
-)
-
-func askNotifiedOnce(s *World) {
-	s.Always(NotifiedAtMostOnce, func(h *history.History) error { return errors.Join(notifications(h)...) })
+// named is a pipeline of another name.
+func named(name string, environments ...string) *v1alpha1.Pipeline {
+	p := Pipeline(environments...)
+	p.Name = name
+	return p
 }
 
-func askNotified(s *World) {
-	s.Eventually(NotifiedEver, func(h *history.History) error {
-		if notifications(h) == nil {
-			return errors.New("dev runs v1, and nobody was told to promote it to staging")
-		}
-		return nil
-	})
-}
-
-func startsUpAndSettles(s *World) {
-	startsUp(s)
-	s.Settle()
-}
-
-func startsUp(s *World) {
+// isTold promotes by workload a CI, which acts on every Event that it sees.
+func isTold(s *World) {
 	s.Runs("dev", "v1")
 	s.Sleep(dwell)
 }
 
-// notifying opens the story with a pipeline that promotes by Events.
-func notifying(w *sim.World, v promotion.Variant) *World {
-	s := Begin(w, v, "dev", "staging")
-	p := Pipeline("dev", "staging")
-	p.Spec.Promotion.Strategy = v1alpha1.Strategy{Notification: &v1alpha1.NotificationStrategy{}}
-	s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), App("dev"), App("staging"), p)
-	w.Sleep(dwell)
+func isToldAndSettles(s *World) {
+	isTold(s)
+	s.Settle()
+}
+
+// moves has people move the repository while it is not known what became of an order.
+func moves(s *World) {
+	s.Runs("dev", "v2")
+	s.Sleep(soon)
+	s.Apply(in("shop-moved", Pipeline("dev", "staging")))
+	s.Sleep(dwell)
+}
+
+// isCorrected names a repository that the forge does not have, and corrects it when the first order
+// has been refused.
+func isCorrected(s *World) {
+	s.outages.missing = "/repos/acme/shpo/"
+	s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), App("dev"), App("staging"),
+		in("shpo", Pipeline("dev", "staging")))
+	s.Runs("dev", "v1")
+	s.Sleep(time.Minute)
+	s.Apply(Pipeline("dev", "staging"))
+	s.Settle()
+}
+
+// losesForge takes the forge away for an hour while a promotion is under way.
+func losesForge(s *World) {
+	s.Runs("dev", "v2")
+	s.Sleep(soon)
+	s.outages.down = true
+	s.Sleep(time.Hour)
+	s.outages.down = false
+	s.Settle()
+}
+
+// goesThrough has dev run revisions before anybody has merged the first.
+func goesThrough(revisions ...string) func(*World) {
+	return func(s *World) {
+		for _, revision := range revisions {
+			s.Runs("dev", revision)
+			s.Settle()
+		}
+	}
+}
+
+// outdoes goes on to further revisions, and rollsBack takes dev back to what staging runs.
+var outdoes, rollsBack = goesThrough("v2", "v3", "v4"), goesThrough("v2", "v1")
+
+// anyMoment draws one of the wrong moments.
+func anyMoment(s *World) {
+	moments := []func(*World){outdoes, rollsBack, moves, losesForge}
+	moments[sim.Draw(s.World, "moment", rapid.IntRange(0, len(moments)-1))](s)
+	s.Settle()
+}
+
+// unprepared opens with an operator that is started before its kinds are there, as by an installer
+// that is in no particular order.
+func unprepared(w *sim.World, v promotion.Variant) *World {
+	s := empty(w, func(*ctrl.Options) {}, "dev", "staging")
+	w.Run(Operator, func(ctx context.Context, cfg *rest.Config) error {
+		mgr, err := sim.NewManager(cfg, s.options(v))
+		if err != nil {
+			return err
+		}
+		if err := setup(v, 1)(mgr); err != nil {
+			return err
+		}
+		return mgr.Start(ctx)
+	}, sim.Options(ctrl.Options{Scheme: scheme}))
 	return s
 }
 
-// notifications has an entry for each Event that asks for a promotion: nil for the first one of a
-// promotion, an error for others.
-func notifications(h *history.History) (out []error) {
-	seen := map[string]bool{}
-	for _, o := range h.Objects("", "Event") {
-		var e corev1.Event
-		if err := o.Into(&e); err != nil {
-			panic(fmt.Sprintf("a stored Event cannot be decoded: %v", err))
+func kindsAreInstalled(s *World) {
+	s.Sleep(15 * time.Second)
+	s.Install(crds)
+	s.Open()
+	s.Runs("dev", "v1")
+	s.Sleep(dwell)
+	s.Settle()
+}
+
+// isRefused has the forge refuse every order, while faults are injected and when they have ended:
+// for so many periods of back-off as are judged, at most as long as those of the work queue may be.
+func isRefused(s *World) {
+	s.outages.failing = "/repos/acme/shop/"
+	s.faulty = true
+	s.Runs("dev", "v2")
+	s.Sleep(10 * time.Minute)
+	s.EndFaults()
+	s.Sleep(time.Minute) // the last fault may have an effect
+	s.faulty, s.from = false, s.History().Now()
+	for range periods + 1 {
+		s.Sleep(longestBackOff)
+		s.read(s.History())
+		if resting, _ := s.restingOrders(); len(resting) > periods {
+			break
 		}
-		if e.Reason != promotion.PromoteReason {
-			continue
-		}
-		env, revision := e.Annotations[promotion.EnvironmentAnnotation], e.Annotations[promotion.RevisionAnnotation]
-		key := fmt.Sprintf("%s %s %s", e.InvolvedObject.UID, env, revision)
-		var err error
-		if seen[key] {
-			err = fmt.Errorf("the CI was told twice to promote %s in %s to %s", e.InvolvedObject.Name, env, revision)
-		}
-		seen[key] = true
-		out = append(out, err)
 	}
-	return out
+	s.over = true
+	s.Apply(Namespace("the-end")) // a step, after which properties are judged
 }

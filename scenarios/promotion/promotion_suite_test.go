@@ -1,5 +1,4 @@
-// This file is the suite: the table of the story with its catalogue; and, in Ginkgo, the fixed
-// variant.
+// This file is the suite: the matrix, and the fixed variant under every fault.
 
 package promotion
 
@@ -19,7 +18,6 @@ import (
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
-	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/sim/simginkgo"
 	"github.com/wavetank/wavetank/story"
 )
@@ -62,72 +60,110 @@ func TestKeptStoryReplays(t *testing.T) {
 	}
 }
 
-var _ = Describe("A promotion", func() {
-	DescribeTable("goes wrong with V1 from any base seed:", func(seed uint64) {
-		expectCaught(simginkgo.Explore(OneEvent(promotion.V1, lag()...), search(sim.Seed(seed))...), AttemptedOnce)
-	},
-		Entry("one", uint64(1)),
-		Entry("two", uint64(2)),
-		Entry("three", uint64(3)),
-	)
+// verdicts are entries for each variant and property: with the cases in which the variant must
+// break the property, or keep it.
+func verdicts() (entries []any) {
+	for _, v := range promotion.Variants() {
+		cells := map[string][]matrix.Case[promotion.Variant]{}
+		var properties []string
+		for _, c := range Cases() {
+			if outcome := c.Outcome(v); outcome != matrix.NotRun {
+				if cells[c.Property] == nil {
+					properties = append(properties, c.Property)
+				}
+				cells[c.Property] = append(cells[c.Property], c)
+			}
+		}
+		for _, p := range properties {
+			entries = append(entries, Entry(string(v)+": "+p, v, cells[p]))
+		}
+	}
+	return entries
+}
 
-	Context("with the fixed variant", Label("hold"), func() {
-		It("happens once and gets everywhere, whatever is injected", func() {
-			simginkgo.Check(Everything(promotion.V8, EveryFault()...), briefly(sim.For(3*time.Second))...)
-		})
-		It("happens once in every corner, whatever is injected", func() {
-			simginkgo.Check(Corners(promotion.V8, EveryFault()...), briefly(sim.For(3*time.Second))...)
-		})
-		It("happens once in another cluster, whatever is injected", func() {
-			// The operator's own caches of other clusters are none that the harness sees: it would
-			// take the world for settled while such a cache waits to open its watch again. So only
-			// the watches of Pipelines end.
-			simginkgo.Check(Faraway(promotion.V8, EveryFault(fault.OfKind("Pipeline"))...),
-				briefly(sim.For(3*time.Second))...)
-		})
-		It("rests on what all targets have proved, in two clusters", func() {
-			simginkgo.Check(uneven.New(promotion.V8, []string{inOrder, notStale, complete}, lag()...),
-				briefly(sim.For(3*time.Second))...)
-		})
-		It("says so when nobody can be asked what became of it", func() {
-			simginkgo.Check(ForgeDown(promotion.V8, crash()...), briefly(sim.For(3*time.Second))...)
-		})
-		It("happens once to each of many pipelines while the operator dies and comes back", func() {
-			simginkgo.Check(Fleet(fleet())(promotion.V8, fault.Crash(Operator), fault.Restart(Operator)), sim.Runs(2),
-				sim.For(0), sim.Verify(0))
-		})
-		It("happens once and gets everywhere in a crowd", func() {
-			simginkgo.Check(Crowd(promotion.V8, fault.StaleCache(30*time.Second), fault.Crash(Operator),
-				fault.RacingRequeue(),
-				fault.SlowEffect(10*time.Minute), fault.DoubledEffect()), briefly(sim.For(3*time.Second))...)
-		})
+var _ = Describe("A variant of the operator", func() {
+	DescribeTable("breaks or keeps a property:", append([]any{
+		func(v promotion.Variant, cells []matrix.Case[promotion.Variant]) {
+			for _, c := range cells {
+				if c.Outcome(v) == matrix.Passes {
+					simginkgo.Check(c.Scenario(v), sim.Runs(1), sim.For(0), sim.Verify(0))
+					continue
+				}
+				choices, err := Table().Choices(c.Name, v, GinkgoT().TempDir())
+				Expect(err).NotTo(HaveOccurred())
+				r := simginkgo.Explore(c.Scenario(v), sim.Replay(choices))
+				Expect(r.Failure).NotTo(BeNil(), c.Name)
+				Expect(r.Failure.Property).To(Equal(c.Property), c.Name)
+			}
+		}}, verdicts()...)...)
+})
+
+var _ = Describe("Orders that are refused, under faults,", func() {
+	var entries []any
+	for _, c := range refusedUnderFaults() {
+		for _, v := range promotion.Variants() {
+			if c.Outcome(v) != matrix.NotRun {
+				entries = append(entries, Entry(c.Name+": "+string(v), c, v))
+			}
+		}
+	}
+	DescribeTable("come at the pace of the back-off, or not:", append([]any{
+		func(c matrix.Case[promotion.Variant], v promotion.Variant) {
+			if c.Outcome(v) == matrix.Passes {
+				simginkgo.Check(c.Scenario(v), briefly(sim.Runs(5), sim.For(0), sim.Verify(0))...)
+				return
+			}
+			r := simginkgo.Explore(c.Scenario(v), sim.Runs(300), sim.For(time.Minute), sim.Verify(0), sim.Shrink(0))
+			Expect(r.Failure).NotTo(BeNil(), "nothing was found in %d runs", r.Runs)
+			Expect(r.Failure.Property).To(Equal(c.Property), r.Failure.Message)
+		}}, entries...)...)
+})
+
+var _ = Describe("A promotion by the fixed variant", Label("hold"), func() {
+	check := func(scenario func(*sim.World)) {
+		GinkgoHelper()
+		simginkgo.Check(scenario, briefly(sim.For(3*time.Second))...)
+	}
+	It("happens once and gets everywhere, whatever is injected", func() {
+		check(Everything(promotion.V8, EveryFault()...))
+	})
+	It("happens once in every corner, whatever is injected", func() {
+		check(scenario(quietly, anyCorner, promotion.V8, holds, EveryFault()...))
+	})
+	It("happens once in another cluster, whatever is injected", func() {
+		// The operator's own caches of other clusters are none that the harness sees: it would
+		// take the world for settled while such a cache waits to open its watch again. So only the
+		// watches of Pipelines end.
+		check(scenario(between("dev", "prod"), farAway, promotion.V8, holds, EveryFault(fault.OfKind("Pipeline"))...))
+	})
+	It("rests on what all targets have proved, in two clusters", func() {
+		check(scenario(inTwoClusters("dev", "staging", "prod"), unevenly, promotion.V8,
+			[]string{inOrder, notStale, complete}, lagging()...))
+	})
+	It("says so when nobody can be asked what became of it", func() {
+		check(scenario(quietly, losesForge, promotion.V8, []string{actionable}, crash()...))
+	})
+	It("happens once to each of many pipelines while the operator dies and comes back", func() {
+		many := 30
+		if briefly(sim.Runs(0)) == nil {
+			many = 500 // for make hold
+		}
+		simginkgo.Check(scenario(between("dev", "staging"), fleet(many), promotion.V8, []string{effectOnce, everywhere},
+			fault.Crash(Operator), fault.Restart(Operator)), sim.Runs(2), sim.For(0), sim.Verify(0))
+	})
+	It("happens once and gets everywhere in a crowd", func() {
+		check(scenario(between("dev", "staging"), crowd, promotion.V8,
+			[]string{effectOnce, oncePerStay, inOrder, notStale, everywhere, isRecorded, statusIsTrue},
+			fault.StaleCache(30*time.Second), fault.Crash(Operator), fault.RacingRequeue(),
+			fault.SlowEffect(10*time.Minute), fault.DoubledEffect()))
 	})
 })
 
-// fleet is 500 pipelines for make hold, and as many as do not take long for everybody else.
-func fleet() int {
-	if briefly(sim.Runs(0)) == nil {
-		return 500
-	}
-	return 30
-}
-
-// search looks for longer than it should take: what is there is usually found in a few runs.
-func search(more ...sim.ExploreOption) []sim.ExploreOption {
-	return append(more, sim.Runs(1000), sim.For(time.Minute))
-}
-
-// briefly are the options of campaigns that must hold, unless the environment says how long they
+// briefly are the options of campaigns that must pass, unless the environment says how long they
 // should be: see make hold.
 func briefly(opts ...sim.ExploreOption) []sim.ExploreOption {
 	if os.Getenv("SIM_RUNS") != "" || os.Getenv("SIM_FOR") != "" {
 		return nil
 	}
 	return opts
-}
-
-func expectCaught(r result.Report, sentence string) {
-	GinkgoHelper()
-	Expect(r.Failure).NotTo(BeNil(), "nothing was found in %d runs", r.Runs)
-	Expect(r.Failure.Property).To(Equal(sentence), r.Failure.Message)
 }

@@ -1,226 +1,383 @@
-// This file exists for the properties of the story. The first two are the forge's own: see
-// forge.OncePerRevision and forge.AttemptedOncePerRevision.
+// This file holds the properties, by name, and those of what is promoted, where and when.
 
 package promotion
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
+	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/history/view"
 	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
-// OncePerStay: a revision takes effect in an environment at most as often as the first environment
-// came to run it. It holds a controller that counts episodes to the truth, and one that does not
-// count to its word where nothing is rolled back.
-func (b *Record) OncePerStay(h *history.History) error {
+// The names of the properties.
+const (
+	attemptedOnce = "each revision is attempted at most once"
+	effectOnce    = "each revision takes effect at most once"
+	oncePerStay   = "a revision takes effect no more often than it came to the first environment"
+	inOrder       = "an environment gets only what the one before it has proved"
+	notStale      = "nothing outdated is promoted"
+	complete      = "nothing is promoted while a target cannot be read"
+	everywhere    = "every environment gets its revision"
+	isRecorded    = "every promotion is recorded"
+	statusIsTrue  = "the status says what is the case"
+	noLivelock    = "nothing is tried in vain again and again"
+	recordedSoon  = "an order is recorded as soon as it is given"
+	actionable    = "the status says what is being waited for"
+	saysAbsent    = "the status says that a missing target does not exist"
+	notifiedOnce  = "a CI is told at most once of each revision"
+	notified      = "a CI is told of each revision"
+	orderedSoon   = "what is due is ordered within three back-off periods"
+	readySoon     = "a pipeline is whole as soon as its targets are"
+	spaced        = "who was refused waits longer each time before the next order"
+	restrained    = "a period has at most one order more than faults"
+	settles       = "there is one order for each period of back-off"
+	oneOpen       = "people find one open pull request for an environment"
+	noneBack      = "nothing is open that would undo a rollback"
+
+	// Every run is judged on these anyway.
+	worldSettles = "the world settles"
+	noPanic      = "no panic"
+)
+
+// holds are the properties of the fixed variant wherever a pipeline may change, and everything
+// those where it does not.
+var (
+	holds = []string{oncePerStay, notStale, noLivelock, everywhere, isRecorded, statusIsTrue, oneOpen, noneBack,
+		orderedSoon}
+	everything = append([]string{effectOnce, inOrder, complete}, holds...)
+)
+
+// declare declares properties by their names.
+func (w *World) declare(names ...string) {
+	r := w.Record
+	always := map[string]func(*history.History) error{
+		attemptedOnce: property.AtMostOnce(forge.Attempt), effectOnce: property.AtMostOnce(forge.Effect),
+		oncePerStay: r.oncePerStay(), inOrder: r.eachOrder(forge.Attempt, r.inOrder),
+		notStale: r.eachOrder(forge.Attempt, r.notStale), complete: r.eachOrder(forge.Attempt, r.complete),
+		noLivelock: r.noLivelock, recordedSoon: r.recordedSoon, orderedSoon: r.orderedSoon,
+		readySoon: r.readySoon, spaced: r.unbroken(spaced), restrained: r.restrained, settles: r.settles,
+		notifiedOnce: func(h *history.History) error { return errors.Join(notifications(h)...) },
+	}
+	eventually := map[string]func(*history.History) error{
+		everywhere: r.everywhere, isRecorded: r.isRecorded, statusIsTrue: r.eachPipeline(r.statusIsTrue),
+		actionable: r.actionable, saysAbsent: r.eachPipeline(r.saysAbsent), oneOpen: r.eachPipeline(r.oneOpen),
+		noneBack: r.eachPipeline(r.noneBack), notified: toldAtAll,
+	}
+	for _, name := range names {
+		switch {
+		case always[name] != nil:
+			w.Always(name, always[name])
+		case eventually[name] != nil:
+			w.Eventually(name, eventually[name])
+		case name != worldSettles && name != noPanic:
+			panic("there is no property " + name)
+		}
+	}
+}
+
+// oncePerStay: a revision takes effect in an environment at most as often as the first environment
+// came to run it. That is what a controller which counts episodes promises, and what one that does
+// not count promises where nothing is rolled back.
+func (r *Record) oncePerStay() func(*history.History) error {
 	count := map[string]int{}
-	for _, e := range b.entries(h, forge.Effect) {
-		key := e.order.PipelineUID + "/" + e.order.Environment + "/" + e.order.Revision
+	return r.eachOrder(forge.Effect, func(o order) error {
+		key := o.PipelineUID + "/" + o.Environment + "/" + o.Revision
 		count[key]++
-		first := e.pipeline.Spec.Environments[0]
-		for _, target := range b.targets(e.pipeline, 0) {
-			if n := stays(target, e.order.Revision, e.Event); count[key] > n {
+		for _, target := range r.targets(o.pipeline, 0) {
+			if n := stays(target, o.Revision, o.Event); count[key] > n {
 				return fmt.Errorf("the promotion of %s in %s to %s took effect %d times (last: effect %d), "+
-					"but %s came to run it %d times",
-					e.order.Pipeline, e.order.Environment, e.order.Revision, count[key], e.Index, first.Name, n)
+					"but %s came to run it %d times", o.Pipeline, o.Environment, o.Revision, count[key], o.Index,
+					o.pipeline.Spec.Environments[0].Name, n)
 			}
 		}
-	}
-	return nil
-}
-
-// InOrder: an environment is promoted only to what the one before it ran, ready with it, within the
-// lag bound.
-func (b *Record) InOrder(h *history.History) error {
-	for _, e := range b.fresh(h, "InOrder") {
-		if e.env < 0 {
-			continue // the environment was taken out of the pipeline meanwhile
-		}
-		if e.env == 0 {
-			return fmt.Errorf("the first environment, %s of %s, was promoted: effect %d", e.order.Environment,
-				e.order.Pipeline, e.Index)
-		}
-		for i, target := range b.targets(e.pipeline, e.env-1) {
-			if !within(target, e.At-b.Lag, e.At,
-				func(s reported) bool { return s.ready && s.revision == e.order.Revision }) {
-				before := e.pipeline.Spec.Environments[e.env-1]
-				return fmt.Errorf("the %s was ordered (effect %d), but %s had not been ready with it in %s",
-					e.order, e.Index, before.Name, before.Targets[i].Namespace)
-			}
-		}
-	}
-	return nil
-}
-
-// NotStale: an environment is promoted only to what the first environment ran within the lag bound.
-func (b *Record) NotStale(h *history.History) error {
-	for _, e := range b.fresh(h, "NotStale") {
-		first := e.pipeline.Spec.Environments[0]
-		for i, target := range b.targets(e.pipeline, 0) {
-			if !within(target, e.At-b.Lag, e.At, func(s reported) bool { return s.revision == e.order.Revision }) {
-				return fmt.Errorf("the %s was ordered (effect %d), but %s had not run it in %s for %v",
-					e.order, e.Index, first.Name, first.Targets[i].Namespace, b.Lag)
-			}
-		}
-	}
-	return nil
-}
-
-// CompleteInformation: nothing is promoted while a target cannot be read. Whether it could be is
-// what the pipeline's own status says at that moment, and whether the target had existed within the
-// lag bound.
-func (b *Record) CompleteInformation(h *history.History) error {
-	for _, e := range b.fresh(h, "CompleteInformation") {
-		ready := apimeta.FindStatusCondition(e.pipeline.Status.Conditions, v1alpha1.ReadyCondition)
-		if ready != nil && ready.Reason == v1alpha1.TargetNotReadableReason {
-			return fmt.Errorf("the %s was ordered (effect %d) while a target could not be read", e.order, e.Index)
-		}
-		for i, env := range e.pipeline.Spec.Environments {
-			for j, target := range b.targets(e.pipeline, i) {
-				if !within(target, e.At-b.Lag, e.At, func(s reported) bool { return s.exists }) {
-					return fmt.Errorf("the %s was ordered (effect %d) without %s in %s",
-						e.order, e.Index, env.Name, env.Targets[j].Namespace)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// Promoted: if the first environment runs a revision and is ready with it, the first environment
-// that does not has been promoted to it since the revision came. A return to a revision counts as
-// its coming, if the world had settled on another one in between.
-func (b *Record) Promoted(h *history.History) error {
-	effects := b.entries(h, forge.Effect)
-	return b.eachPipeline(func(uid string, p *version) error {
-		env, revision, behind := b.behind(p)
-		if env == nil || p.Spec.PolicyFor(env) == nil || p.Spec.PolicyFor(env).Manual {
-			return nil
-		}
-		came := b.came(p, revision)
-		for _, e := range effects {
-			if e.order.PipelineUID == uid && e.order.Environment == env.Name && e.order.Revision == revision &&
-				e.Event >= came {
-				return nil
-			}
-		}
-		return fmt.Errorf("%s runs %s and is ready, but %s, which runs %q, has not been promoted to it",
-			p.Spec.Environments[0].Name, revision, env.Name, behind)
+		return nil
 	})
 }
 
-// Recorded: a promotion that took effect is shown in the pipeline's status.
-func (b *Record) Recorded(h *history.History) error {
-	effects := b.entries(h, forge.Effect)
-	return b.eachPipeline(func(uid string, p *version) error {
-		env, revision, _ := b.behind(p)
+// stays counts how often a target came to run a revision, up to an event.
+func stays(target *app, revision string, until int) (n int) {
+	before := false
+	for i := range target.States {
+		if s := &target.States[i]; s.Event <= until {
+			runs := !s.Gone && s.Value.runs(revision)
+			if runs && !before {
+				n++
+			}
+			before = runs
+		}
+	}
+	return n
+}
+
+// inOrder (S4-S3): an environment is promoted only to what the one before it ran, ready with it,
+// within the lag.
+func (r *Record) inOrder(o order) error {
+	switch o.env {
+	case -1: // it was taken out of the pipeline meanwhile
+		return nil
+	case 0:
+		return fmt.Errorf("the first environment, %s of %s, was promoted: effect %d", o.Environment, o.Pipeline,
+			o.Index)
+	}
+	before := o.pipeline.Spec.Environments[o.env-1]
+	for i, target := range r.targets(o.pipeline, o.env-1) {
+		if !lately(target, o, func(s *reported) bool { return s.ready() && s.runs(o.Revision) }) {
+			return fmt.Errorf("the %s was ordered (effect %d), but %s had not been ready with it in %s", o.Order,
+				o.Index, before.Name, before.Targets[i].Namespace)
+		}
+	}
+	return nil
+}
+
+// notStale (S4-S5): an environment is promoted only to what the first environment ran within the
+// lag.
+func (r *Record) notStale(o order) error {
+	first := o.pipeline.Spec.Environments[0]
+	for i, target := range r.targets(o.pipeline, 0) {
+		if !lately(target, o, func(s *reported) bool { return s.runs(o.Revision) }) {
+			return fmt.Errorf("the %s was ordered (effect %d), but %s had not run it in %s for %v", o.Order, o.Index,
+				first.Name, first.Targets[i].Namespace, lag)
+		}
+	}
+	return nil
+}
+
+// complete (S4-S4): nothing is promoted while a target cannot be read. Whether it could be is what
+// the pipeline's own status says at that moment, and whether the target had existed within the lag.
+func (r *Record) complete(o order) error {
+	ready := apimeta.FindStatusCondition(o.pipeline.Status.Conditions, v1alpha1.ReadyCondition)
+	if ready != nil && ready.Reason == v1alpha1.TargetNotReadableReason {
+		return fmt.Errorf("the %s was ordered (effect %d) while a target could not be read", o.Order, o.Index)
+	}
+	for i, env := range o.pipeline.Spec.Environments {
+		for j, target := range r.targets(o.pipeline, i) {
+			if !lately(target, o, func(*reported) bool { return true }) {
+				return fmt.Errorf("the %s was ordered (effect %d) without %s in %s", o.Order, o.Index, env.Name,
+					env.Targets[j].Namespace)
+			}
+		}
+	}
+	return nil
+}
+
+// automatic says whether an environment is promoted without a person's approval.
+func automatic(p *v1alpha1.Pipeline, env *v1alpha1.Environment) bool {
+	return p.Spec.PolicyFor(env) != nil && !p.Spec.PolicyFor(env).Manual
+}
+
+// everywhere (S4-L1): if the first environment runs a revision and is ready with it, the first
+// environment that does not has been promoted to it since the revision came. A return to a revision
+// counts as its coming, if the world had settled on another one in between.
+func (r *Record) everywhere(h *history.History) error {
+	return r.eachPipeline(func(p *pipeline) error {
+		env, revision, runs := r.behind(p.Value())
+		if env == nil || !automatic(p.Value(), env) || len(r.promoted(h, p, env.Name, revision, forge.Effect)) > 0 {
+			return nil
+		}
+		return fmt.Errorf("%s runs %s and is ready, but %s, which runs %q, has not been promoted to it",
+			p.Value().Spec.Environments[0].Name, revision, env.Name, runs)
+	})(h)
+}
+
+// isRecorded (S4-A1): a promotion that took effect is shown in the pipeline's status.
+func (r *Record) isRecorded(h *history.History) error {
+	return r.eachPipeline(func(p *pipeline) error {
+		env, revision, _ := r.behind(p.Value())
 		if env == nil {
 			return nil
 		}
-		came := b.came(p, revision)
-		for _, e := range effects {
-			if e.order.PipelineUID != uid || e.order.Environment != env.Name || e.order.Revision != revision ||
-				e.Event < came {
-				continue
-			}
-			status := p.Status.Environments[env.Name]
-			if status == nil || status.Promotion == nil || status.Promotion.Revision != revision ||
-				!status.Promotion.Succeeded {
-				return fmt.Errorf("the %s took effect (effect %d), but the status of %s does not show it", e.order,
-					e.Index, e.order.Pipeline)
+		for _, o := range r.promoted(h, p, env.Name, revision, forge.Effect) {
+			if now := shown(p.Value(), env.Name); now.Revision != revision || !now.Succeeded {
+				return fmt.Errorf("the %s took effect (effect %d), but the status of %s does not show it", o.Order,
+					o.Index, o.Pipeline)
 			}
 		}
 		return nil
-	})
+	})(h)
 }
 
-// StatusIsTrue: the status shows what every target runs, and the Ready condition says whether all
-// could be read.
-func (b *Record) StatusIsTrue(h *history.History) error {
-	b.read(h)
-	return b.eachPipeline(func(_ string, p *version) error {
-		name := p.Namespace + "/" + p.Name
-		complete := true
-		for i, env := range p.Spec.Environments {
-			status := p.Status.Environments[env.Name]
-			for j, target := range b.targets(p, i) {
-				is := now(target)
-				complete = complete && is.exists
-				if status == nil || j >= len(status.Targets) {
-					return fmt.Errorf("the status of %s says nothing of %s", name, env.Name)
-				}
-				if says := status.Targets[j]; says.Revision != is.revision ||
-					says.Ready != (is.ready && is.revision != "") {
-					return fmt.Errorf("%s runs %q (ready: %v) in %s, but the status of %s says %q (ready: %v)",
-						env.Name, is.revision, is.ready, env.Targets[j].Namespace, name, says.Revision, says.Ready)
-				}
-			}
-		}
-		if says := apimeta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ReadyCondition); says != complete {
-			return fmt.Errorf("whether all targets of %s can be read is %v, but its Ready condition says %v", name,
-				complete, says)
-		}
-		return nil
-	})
+// shown is what a status says of the promotion of an environment.
+func shown(p *v1alpha1.Pipeline, env string) v1alpha1.PromotionRecord {
+	if s := p.Status.Environments[env]; s != nil && s.Promotion != nil {
+		return *s.Promotion
+	}
+	return v1alpha1.PromotionRecord{}
 }
 
-// eachPipeline calls f for every living pipeline with at least one environment, in the order of
-// creation.
-func (b *Record) eachPipeline(f func(uid string, p *version) error) error {
-	for _, uid := range b.order {
-		versions := b.pipelines[uid]
-		p := &versions[len(versions)-1]
-		if p.gone || len(p.Spec.Environments) == 0 {
-			continue
+// recordedSoon (S4-A1): an order is shown in the pipeline's status within the lag, unless who gave
+// it has died by then.
+func (r *Record) recordedSoon(h *history.History) error {
+	r.read(h)
+	for _, o := range r.ordered(h, forge.Attempt, 0) {
+		p, ok := r.pipelines.ByUID(o.PipelineUID), false
+		for s := range p.Between(o.At, h.Now()) {
+			ok = ok || s.Gone || shown(&s.Value, o.Environment).Revision == o.Revision
 		}
-		if err := f(uid, p); err != nil {
-			return err
+		for _, i := range r.view.Incarnations(o.Process) {
+			ok = ok || i.N == o.Incarnation && i.Over && i.Ended <= o.At+lag
+		}
+		if !ok && h.Now() > o.At+lag {
+			return fmt.Errorf("the %s was ordered at %s (effect %d), and the status of %s does not show it %v later",
+				o.Order, history.Clock(o.At), o.Index, o.Pipeline, h.Now()-o.At)
 		}
 	}
 	return nil
 }
 
-// behind finds the first environment that is not ready with what the first one runs, the revision,
-// and what runs there.
-func (b *Record) behind(p *version) (*v1alpha1.Environment, string, string) {
-	revision := ""
-	for i := range p.Spec.Environments {
-		env := &p.Spec.Environments[i]
-		for _, target := range b.targets(p, i) {
-			is := now(target)
-			switch {
-			case i == 0 && (!is.ready || is.revision == "" || revision != "" && is.revision != revision):
-				return nil, "", ""
-			case i == 0:
-				revision = is.revision
-			case !is.ready || is.revision != revision:
-				return env, revision, is.revision
+// statusIsTrue: the status shows what every target runs, and the Ready condition says whether all
+// could be read.
+func (r *Record) statusIsTrue(of *pipeline) error {
+	p, whole := of.Value(), true
+	for i, env := range p.Spec.Environments {
+		for j, target := range r.targets(p, i) {
+			is, exists := now(target)
+			whole = whole && exists
+			says := targetStatus(p, env.Name, j)
+			if says == nil {
+				return fmt.Errorf("the status of %s/%s says nothing of %s", p.Namespace, p.Name, env.Name)
+			}
+			if !is.runs(says.Revision) || says.Ready != (is.ready() && !is.runs("")) {
+				return fmt.Errorf("%s runs %q (ready: %v) in %s, but the status of %s/%s says %q (ready: %v)", env.Name,
+					is.Status.LastAppliedRevision, is.ready(), env.Targets[j].Namespace, p.Namespace, p.Name,
+					says.Revision, says.Ready)
 			}
 		}
 	}
-	return nil, revision, ""
+	if says := isReady(p); says != whole {
+		return fmt.Errorf("whether all targets of %s/%s can be read is %v, but its Ready condition says %v",
+			p.Namespace, p.Name, whole, says)
+	}
+	return nil
 }
 
-// came is the event at which the first environment came to run a revision it runs now: the end of
-// the last stay at another revision on which the world had settled.
-func (b *Record) came(p *version, revision string) int {
-	came := 0
-	for _, target := range b.targets(p, 0) {
-		for i, s := range target {
-			if s.revision == revision || s.revision == "" || i+1 == len(target) {
-				continue
+func isReady(p *v1alpha1.Pipeline) bool {
+	return apimeta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ReadyCondition)
+}
+
+// targetStatus is what a status says of a target, nil for nothing.
+func targetStatus(p *v1alpha1.Pipeline, env string, target int) *v1alpha1.TargetStatus {
+	if s := p.Status.Environments[env]; s != nil && target < len(s.Targets) {
+		return &s.Targets[target]
+	}
+	return nil
+}
+
+// saysAbsent (S4-A2): the error of a target that does not exist says that.
+func (r *Record) saysAbsent(p *pipeline) error {
+	for i, env := range p.Value().Spec.Environments {
+		for j, target := range r.targets(p.Value(), i) {
+			said := ""
+			if s := targetStatus(p.Value(), env.Name, j); s != nil {
+				said = s.Error
 			}
-			ends := target[i+1].event
-			for _, settled := range b.settled {
-				if s.event < settled && settled < ends {
-					came = max(came, ends)
-				}
+			if _, exists := now(target); !exists && !strings.Contains(said, "does not exist") {
+				return fmt.Errorf("the target in %s does not exist, and the status says %q", env.Name, said)
 			}
 		}
 	}
-	return came
+	return nil
+}
+
+// open are the pull requests of a pipeline's environment that somebody could merge.
+func (r *Record) open(p *pipeline, env string) (out []forge.PullRequest) {
+	for _, pr := range r.git.PullRequests() {
+		if pr.State == forge.Open && pr.Order.PipelineUID == p.UID && pr.Order.Environment == env {
+			out = append(out, pr)
+		}
+	}
+	return out
+}
+
+// oneOpen: people find at most one open pull request for each environment.
+func (r *Record) oneOpen(p *pipeline) error {
+	for _, env := range p.Value().Spec.Environments {
+		if open := r.open(p, env.Name); len(open) > 1 {
+			return fmt.Errorf("%d pull requests for %s are open, the first to %s and the last to %s", len(open),
+				env.Name, open[0].Order.Revision, open[len(open)-1].Order.Revision)
+		}
+	}
+	return nil
+}
+
+// noneBack: where an environment runs what the first one runs, no pull request to anything else is
+// open.
+func (r *Record) noneBack(p *pipeline) error {
+	behind, revision, _ := r.behind(p.Value())
+	for _, env := range p.Value().Spec.Environments[1:] {
+		if revision == "" || behind != nil && behind.Name == env.Name {
+			return nil
+		}
+		for _, pr := range r.open(p, env.Name) {
+			if pr.Order.Revision != revision {
+				return fmt.Errorf("%s runs %s, as it should, and pull request %d to %s is open", env.Name, revision,
+					pr.Number, pr.Order.Revision)
+			}
+		}
+	}
+	return nil
+}
+
+// notifications has an entry for each Event that asks for a promotion: nil for the first one of a
+// promotion, an error for others.
+func notifications(h *history.History) (out []error) {
+	seen := map[string]bool{}
+	for _, o := range h.Objects("", "Event") {
+		var e corev1.Event
+		if err := o.Into(&e); err != nil {
+			panic(fmt.Sprintf("a stored Event cannot be decoded: %v", err))
+		}
+		if e.Reason != promotion.PromoteReason {
+			continue
+		}
+		env, revision := e.Annotations[promotion.EnvironmentAnnotation], e.Annotations[promotion.RevisionAnnotation]
+		key := fmt.Sprintf("%s %s %s", e.InvolvedObject.UID, env, revision)
+		var err error
+		if seen[key] {
+			err = fmt.Errorf("the CI was told twice to promote %s in %s to %s", e.InvolvedObject.Name, env, revision)
+		}
+		seen[key] = true
+		out = append(out, err)
+	}
+	return out
+}
+
+func toldAtAll(h *history.History) error {
+	if notifications(h) == nil {
+		return errors.New("dev runs v1, and nobody was told to promote it to staging")
+	}
+	return nil
+}
+
+// sometimes declares what must have happened at least once in a campaign, or it proves nothing.
+func (w *World) sometimes() {
+	ordering := func(is func(*view.Reconcile, *view.Call) bool) func(*history.History) bool {
+		return func(h *history.History) bool {
+			w.read(h)
+			for _, r := range w.view.Reconciles() {
+				for _, c := range r.Calls {
+					if _, orders := orderOf(&c.Request); orders && c.Request.Code/100 == 2 && is(r, c) {
+						return true
+					}
+				}
+			}
+			return false
+		}
+	}
+	w.Sometimes("a promotion is ordered by a pass that began with a stale cache",
+		ordering(func(r *view.Reconcile, _ *view.Call) bool { return len(r.Stale) > 0 }))
+	w.Sometimes("the operator dies between promoting and recording",
+		ordering(func(r *view.Reconcile, c *view.Call) bool { return r.Killed && r.Calls[len(r.Calls)-1] == c }))
+	w.Sometimes("the reply to an accepted order is lost",
+		ordering(func(_ *view.Reconcile, c *view.Call) bool { return c.Reply != nil && c.Reply.Note != "" }))
+	again := property.AtMostOnce(forge.Attempt)
+	w.Sometimes("an order is repeated, and changes nothing", func(h *history.History) bool { return again(h) != nil })
 }

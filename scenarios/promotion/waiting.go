@@ -1,93 +1,59 @@
-// This file exists for how a controller conducts itself on the way to what is right in the end:
-// whether it works in circles, whether it writes down what it did, and whether it says what it is
-// waiting for.
+// This file holds the properties of a controller on its way to what is right in the end: whether it
+// works in circles, whether its status says what it waits for, and how soon it acts.
 
 package promotion
 
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
+	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/history/view"
+	"github.com/wavetank/wavetank/models/forge"
 )
 
-// mostInVain is how many passes may end without progress after one change.
-const mostInVain = 3
+const (
+	// mostInVain is how many passes may end without progress after one change, and mostPeriods how
+	// many back-off periods a promotion may take to be ordered.
+	mostInVain, mostPeriods = 3, 3
+	// grace is what a pass may take, and the news of what it is about.
+	grace = time.Second
+)
 
-// pass is one reconcile that is under way.
-type pass struct {
-	// excused passes began with a stale cache or met with a fault: another attempt is what one
-	// wants of them.
-	excused  bool
-	timed    bool // begun by back-off or RequeueAfter
-	progress bool
-	// open counts requests whose replies have not come.
-	open int
-}
-
-// conduct is what the record keep of it.
-type conduct struct {
-	passes map[history.ReconcileID]*pass
-	inVain []string // passes that ended without progress since the last change, and how
-	// unrecorded are orders that no status has shown yet.
-	unrecorded []entry
-	// waiting and explained are the virtual times in which a pipeline had to wait, and in which its
-	// status said for what; since, waits and explains describe the stretch that has not ended.
-	waiting, explained time.Duration
-	since              history.Time
-	waits, explains    bool
-	dead               bool // the operator: who is not there cannot tell
-}
-
-// watch takes in one event.
-func (b *Record) watch(e *history.Event) {
-	c := &b.conduct
-	key := e.ReconcileID()
-	now := c.passes[key]
-	switch {
-	case e.Kind == history.Dequeue:
-		c.passes[key] = &pass{excused: len(e.Seen) > 0, timed: e.Cause.Timer()}
-	case len(e.Changes) > 0 && now == nil:
-		c.inVain = nil // somebody else has changed the world
-	case now == nil:
-	case e.Kind == history.Done:
-		if asksAgain(e) && !now.progress && !now.excused && now.open == 0 && !b.unreadable() {
-			c.inVain = append(c.inVain, fmt.Sprintf("%s %s: %s", key.Actor, key.Reconcile, e.Outcome))
-		}
-		delete(c.passes, key)
-	case e.Kind == history.Fault, e.Kind == history.Reply &&
-		e.Note != "", e.Code == 403, e.Code == 422, e.Code == 429, e.Code >= 500:
-		now.excused = true
-	case e.Kind == history.Reply:
-		now.open--
-	case e.Kind == history.Request:
-		now.open++
-		now.progress = now.progress || e.Host != "" && e.Verb != "GET"
+// excused says whether a pass began with a stale cache or met with a fault: another attempt is what
+// one wants of it.
+func (r *Record) excused(pass *view.Reconcile) bool {
+	failed := func(e *history.Event) bool {
+		return e.Code == 403 || e.Code == 422 || e.Code == 429 || e.Code >= 500
 	}
-	for i := range e.Changes {
-		if now != nil && moves(&e.Changes[i]) {
-			now.progress = true
+	met := len(pass.Stale) > 0 || len(pass.Faults) > 0 || r.cutOff[pass]
+	for _, c := range pass.Calls {
+		met = met || failed(&c.Request) || c.Reply != nil && (c.Reply.Note != "" || failed(c.Reply))
+	}
+	return met
+}
+
+// progress says whether a pass brought things forward: by an order, or by a write of more than
+// times and messages in a pipeline's status.
+func progress(r *view.Reconcile) bool {
+	for _, c := range r.Calls {
+		if c.Request.Host != "" && c.Request.Verb != "GET" {
+			return true
+		}
+		for i := range c.Request.Changes {
+			is := &c.Request.Changes[i]
+			if is.Ref.Kind != "Pipeline" || is.Type != "MODIFIED" || gist(is.Previous) != gist(is.Object) {
+				return true
+			}
 		}
 	}
-	b.clock(e)
-}
-
-// asksAgain says whether a pass ended in a way that brings it back with back-off.
-func asksAgain(done *history.Event) bool {
-	return done.Outcome.Kind == history.Failure || done.Outcome.Kind == history.Requeue
-}
-
-// moves says whether a change brings the story forward. Times and messages in a pipeline's status
-// do not.
-func moves(c *history.Change) bool {
-	if c.Ref.Kind != "Pipeline" || c.Type != "MODIFIED" {
-		return true
-	}
-	return gist(c.Previous) != gist(c.Object)
+	return false
 }
 
 // gist is a pipeline without what may differ each time that it is looked at.
@@ -112,123 +78,237 @@ func gist(object []byte) string {
 	return string(out)
 }
 
-// unreadable says whether some pipeline waits for a target that it cannot read: it has to come back
-// for that.
-func (b *Record) unreadable() bool {
-	return b.eachPipeline(func(_ string, p *version) error {
-		if apimeta.IsStatusConditionFalse(p.Status.Conditions, v1alpha1.ReadyCondition) {
-			return fmt.Errorf("a target cannot be read")
+// tried takes in an event for noLivelock. A pass does not count while some pipeline waits for a
+// target that it cannot read, because it has to come back for that.
+func (r *Record) tried(e *history.Event) {
+	pass := r.view.Of(e)
+	switch {
+	case len(e.Changes) > 0 && pass == nil:
+		r.inVain = nil // somebody else has changed the world
+	case e.Kind == history.Done && pass.Retries() && pass.Open() == 0 && !progress(pass) && !r.excused(pass):
+		readable := func(p *pipeline) error {
+			if apimeta.IsStatusConditionFalse(p.Value().Status.Conditions, v1alpha1.ReadyCondition) {
+				return fmt.Errorf("a target cannot be read")
+			}
+			return nil
 		}
-		return nil
-	}) != nil
+		if r.live(readable) == nil {
+			r.inVain = append(r.inVain, fmt.Sprintf("%s %s: %s", e.Actor(), e.Reconcile, e.Outcome))
+		}
+	}
 }
 
-// NoLivelock: with all that it needs at hand and nobody in its way, the operator does not try in
-// vain again and again.
-func (b *Record) NoLivelock(h *history.History) error {
-	b.read(h)
-	if v := b.conduct.inVain; len(v) > mostInVain {
+// noLivelock (S4-L4): with all that it needs at hand and nobody in its way, the operator does not
+// try in vain again and again.
+func (r *Record) noLivelock(h *history.History) error {
+	r.read(h)
+	if v := r.inVain; len(v) > mostInVain {
 		return fmt.Errorf("%d passes have ended without progress since the last change, the last of them %s", len(v),
 			v[len(v)-1])
 	}
 	return nil
 }
 
-// RecordedSoon: an order is shown in the pipeline's status within the lag bound, unless who gave it
-// has died.
-func (b *Record) RecordedSoon(h *history.History) error {
-	before := len(h.Events)
-	c := &b.conduct
-	c.unrecorded = append(c.unrecorded, b.fresh(h, "RecordedSoon")...)
-	var still []entry
-	for _, e := range c.unrecorded {
-		versions := b.pipelines[e.order.PipelineUID]
-		latest := &versions[len(versions)-1]
-		status := latest.Status.Environments[e.order.Environment]
-		if latest.gone || status != nil && status.Promotion != nil && status.Promotion.Revision == e.order.Revision ||
-			died(h, e, before) {
-			continue
-		}
-		if h.Now() > e.At+b.Lag {
-			return fmt.Errorf("the %s was ordered at %s (effect %d), and the status of %s does not show it %v later",
-				e.order, history.Clock(e.At), e.Index, e.order.Pipeline, h.Now()-e.At)
-		}
-		still = append(still, e)
-	}
-	c.unrecorded = still
-	return nil
+// waiting measures the time in which a pipeline had to wait, and in which its status said for what.
+// The last three fields describe the time since the last change.
+type waiting struct {
+	all, explained  time.Duration
+	since           history.Time
+	waits, explains bool
 }
 
-// died says whether the incarnation that gave an order has ended.
-func died(h *history.History, order entry, until int) bool {
-	for i := order.Event; i < until; i++ {
-		e := &h.Events[i]
-		if e.Process == order.Process && e.Incarnation == order.Incarnation &&
-			(e.Kind == history.Crash || e.Kind == history.Stop) {
-			return true
+// upTo takes in the time up to now.
+func (w *waiting) upTo(now history.Time) {
+	if w.waits {
+		w.all += now - w.since
+		if w.explains {
+			w.explained += now - w.since
 		}
 	}
-	return false
+	w.since = now
 }
 
-// clock measures waiting: a stretch ends with every change of an application or a pipeline, and
-// with every incarnation. One begins to count when its first pass has ended.
-func (b *Record) clock(e *history.Event) {
-	c := &b.conduct
-	switch ends := e.Kind == history.Crash || e.Kind == history.Stop; {
-	case e.Process == Operator && (ends || c.dead && e.Kind == history.Done):
-		c.dead = ends
+// clock measures waiting. Time counts from the end of the first pass of an operator on, because one
+// that is not there cannot tell.
+func (r *Record) clock(e *history.Event) {
+	ends := e.Kind == history.Crash || e.Kind == history.Stop
+	begins := e.Kind == history.Done && r.away
+	switch {
+	case e.Process == Operator && (ends || begins):
+		r.away = ends
 	case len(e.Changes) == 0:
 		return
 	}
-	if stretch := e.At - c.since; c.waits {
-		c.waiting += stretch
-		if c.explains {
-			c.explained += stretch
-		}
-	}
-	c.since, c.waits, c.explains = e.At, false, true
-	_ = b.eachPipeline(func(_ string, p *version) error {
-		waits, explains := b.waits(p)
-		c.waits, c.explains = c.waits || waits && !c.dead, c.explains && (explains || !waits)
+	r.waiting.upTo(e.At)
+	r.waiting.waits, r.waiting.explains = false, true
+	_ = r.live(func(p *pipeline) error {
+		waits, explains := r.waits(p.Value())
+		r.waiting.waits = r.waiting.waits || waits && !r.away
+		r.waiting.explains = r.waiting.explains && (explains || !waits)
 		return nil
 	})
 }
 
-// waits says whether a pipeline has to wait for something, and whether its status says for what.
-func (b *Record) waits(p *version) (waits, explains bool) {
-	for i := range p.Spec.Environments {
-		for _, target := range b.targets(p, i) {
-			if !now(target).exists {
-				return true, apimeta.IsStatusConditionFalse(p.Status.Conditions, v1alpha1.ReadyCondition)
+// waits says whether a pipeline has to wait for something, and whether its status says for what: of
+// a missing target its error says that it does not exist.
+func (r *Record) waits(p *v1alpha1.Pipeline) (waits, explains bool) {
+	for i, env := range p.Spec.Environments {
+		for j, target := range r.targets(p, i) {
+			if _, exists := now(target); !exists {
+				says := targetStatus(p, env.Name, j)
+				return true, says != nil && strings.Contains(says.Error, "does not exist")
 			}
 		}
 	}
 	pending := apimeta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.PromotionPendingCondition)
-	env, revision, _ := b.behind(p)
+	env, revision, _ := r.behind(p)
 	if env == nil {
 		return revision == "", pending // "": the first environment itself is not ready
 	}
-	status := p.Status.Environments[env.Name]
-	promoted := status != nil && status.Promotion != nil && status.Promotion.Revision == revision &&
-		status.Promotion.Succeeded
-	return true, pending || promoted // who has been promoted waits for the cluster, whose objects say the rest
+	// Who has been promoted waits for the cluster, whose objects say the rest.
+	now := shown(p, env.Name)
+	return true, pending || now.Revision == revision && now.Succeeded
 }
 
-// Actionable: for 95 % of the time in which a pipeline has to wait, its status says for what.
-func (b *Record) Actionable(h *history.History) error {
-	b.read(h)
-	c := &b.conduct
-	waiting, explained := c.waiting, c.explained
-	if c.waits {
-		waiting += h.Now() - c.since
-		if c.explains {
-			explained += h.Now() - c.since
-		}
-	}
-	if explained < waiting*95/100 {
-		return fmt.Errorf("the pipeline waited for %v, and for %v of that its status did not say for what", waiting,
-			waiting-explained)
+// actionable (S4-A2): for 95 % of the time in which a pipeline has to wait, its status says for
+// what.
+func (r *Record) actionable(h *history.History) error {
+	r.read(h)
+	so := r.waiting
+	so.upTo(h.Now())
+	if so.explained < so.all*95/100 {
+		return fmt.Errorf("the pipeline waited for %v, and for %v of that its status did not say for what", so.all,
+			so.all-so.explained)
 	}
 	return nil
+}
+
+// dueness is that an environment is to be promoted to a revision.
+type dueness struct {
+	what    string
+	periods int // of back-off that have ended since it is due, or since somebody last changed the world
+}
+
+// tick takes in an event for orderedSoon, readySoon and spaced. Whoever disturbs the world gives
+// the operator time anew.
+func (r *Record) tick(e *history.Event) {
+	key := e.Reconcile.Key
+	switch {
+	case e.Kind == history.Dequeue:
+		delete(r.pending, key)
+	case e.Kind == history.Start:
+		clear(r.failures)
+	case e.Kind == history.Done:
+		r.ended(r.view.Of(e))
+	default:
+		r.order(e)
+	}
+	disturbed := e.Kind == history.Fault || e.Kind == history.Heal || e.Incarnation == 0 && len(e.Changes) > 0
+	if !disturbed && len(e.Changes) == 0 {
+		return
+	}
+	_ = r.live(func(p *pipeline) error {
+		readable, what := r.readable(p.Value()), ""
+		if env, revision, _ := r.behind(p.Value()); env != nil && readable && automatic(p.Value(), env) {
+			what = env.Name + "/" + revision
+		}
+		if d := r.due[p.UID]; d == nil || d.what != what || disturbed {
+			r.due[p.UID] = &dueness{what: what}
+		}
+		_, known := r.whole[p.UID]
+		switch {
+		case !readable:
+			delete(r.whole, p.UID)
+		case !known || disturbed && !isReady(p.Value()):
+			r.whole[p.UID] = e.At + r.pending[keyOf(p)] + grace
+		}
+		return nil
+	})
+}
+
+func keyOf(p *pipeline) history.Key {
+	return history.Key{Controller: "pipeline", Namespace: p.Ref.Namespace, Name: p.Ref.Name}
+}
+
+// ended takes in the end of a pass: for how long it puts the next one off, and that a back-off
+// period has ended. Passes that began with a stale cache or met with a fault end no period, nor do
+// those that cannot read every target yet.
+func (r *Record) ended(pass *view.Reconcile) {
+	key := pass.ID.Key
+	r.failures[key]++
+	r.pending[key] = backOff(r.failures[key])
+	if !pass.Retries() {
+		r.failures[key], r.pending[key] = 0, pass.After
+	}
+	if !pass.Timed || r.excused(pass) {
+		return
+	}
+	_ = r.live(func(p *pipeline) error {
+		if d := r.due[p.UID]; d != nil && keyOf(p) == key && isReady(p.Value()) {
+			d.periods++
+		}
+		return nil
+	})
+}
+
+// readable says whether every target of a pipeline is there, and can be reached.
+func (r *Record) readable(p *v1alpha1.Pipeline) bool {
+	for i, env := range p.Spec.Environments {
+		for j, target := range r.targets(p, i) {
+			if _, exists := now(target); !exists || !r.knows(env.Targets[j].ClusterRef) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// knows says whether a cluster is made known; nil is the operator's own.
+func (r *Record) knows(ref *v1alpha1.CrossNamespaceClusterReference) bool {
+	if ref == nil {
+		return true
+	}
+	cluster, exists := now(r.clusters.Named(history.Ref{Group: promotion.GitopsCluster.Group,
+		Kind: promotion.GitopsCluster.Kind, Namespace: "shop", Name: ref.Name}))
+	_, known := now(r.secrets.Named(history.Ref{Kind: "Secret", Namespace: "shop", Name: ref.Name}))
+	return exists && known && cluster.ready()
+}
+
+// orderedSoon (S4-L1): what is due is ordered within three back-off periods.
+func (r *Record) orderedSoon(h *history.History) error {
+	return r.eachPipeline(func(p *pipeline) error {
+		d := r.due[p.UID]
+		if d == nil || d.what == "" || d.periods <= mostPeriods {
+			return nil
+		}
+		env, revision, _ := r.behind(p.Value())
+		if len(r.promoted(h, p, env.Name, revision, forge.Attempt)) > 0 {
+			return nil
+		}
+		return fmt.Errorf("%s is to be promoted to %s, and after %d back-off periods has not been", env.Name, revision,
+			d.periods)
+	})(h)
+}
+
+// readySoon (S4-L3): a pipeline whose targets can all be read is Ready after what it was put off
+// for when they came to be, and a second; or a pass is under way that may find it so.
+func (r *Record) readySoon(h *history.History) error {
+	return r.eachPipeline(func(p *pipeline) error {
+		until, whole := r.whole[p.UID]
+		if !whole || isReady(p.Value()) || h.Now() <= until || r.busy(p) {
+			return nil
+		}
+		return fmt.Errorf("all targets of %s/%s can be read, which its status should have said by %s", p.Ref.Namespace,
+			p.Ref.Name, history.Clock(until))
+	})(h)
+}
+
+// busy says whether a pass of a pipeline is under way.
+func (r *Record) busy(p *pipeline) bool {
+	for _, pass := range r.view.Reconciles() {
+		if !pass.Over && pass.ID.Key == keyOf(p) {
+			return true
+		}
+	}
+	return false
 }

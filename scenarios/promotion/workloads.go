@@ -1,69 +1,65 @@
-// This file exists for what happens: each workload is a scenario that asks one question of a
-// variant, under faults.
+// This file holds what happens: each workload is a beginning, and what Flux, people and time do
+// from there on, while faults are injected.
 
 package promotion
 
 import (
 	"time"
 
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"github.com/wavetank/wavetank/controllers/promotion"
+	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// The sentences under which the properties are declared.
 const (
-	AttemptedOnce      = "each revision is attempted at most once"
-	TakesEffectOnce    = "each revision takes effect at most once"
-	oncePerStay        = "a revision takes effect no more often than it came to the first environment"
-	inOrder            = "an environment gets only what the one before it has proved"
-	notStale           = "nothing outdated is promoted"
-	complete           = "nothing is promoted while a target cannot be read"
-	Everywhere         = "every environment gets its revision"
-	isRecorded         = "every promotion is recorded"
-	statusIsTrue       = "the status says what is the case"
-	noLivelock         = "nothing is tried in vain again and again"
-	recordedSoon       = "an order is recorded as soon as it is given"
-	actionable         = "the status says what is being waited for"
-	saysAbsent         = "the status says that a missing target does not exist"
-	NotifiedAtMostOnce = "a CI is told at most once of each revision"
-	NotifiedEver       = "a CI is told of each revision"
-	orderedSoon        = "what is due is ordered within three back-off periods"
-	readySoon          = "a pipeline is whole as soon as its targets are"
-	spaced             = "who was refused waits longer each time before the next order"
-	oneOpen            = "people find one open pull request for an environment"
-	noneBack           = "nothing is open that would undo a rollback"
+	// dwell is how long a workload watches where it must not ask the world to settle, because one
+	// of its variants never does.
+	dwell = 3 * time.Minute
+	// soon is how long after an application's event the next thing happens: the pass that the event
+	// causes is under way, or has just ended.
+	soon = 20 * time.Millisecond
 )
 
-// dwell is how long a workload watches where it must not ask the world to settle, because one of
-// its variants never does.
-const dwell = 3 * time.Minute
+// opening is how a workload begins.
+type opening func(*sim.World, promotion.Variant) *World
 
-// Workload is what happens to a variant, under faults, with what is asked of it.
-type Workload = func(v promotion.Variant, faults ...fault.Fault) func(*sim.World)
-
-// workload opens the story, lets faults be injected from there on, asks something, and lets
+// scenario opens a world, declares properties, lets faults be injected from there on, and lets
 // something happen.
-func workload(open func(*sim.World, promotion.Variant) *World, ask, happen func(*World)) Workload {
-	return func(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
-		return func(w *sim.World) {
-			s := open(w, v)
-			w.Inject(faults...)
-			ask(s)
-			happen(s)
-		}
+func scenario(open opening, happens func(*World), v promotion.Variant, properties []string,
+	faults ...fault.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		s := open(w, v)
+		w.Inject(faults...)
+		s.declare(properties...)
+		happens(s)
 	}
 }
 
-// between opens the story with the operator alone; nothing is applied yet.
-func between(environments ...string) func(*sim.World, promotion.Variant) *World {
-	return func(w *sim.World, v promotion.Variant) *World { return Begin(w, v, environments...) }
+// of is that as a workload of cases.
+func of(open opening, happens func(*World)) *matrix.Workload[promotion.Variant] {
+	return &matrix.Workload[promotion.Variant]{New: func(v promotion.Variant, properties []string,
+		faults ...fault.Fault) func(*sim.World) {
+		return scenario(open, happens, v, properties, faults...)
+	}}
 }
 
-// quietly opens the story with everything at v1 before the operator has anything to do, so that
-// what follows is the only reason to run.
+// between opens with the operator alone; nothing is applied yet.
+func between(environments ...string) opening { return tuned(func(*ctrl.Options) {}, environments...) }
+
+// tuned is between for an operator whose main sets more options.
+func tuned(tune func(*ctrl.Options), environments ...string) opening {
+	return func(w *sim.World, v promotion.Variant) *World { return begin(w, v, tune, environments...) }
+}
+
+// quietly opens with everything at v1 before the operator has anything to do, so that what follows
+// is the only reason to run.
 func quietly(w *sim.World, v promotion.Variant) *World {
-	s := Begin(w, v, "dev", "staging")
+	s := between("dev", "staging")(w, v)
 	s.Apply(Namespace("shop"))
 	for _, env := range s.Environments {
 		s.Apply(Namespace(env), App(env))
@@ -74,72 +70,68 @@ func quietly(w *sim.World, v promotion.Variant) *World {
 	return s
 }
 
-// What workloads ask.
-func askAttemptedOnce(s *World)   { s.Always(AttemptedOnce, s.Git.AttemptedOncePerRevision) }
-func askTakesEffectOnce(s *World) { s.Always(TakesEffectOnce, s.Git.OncePerRevision) }
-func askOncePerStay(s *World)     { s.Always(oncePerStay, s.OncePerStay) }
-func askNoLivelock(s *World)      { s.Always(noLivelock, s.NoLivelock) }
-func askRecordedSoon(s *World)    { s.Always(recordedSoon, s.RecordedSoon) }
-func askEverywhere(s *World)      { s.Eventually(Everywhere, s.Promoted) }
-func askStatusIsTrue(s *World)    { s.Eventually(statusIsTrue, s.StatusIsTrue) }
-func askActionable(s *World)      { s.Eventually(actionable, s.Actionable) }
-func askInOrder(s *World)         { s.Always(inOrder, s.InOrder) }
-func askNotStale(s *World)        { s.Always(notStale, s.NotStale) }
-func askComplete(s *World)        { s.Always(complete, s.CompleteInformation) }
-func askOrderedSoon(s *World)     { s.Always(orderedSoon, s.OrderedSoon) }
-func askReadySoon(s *World)       { s.Always(readySoon, s.ReadySoon) }
-func askSpaced(s *World)          { s.Always(spaced, s.Spaced) }
-func askOneOpen(s *World)         { s.Eventually(oneOpen, s.OneOpen) }
-func askNoneBack(s *World)        { s.Eventually(noneBack, s.NoneBack) }
+// remotely opens with everything at v1, and prod in another cluster.
+func remotely(w *sim.World, v promotion.Variant) *World {
+	s := between("dev", "prod")(w, v)
+	s.remotely()
+	w.Sleep(dwell)
+	return s
+}
 
-var (
-	// OneEvent is the default trace: dev reports a new revision once, in a world that is otherwise
-	// at rest.
-	OneEvent = workload(quietly, askAttemptedOnce, movesOn)
-	// OneEffect is OneEvent, but asks how often the promotion takes effect, not how often it is
-	// attempted.
-	OneEffect = workload(quietly, askTakesEffectOnce, movesOn)
-	// Conduct asks nothing of the outcome, only how the operator goes about it.
-	Conduct = workload(quietly, askNoLivelock, movesOn)
-	// Recording is OneEvent, but asks for the record.
-	Recording = workload(quietly, askRecordedSoon, movesOn)
-	// Burst is what Flux really does around a rollout: it writes the application's status several
-	// times.
-	Burst = workload(quietly, askAttemptedOnce, comesInABurst)
-	// Truthful asks whether the status comes to say what is the case after a burst. A variant that
-	// ignores its own status writes may compare what it sees with a stale copy of its status, find
-	// no difference, write nothing, and never be woken again: this is not in the thread, the runs
-	// found it.
-	Truthful = workload(quietly, askStatusIsTrue, struggles)
-	// Arrives asks whether a revision gets everywhere in the end.
-	Arrives = workload(between("dev", "staging", "prod"), askEverywhere, rollsOut)
-	// Returns rolls dev back to what it ran before, and asks for that to arrive too.
-	Returns = workload(between("dev", "staging"), askEverywhere, (*World).returns)
-	// ReturnsOnce is Returns, but asks whether each stay of dev at a revision is promoted only
-	// once.
-	ReturnsOnce = workload(between("dev", "staging"), askOncePerStay, (*World).returns)
-	// Late lets one target appear after the pipeline, and no pipeline event shows it.
-	Late = workload(between("dev", "staging"), askStatusIsTrue, appearsLate)
-	// Waits lets a pipeline wait: for a target, for dev to become ready, for people or for the
-	// forge.
-	Waits = workload(between("dev", "staging"), askActionable, waits)
-	// Hasty has dev ready with a revision while staging is missing, and asks whether anything is
-	// promoted before all targets can be read.
-	Hasty = workload(between("dev", "staging"), askComplete, hastens)
-	// Everything is a long story with all that the environments and people may do, and every
-	// property that must hold of the fixed variant. How often a promotion is attempted is not
-	// asked: where replies are lost, the fix must ask again.
-	Everything = workload(between("dev", "staging", "prod"), askEverything, (*World).backAndForth)
-	// LongRollout is Everything, but does not insist that all that makes it worth its while happens
-	// in every campaign.
-	LongRollout = workload(between("dev", "staging", "prod"), askProperties, (*World).backAndForth)
-)
+func (w *World) remotely() {
+	w.Apply(Namespace("shop"), gitopsCluster(), kubeconfig("prod.example"), Namespace("dev"), App("dev"))
+	w.clusterIsReady("connected")
+	w.Elsewhere("prod.example", "prod").Apply(App("prod"))
+	w.Runs("dev", "v1")
+	w.Runs("prod", "v1")
+	w.Apply(Away(Pipeline("dev", "prod"), "prod"))
+}
 
+// notifying opens with a pipeline that promotes by Events.
+func notifying(w *sim.World, v promotion.Variant) *World {
+	s := between("dev", "staging")(w, v)
+	p := Pipeline("dev", "staging")
+	p.Spec.Promotion.Strategy = v1alpha1.Strategy{Notification: &v1alpha1.NotificationStrategy{}}
+	s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), App("dev"), App("staging"), p)
+	w.Sleep(dwell)
+	return s
+}
+
+// replicated opens with two replicas, of which one leads.
+func replicated(w *sim.World, v promotion.Variant) *World {
+	s := tuned(func(o *ctrl.Options) {
+		o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = true, Operator, "default"
+	}, "dev", "staging")(w, v)
+	s.Replica("second", v, 1)
+	return s
+}
+
+// leftover opens with a target that is missing at first. An operator that comes back for it, with
+// back-off, has a timer pending when the target appears: the classic queue keeps it, the priority
+// queue lets the target's event use it up.
+func leftover(priority bool) opening {
+	return func(w *sim.World, v promotion.Variant) *World {
+		s := tuned(func(o *ctrl.Options) { o.Controller.UsePriorityQueue = ptr.To(priority) }, "dev", "staging")(w, v)
+		s.openWithoutStaging()
+		s.Runs("dev", "v1")
+		w.Sleep(75 * time.Second)
+		return s
+	}
+}
+
+// openWithoutStaging is Open, but the application of staging is missing.
+func (w *World) openWithoutStaging() {
+	w.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), App("dev"), Pipeline("dev", "staging"))
+}
+
+// movesOn has dev report a new revision once, in a world that is otherwise at rest.
 func movesOn(s *World) {
 	s.Runs("dev", "v2")
 	s.Sleep(dwell)
 }
 
+// comesInABurst is what Flux really does around a rollout: it writes the application's status
+// several times.
 func comesInABurst(s *World) {
 	s.Struggles("dev", "v2")
 	for range 3 {
@@ -150,6 +142,43 @@ func comesInABurst(s *World) {
 	movesOn(s)
 }
 
+// isEdited has somebody edit the pipeline, harmlessly, while it is being promoted.
+func isEdited(s *World) {
+	s.Runs("dev", "v2")
+	s.Sleep(soon)
+	edited := Pipeline("dev", "staging")
+	edited.Spec.Promotion.Strategy.PullRequest.BaseBranch = "release"
+	s.Apply(edited)
+	s.Sleep(dwell)
+}
+
+// clusterBeats has the other cluster's object change, as it does with each of its heartbeats.
+func clusterBeats(s *World) {
+	s.Runs("dev", "v2")
+	s.Sleep(soon)
+	s.clusterIsReady("connected, and still so")
+	s.Sleep(dwell)
+}
+
+func stagingAppears(s *World) {
+	s.Apply(App("staging"))
+	s.Sleep(dwell)
+}
+
+func leadersOverlap(s *World) {
+	s.Open()
+	s.Runs("staging", "v1")
+	s.Sleep(time.Minute)
+	s.Runs("dev", "v1")
+	s.Sleep(time.Second)
+	movesOn(s)
+	s.Settle() // or a process that is still starting would be stopped there
+}
+
+// struggles is a burst, after which the status must come to say what is the case. A variant that
+// ignores its own status writes may compare what it sees with a stale copy of its status, find no
+// difference, write nothing, and never be woken again: this is not in the thread, the runs found
+// it.
 func struggles(s *World) {
 	for range 3 {
 		s.Struggles("dev", "v2")
@@ -162,9 +191,14 @@ func rollsOut(s *World) {
 	s.Open()
 	s.Runs("dev", "v1")
 	s.Settle()
-	for range 2 { // staging, then prod
-		s.Deliver()
-		s.Settle()
+	s.delivers(2) // staging, then prod
+}
+
+// delivers has people merge what is open, so many times.
+func (w *World) delivers(times int) {
+	for range times {
+		w.Deliver()
+		w.Settle()
 	}
 }
 
@@ -179,7 +213,8 @@ func rollsOutForAWhile(s *World) {
 	s.Sleep(dwell)
 }
 
-func (s *World) returns() {
+// comesBack rolls dev back to what it ran before.
+func comesBack(s *World) {
 	s.Open()
 	s.Runs("dev", "v1")
 	s.Settle()
@@ -199,11 +234,16 @@ func appearsLate(s *World) {
 	s.Settle()
 }
 
-// openWithoutStaging is Open, but the application of staging is missing.
-func (s *World) openWithoutStaging() {
-	s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), App("dev"), Pipeline("dev", "staging"))
+// hastens has dev ready with a revision while staging is missing.
+func hastens(s *World) {
+	s.openWithoutStaging()
+	s.Runs("dev", "v1")
+	s.Sleep(time.Minute)
+	s.Apply(App("staging"))
+	s.Settle()
 }
 
+// waits lets a pipeline wait: for a target, for dev to become ready, for people or for the forge.
 func waits(s *World) {
 	s.openWithoutStaging()
 	s.Sleep(dwell)
@@ -215,100 +255,124 @@ func waits(s *World) {
 	s.Settle()
 }
 
-func hastens(s *World) {
-	s.openWithoutStaging()
-	s.Runs("dev", "v1")
-	s.Sleep(time.Minute)
-	s.Apply(App("staging"))
+// longAbsent is how long nobody creates a target.
+const longAbsent = 30 * time.Minute
+
+// isAbsent has a target that nobody creates: what the thread reports.
+func isAbsent(s *World) {
+	s.Apply(Namespace("shop"), Namespace("dev"), Pipeline("dev"))
+	s.Sleep(longAbsent)
 	s.Settle()
 }
 
-func askEverything(s *World) {
-	askProperties(s)
-	s.Sometimes("a promotion is ordered by a pass that began with a stale cache", s.OrderedOnStaleCache)
-	s.Sometimes("the operator dies between promoting and recording", s.CrashedMidPromotion)
-	s.Sometimes("the reply to an accepted order is lost", s.LostReplyToOrder)
-	s.Sometimes("an order is repeated, and changes nothing", s.AttemptedTwice)
+// isAbsentThere has such a target in another cluster, which is known from the start.
+func isAbsentThere(s *World) {
+	s.Apply(Namespace("shop"), gitopsCluster(), kubeconfig("prod.example"), Namespace("dev"), App("dev"))
+	s.clusterIsReady("connected")
+	s.Elsewhere("prod.example", "prod")
+	s.Runs("dev", "v1")
+	s.Apply(Away(Pipeline("dev", "prod"), "prod"))
+	s.Sleep(longAbsent)
+	s.Settle()
 }
 
-func askProperties(s *World) {
-	askTakesEffectOnce(s)
-	askOncePerStay(s)
-	askInOrder(s)
-	askNotStale(s)
-	askComplete(s)
-	askNoLivelock(s)
-	askEverywhere(s)
-	s.Eventually(isRecorded, s.Recorded)
-	askStatusIsTrue(s)
-	askTidy(s)
+// becomesKnown has an environment in a cluster that is made known only after the pipeline, and
+// whose cache is not in sync when it is first asked.
+func becomesKnown(s *World) {
+	s.Elsewhere("prod.example", "prod").Apply(App("prod"))
+	s.Runs("prod", "v1")
+	s.Apply(Namespace("shop"), Namespace("dev"), App("dev"), Away(Pipeline("dev", "prod"), "prod"))
+	s.Runs("dev", "v1")
+	s.Sleep(time.Minute)
+	s.Apply(gitopsCluster())
+	s.clusterIsReady("connected")
+	s.Sleep(time.Minute)
+	s.Apply(kubeconfig("prod.example"))
+	s.Settle()
 }
 
-// askTidy asks for what the operator promises the people at the forge, and how soon it orders.
-func askTidy(s *World) {
-	askOneOpen(s)
-	askNoneBack(s)
-	askOrderedSoon(s)
+// clusterMoves has a cluster go to another host: its Secret changes, and nothing else shows of it.
+func clusterMoves(s *World) {
+	s.remotely()
+	s.Settle()
+	s.Elsewhere("new.example", "prod").Apply(App("prod"))
+	s.Runs("prod", "v1")
+	s.Apply(kubeconfig("new.example"))
+	s.Runs("prod", "v2")
+	s.Settle()
+}
+
+// farAway takes revisions to another cluster and back again.
+func farAway(s *World) {
+	s.remotely()
+	s.Settle()
+	for _, revision := range []string{"v2", "v1"} {
+		s.Runs("dev", revision)
+		s.clusterIsReady("still connected while dev runs " + revision)
+		s.Settle()
+		s.delivers(1)
+	}
+}
+
+// second is the namespace of an environment's second target.
+func second(env string) string { return env + "-2" }
+
+// doubled gives every environment of a pipeline a second target, in the cluster that is named, or
+// in the operator's own.
+func doubled(p *v1alpha1.Pipeline, cluster *v1alpha1.CrossNamespaceClusterReference) *v1alpha1.Pipeline {
+	for i := range p.Spec.Environments {
+		e := &p.Spec.Environments[i]
+		e.Targets = append(e.Targets, v1alpha1.Target{Namespace: second(e.Name), ClusterRef: cluster})
+	}
+	return p
+}
+
+// hastensWithSecond has both targets of dev ready with a revision while the second one of staging
+// is missing.
+func hastensWithSecond(s *World) {
+	s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), Namespace(second("dev")),
+		Namespace(second("staging")))
+	s.Apply(App("dev"), App(second("dev")), App("staging"), doubled(Pipeline("dev", "staging"), nil))
+	s.Runs("dev", "v1")
+	s.Runs(second("dev"), "v1")
+	s.Sleep(time.Minute)
+	s.Apply(App(second("staging")))
+	s.Settle()
+}
+
+// hastensThere has dev ready with a revision while the cluster of prod is not known, then cannot be
+// reached, then has nothing in it.
+func hastensThere(s *World) {
+	there := s.Elsewhere("prod.example", "prod")
+	s.Apply(Namespace("shop"), Namespace("dev"), App("dev"), Away(Pipeline("dev", "prod"), "prod"))
+	s.Runs("dev", "v1")
+	for _, known := range []func(){
+		func() { s.Apply(gitopsCluster()) },
+		func() { s.clusterIsReady("connected") },
+		func() { s.Apply(kubeconfig("prod.example")) },
+		func() { there.Apply(App("prod")) },
+	} {
+		s.Sleep(20 * time.Second)
+		known()
+	}
+	s.Settle()
 }
 
 // backAndForth is a rollout through three environments, with a burst, a rollback while a pull
 // request is open, and a revision that comes and goes faster than anyone may notice.
-func (s *World) backAndForth() {
+func backAndForth(s *World) {
 	s.Open()
 	for _, env := range s.Environments {
 		s.Runs(env, "v1")
 	}
 	s.Settle()
 	s.Struggles("dev", "v1")
-	for range 3 {
-		s.Struggles("dev", "v2")
-		s.Runs("dev", "v2")
-	}
-	s.Settle()
-	s.Deliver() // staging follows, prod is next
-	s.Settle()
+	struggles(s)
+	s.delivers(1) // staging follows, prod is next
 	s.Runs("dev", "v1")
 	s.Settle()
 	s.Runs("dev", "v3")
 	s.Sleep(time.Second)
 	s.Runs("dev", "v1")
-	s.Deliver()
-	s.Settle()
-}
-
-// Crowd is what no deployment should do: three replicas with several workers and no leader, two
-// pipelines over one application, and a pipeline that is deleted and made again under its name.
-func Crowd(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := Begin(w, v, "dev", "staging")
-		w.Inject(faults...)
-		for _, name := range []string{"second", "third"} {
-			s.Replica(name, v, 3)
-			w.Inject(fault.Crash(name))
-		}
-		askTakesEffectOnce(s)
-		askOncePerStay(s)
-		askInOrder(s)
-		askNotStale(s)
-		askEverywhere(s)
-		s.Eventually(isRecorded, s.Recorded)
-		askStatusIsTrue(s)
-
-		second := Pipeline(s.Environments...)
-		second.Name = "twin"
-		s.Open()
-		s.Apply(second)
-		s.Runs("dev", "v1")
-		s.Runs("staging", "v1")
-		s.Settle()
-		s.Struggles("dev", "v2")
-		s.Runs("dev", "v2")
-		s.Settle()
-		s.Remove(Pipeline())
-		s.Apply(Pipeline(s.Environments...))
-		s.Settle()
-		s.Deliver()
-		s.Runs("dev", "v1")
-		s.Settle()
-	}
+	s.delivers(1)
 }

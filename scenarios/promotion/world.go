@@ -1,5 +1,6 @@
-// This file exists to set the scene, so that each workload of the story is only about what happens
-// in it.
+// This file holds the world of the scenario: the forge, the operator, a pipeline, what people and
+// Flux do, and other clusters: an API server of their own, the GitopsCluster by which the operator
+// knows it, and the Secret that says where it is.
 
 package promotion
 
@@ -16,6 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -34,10 +38,9 @@ const gitHost = "git.example"
 // World is a world with the operator, its pipeline and a forge in it.
 type World struct {
 	*sim.World
-	// Record read this run's history.
 	*Record
-	// Git is the outside world.
-	Git *forge.Forge
+	Git     *forge.Forge
+	outages *outages // of Git
 	// Environments in the order of promotion. Each has one target, in the namespace of its name,
 	// and those that More names.
 	Environments []string
@@ -45,58 +48,50 @@ type World struct {
 	More map[string][]string
 
 	tune func(*ctrl.Options)
-	door *door
-	// away are the clients of the clusters that the other environments' applications are in, by
+	// remote are the clients of the clusters that the other environments' applications are in, by
 	// namespace.
-	away map[string]client.Client
-	// only is the revision that may be open at the forge, "" as long as others may be, too.
-	only string
+	remote map[string]client.Client
 }
 
-// Begin installs the kinds and starts the operator; it applies nothing yet. Faults may be injected
-// from here on.
-func Begin(w *sim.World, v promotion.Variant, environments ...string) *World {
-	return BeginWith(w, v, func(*ctrl.Options) {}, environments...)
-}
-
-// BeginWith is Begin for an operator whose main sets more options.
-func BeginWith(w *sim.World, v promotion.Variant, tune func(*ctrl.Options), environments ...string) *World {
-	s := set(w, tune, environments...)
+// begin installs the kinds and starts the operator; it applies nothing yet. The operator's main may
+// set more options.
+func begin(w *sim.World, v promotion.Variant, tune func(*ctrl.Options), environments ...string) *World {
+	s := empty(w, tune, environments...)
 	w.Install(crds)
 	s.Replica(Operator, v, 1)
 	return s
 }
 
-// set opens the record and puts the forge there, and nothing else.
-func set(w *sim.World, tune func(*ctrl.Options), environments ...string) *World {
+// empty is a world with a forge, and nothing else.
+func empty(w *sim.World, tune func(*ctrl.Options), environments ...string) *World {
 	git := forge.New()
 	s := &World{
 		World: w, Record: NewRecord(git), Git: git, Environments: environments, More: map[string][]string{},
-		tune: tune, away: map[string]client.Client{}, door: &door{Handler: git},
+		tune: tune, remote: map[string]client.Client{}, outages: &outages{Handler: git},
 	}
-	w.External(gitHost, s.door)
+	w.External(gitHost, s.outages)
 	return s
 }
 
-// door is what stands before the forge. While it is shut nobody gets in, and it knows of a
-// repository that is not there, and of one that fails to carry out orders.
-type door struct {
+// outages is a forge that may be down as a whole, may not have a repository, or may fail to carry
+// out orders for one.
+type outages struct {
 	http.Handler
-	shut          bool
-	without, deaf string // what the paths of those repositories begin with
+	down             bool
+	missing, failing string // what the paths of those repositories begin with
 }
 
 // ServeHTTP implements [http.Handler].
-func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (o *outages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case d.shut:
+	case o.down:
 		http.Error(w, "the forge is down for maintenance", http.StatusServiceUnavailable)
-	case d.without != "" && strings.HasPrefix(r.URL.Path, d.without):
+	case o.missing != "" && strings.HasPrefix(r.URL.Path, o.missing):
 		http.Error(w, "there is no such repository", http.StatusNotFound)
-	case d.deaf != "" && r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, d.deaf):
+	case o.failing != "" && r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, o.failing):
 		http.Error(w, "this cannot be done now", http.StatusServiceUnavailable)
 	default:
-		d.Handler.ServeHTTP(w, r)
+		o.Handler.ServeHTTP(w, r)
 	}
 }
 
@@ -160,26 +155,28 @@ func (s *World) Runs(env, revision string) { s.report(env, revision, true) }
 func (s *World) Struggles(env, revision string) { s.report(env, revision, false) }
 
 func (s *World) report(env, revision string, ready bool) {
-	status := metav1.ConditionFalse
-	if ready {
-		status = metav1.ConditionTrue
-	}
-	patch, err := json.Marshal(map[string]any{"status": map[string]any{
-		"lastAppliedRevision": revision,
-		"conditions": []metav1.Condition{{
-			Type: v1alpha1.ReadyCondition, Status: status, Reason: "Reported", Message: "Applied revision: " + revision,
-			LastTransitionTime: metav1.NewTime(time.Now().Truncate(time.Second)),
-		}},
-	}})
-	if err != nil {
-		panic(err)
-	}
-	c := s.away[env]
+	c := s.remote[env]
 	if c == nil {
 		c = s.Client()
 	}
-	if err := c.Status().Patch(s.Context(), App(env), client.RawPatch(types.MergePatchType, patch)); err != nil {
-		panic(fmt.Sprintf("reporting that %s runs %s: %v", env, revision, err))
+	s.setStatus(c, App(env), ready, "Reported", "Applied revision: "+revision,
+		map[string]any{"lastAppliedRevision": revision})
+}
+
+// setStatus writes an object's Ready condition, and more of its status.
+func (s *World) setStatus(c client.Client, obj client.Object, ready bool, reason, message string, more map[string]any) {
+	is := metav1.ConditionFalse
+	if ready {
+		is = metav1.ConditionTrue
+	}
+	more["conditions"] = []metav1.Condition{{Type: v1alpha1.ReadyCondition, Status: is, Reason: reason,
+		Message: message, LastTransitionTime: metav1.NewTime(time.Now().Truncate(time.Second))}}
+	patch, err := json.Marshal(map[string]any{"status": more})
+	if err == nil {
+		err = c.Status().Patch(s.Context(), obj, client.RawPatch(types.MergePatchType, patch))
+	}
+	if err != nil {
+		panic(fmt.Sprintf("writing the status of %s: %v", obj.GetName(), err))
 	}
 }
 
@@ -213,22 +210,94 @@ func App(env string) *unstructured.Unstructured {
 	return app
 }
 
+// in is the pipeline with another repository.
+func in(repository string, p *v1alpha1.Pipeline) *v1alpha1.Pipeline {
+	p.Spec.Promotion.Strategy.PullRequest.URL = "https://" + gitHost + "/acme/" + repository
+	return p
+}
+
 // Pipeline is shop/web, through the given environments, by pull requests.
 func Pipeline(environments ...string) *v1alpha1.Pipeline {
-	p := &v1alpha1.Pipeline{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"},
-		Spec: v1alpha1.PipelineSpec{
-			AppRef: v1alpha1.LocalAppReference{APIVersion: "kustomize.toolkit.fluxcd.io/v1", Kind: "Kustomization",
-				Name: "web"},
-			Promotion: &v1alpha1.PromotionPolicy{Strategy: v1alpha1.Strategy{PullRequest: &v1alpha1.PullRequestStrategy{
-				Type: "github", URL: "https://" + gitHost + "/acme/shop", BaseBranch: "main",
-			}}},
-		},
-	}
+	p := &v1alpha1.Pipeline{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
+	p.Spec.AppRef = v1alpha1.LocalAppReference{APIVersion: "kustomize.toolkit.fluxcd.io/v1", Kind: "Kustomization",
+		Name: "web"}
+	p.Spec.Promotion = &v1alpha1.PromotionPolicy{Strategy: v1alpha1.Strategy{
+		PullRequest: &v1alpha1.PullRequestStrategy{Type: "github", URL: "https://" + gitHost + "/acme/shop",
+			BaseBranch: "main"}}}
 	for _, env := range environments {
 		p.Spec.Environments = append(p.Spec.Environments, v1alpha1.Environment{
 			Name: env, Targets: []v1alpha1.Target{{Namespace: env}},
 		})
 	}
 	return p
+}
+
+// away is the name of the GitopsCluster that the workloads use.
+const away = "away"
+
+// dial reaches other clusters the way that the process reaches everything outside.
+func dial(mgr ctrl.Manager) func([]byte) (*rest.Config, error) {
+	return func(kubeconfig []byte) (*rest.Config, error) {
+		cfg, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+		if err == nil {
+			cfg.Transport, cfg.QPS = sim.HTTPClient(mgr).Transport, -1
+		}
+		return cfg, err
+	}
+}
+
+// Elsewhere adds an API server with namespaces.
+func (s *World) Elsewhere(host string, namespaces ...string) *sim.Cluster {
+	c := s.Cluster(host)
+	c.Install(crds)
+	s.hosts[away] = host
+	for _, namespace := range namespaces {
+		c.Apply(Namespace(namespace))
+		s.remote[namespace] = c.Client()
+	}
+	return c
+}
+
+// Away puts an environment of a pipeline into the other cluster.
+func Away(p *v1alpha1.Pipeline, env string) *v1alpha1.Pipeline {
+	for i := range p.Spec.Environments {
+		if e := &p.Spec.Environments[i]; e.Name == env {
+			e.Targets[0].ClusterRef = otherCluster()
+		}
+	}
+	return p
+}
+
+// otherCluster is how a target names the other cluster.
+func otherCluster() *v1alpha1.CrossNamespaceClusterReference {
+	return &v1alpha1.CrossNamespaceClusterReference{Kind: promotion.GitopsCluster.Kind, Name: away}
+}
+
+// gitopsCluster is the object by which the operator knows the other cluster.
+func gitopsCluster() *unstructured.Unstructured {
+	spec := map[string]any{"secretRef": map[string]any{"name": away}}
+	obj := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	obj.SetGroupVersionKind(promotion.GitopsCluster)
+	obj.SetNamespace("shop")
+	obj.SetName(away)
+	return obj
+}
+
+// clusterIsReady reports, as cluster-controller would, that the other cluster is ready.
+func (s *World) clusterIsReady(message string) {
+	s.setStatus(s.Client(), gitopsCluster(), true, "Found", message, map[string]any{})
+}
+
+// kubeconfig is the Secret that says where the other cluster is.
+func kubeconfig(host string) *corev1.Secret {
+	cfg := clientcmdapi.NewConfig()
+	cfg.Clusters[away] = &clientcmdapi.Cluster{Server: "http://" + host}
+	cfg.Contexts[away] = &clientcmdapi.Context{Cluster: away}
+	cfg.CurrentContext = away
+	data, err := clientcmd.Write(*cfg)
+	if err != nil {
+		panic(err)
+	}
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: away},
+		Data: map[string][]byte{"kubeconfig": data}}
 }

@@ -60,7 +60,11 @@ func (l *effects) read(h *history.History) error {
 		}
 		first, again := l.first[e.Key]
 		if breaks("AtMostOnce: an effect that comes again", again) {
-			l.broken = fmt.Errorf("%s of %q happened at %s by %s/%d and again at %s by %s/%d", l.name(), e.Key,
+			what := fmt.Sprintf("%s of %q", l.name(), e.Key)
+			if e.Detail != "" {
+				what = fmt.Sprintf("%q", e.Detail)
+			}
+			l.broken = fmt.Errorf("%s happened at %s by %s/%d and again at %s by %s/%d", what,
 				history.Clock(first.At), first.Process, first.Incarnation,
 				history.Clock(e.At), e.Process, e.Incarnation)
 		}

@@ -1,8 +1,8 @@
-// This file exists to watch applications of any kind in any cluster without knowing their Go types.
-// What is seen of them is turned into events for the pipelines that use them, and reaches the
-// controller's queue through a channel.
+// This file watches applications of any kind in any cluster without knowing their Go types. What is
+// seen of them is turned into events for the pipelines that use them, and reaches the controller's
+// queue through a channel.
 
-package promotion
+package targets
 
 import (
 	"cmp"
@@ -53,15 +53,16 @@ type outlook struct {
 	end        context.CancelFunc
 }
 
-// apps watches the applications: those of the operator's own cluster through the manager's cache,
+// Caches watches the applications: those of the operator's own cluster through the manager's cache,
 // and those of every other place through a cache of its own, which is made when the first pipeline
 // asks for it.
-type apps struct {
-	cache  cache.Cache
-	live   client.Reader
-	dial   func(kubeconfig []byte) (*rest.Config, error)
-	events chan event.GenericEvent
-	// life ends with the manager. Informer handlers outlive the pass that registered them, so a
+type Caches struct {
+	cache cache.Cache
+	live  client.Reader
+	dial  func(kubeconfig []byte) (*rest.Config, error)
+	// Events has one for every pipeline of which an application has changed.
+	Events chan event.GenericEvent
+	// lifetime ends with the manager. Informer handlers outlive the pass that registered them, so a
 	// pass's context would not do.
 	lifetime context.Context
 	end      context.CancelFunc
@@ -71,11 +72,11 @@ type apps struct {
 	outlooks map[place]*outlook
 }
 
-// newApps prepares the indices and ties the handlers' life to the manager's.
-func newApps(mgr ctrl.Manager, dial func([]byte) (*rest.Config, error)) (*apps, error) {
-	a := &apps{
+// New prepares the indices and ties the handlers' life to the manager's.
+func New(mgr ctrl.Manager, dial func([]byte) (*rest.Config, error)) (*Caches, error) {
+	a := &Caches{
 		cache: mgr.GetCache(), live: mgr.GetAPIReader(), dial: dial,
-		events: make(chan event.GenericEvent), outlooks: map[place]*outlook{},
+		Events: make(chan event.GenericEvent), outlooks: map[place]*outlook{},
 	}
 	a.lifetime, a.end = context.WithCancel(context.Background())
 	err := errors.Join(a.index(appIndex, indexTargets), a.index(clusterIndex, indexClusters))
@@ -86,8 +87,11 @@ func newApps(mgr ctrl.Manager, dial func([]byte) (*rest.Config, error)) (*apps, 
 	return a, mgr.Add(a)
 }
 
+// Own is the manager's cache.
+func (a *Caches) Own() client.Reader { return a.cache }
+
 // index makes the cache find pipelines by keys.
-func (a *apps) index(name string, keys func(*v1alpha1.Pipeline) []string) error {
+func (a *Caches) index(name string, keys func(*v1alpha1.Pipeline) []string) error {
 	err := a.cache.IndexField(a.lifetime, &v1alpha1.Pipeline{}, name, func(obj client.Object) []string {
 		return keys(obj.(*v1alpha1.Pipeline))
 	})
@@ -98,7 +102,7 @@ func (a *apps) index(name string, keys func(*v1alpha1.Pipeline) []string) error 
 }
 
 // Start implements manager.Runnable.
-func (a *apps) Start(ctx context.Context) error {
+func (a *Caches) Start(ctx context.Context) error {
 	<-ctx.Done()
 	a.end()
 	a.all.Wait()
@@ -106,7 +110,7 @@ func (a *apps) Start(ctx context.Context) error {
 }
 
 // outlook is the one on a place, nil if there is none.
-func (a *apps) outlook(at place) *outlook {
+func (a *Caches) outlook(at place) *outlook {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if at.cluster.Name == "" && a.outlooks[at] == nil {
@@ -117,7 +121,7 @@ func (a *apps) outlook(at place) *outlook {
 
 // watch makes sure that the applications of a place are watched, and says whether the cache has
 // caught up with the server.
-func (a *apps) watch(ctx context.Context, at place, o *outlook) (bool, error) {
+func (a *Caches) watch(ctx context.Context, at place, o *outlook) (bool, error) {
 	obj := &unstructured.Unstructured{}
 	obj.SetGroupVersionKind(at.gvk)
 	informer, err := o.cached.GetInformer(ctx, obj, cache.BlockUntilSynced(false))
@@ -137,7 +141,7 @@ func (a *apps) watch(ctx context.Context, at place, o *outlook) (bool, error) {
 }
 
 // setWatched returns what it was before.
-func (a *apps) setWatched(o *outlook, watched bool) (before bool) {
+func (a *Caches) setWatched(o *outlook, watched bool) (before bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before, o.watched = o.watched, watched
@@ -145,7 +149,7 @@ func (a *apps) setWatched(o *outlook, watched bool) (before bool) {
 }
 
 // wake sends an event for every pipeline that has the object among its targets.
-func (a *apps) wake(at place, obj any) {
+func (a *Caches) wake(at place, obj any) {
 	if gone, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
 		obj = gone.Obj
 	}
@@ -161,7 +165,7 @@ func (a *apps) wake(at place, obj any) {
 	}
 	for i := range pipelines {
 		select {
-		case a.events <- event.GenericEvent{Object: &pipelines[i]}:
+		case a.Events <- event.GenericEvent{Object: &pipelines[i]}:
 		case <-a.lifetime.Done():
 			return
 		}
@@ -169,7 +173,7 @@ func (a *apps) wake(at place, obj any) {
 }
 
 // pipelines lists the pipelines that the cache has, in the order of their names.
-func (a *apps) pipelines(ctx context.Context, which ...client.ListOption) ([]v1alpha1.Pipeline, error) {
+func (a *Caches) pipelines(ctx context.Context, which ...client.ListOption) ([]v1alpha1.Pipeline, error) {
 	var list v1alpha1.PipelineList
 	if err := a.cache.List(ctx, &list, which...); err != nil {
 		return nil, err

@@ -1,35 +1,6 @@
-// This file exists for the fixed variant (V8): a promotion that takes effect once, whatever is
-// stale, lost, repeated or killed. It is meant to be copied.
-//
-// At most once and at least once cannot both be had across a crash if the effect itself can be
-// repeated, so the fix makes the effect safe to repeat and then insists:
-//
-//   - Which promotion? {pipeline uid, environment, revision, episode}. Nothing else identifies it,
-//     and everything below is keyed by it. The episode tells a return to a revision from a
-//     repetition; see countEpisode.
-//   - At most one effect: the forge carries out one order for each idempotency key, and the key is
-//     the guard's name, which is computed from those four. Neither a second guard nor a lost one
-//     can lead to another key. (The guard's own uid would be the obvious key. But a guard that is
-//     deleted by hand, pruned, or restored from a backup comes back with another uid, and the forge
-//     would take it for another promotion.)
-//   - At least one effect: the guard records what was confirmed, not what was intended. Until it
-//     says Promoted, every pass asks the forge and tries again, with back-off. Asked is where the
-//     attempts went before, even if the pipeline has another repository by now: another forge, or
-//     another repository, knows nothing of the key. The next attempt goes where the pipeline says
-//     if the earlier ones were plainly refused, or if none of them is found where it went and none
-//     can be on its way any more. (To give up on a forge that cannot be asked any more, delete the
-//     Promotion.)
-//   - Decisions rest on the server, not on the cache. A dry pass over the cache only says whether
-//     there may be something to do; the pass that does it has read the pipeline, every target and
-//     the guard live, and binds its writes to the versions it read.
-//   - Nothing outdated is left for people to merge: see withdraw.go.
-//
-// When may a promotion be attempted a second time? Only if an earlier attempt was claimed, the
-// claim's notBefore has passed, and the forge, asked in the same pass, knew nothing of the key.
-// That is: the process died or was cut off between its claim and the arrival of its order; the
-// order, or the reply to the claim, was lost on the way; the forge refused the order; or the order
-// is still under way, longer than the timeout if the same process asks, longer than the back-off if
-// another one does. In each case the second order carries the first one's key.
+// This file holds the fixed variant (V8): a promotion that takes effect once, whatever is stale,
+// lost, repeated or killed. It is meant to be copied, with reconciler.go and withdraw.go. The
+// package's documentation says why it does that.
 
 package promotion
 
@@ -43,12 +14,14 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/wavetank/wavetank/controllers/promotion/orders"
+	"github.com/wavetank/wavetank/controllers/promotion/plan"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
@@ -74,25 +47,21 @@ func (p *pass) countEpisode() {
 	if len(spec.Environments) == 0 {
 		return
 	}
-	revision := commonRevision(status.Environments[spec.Environments[0].Name])
-	if revision == "" || status.Episode != nil && status.Episode.Revision == revision {
-		return
+	revision := plan.CommonRevision(status.Environments[spec.Environments[0].Name])
+	before := ptr.Deref(status.Episode, v1alpha1.Episode{})
+	if revision != "" && revision != before.Revision {
+		status.Episode = &v1alpha1.Episode{Number: before.Number + 1, Revision: revision}
 	}
-	next := v1alpha1.Episode{Number: 1, Revision: revision}
-	if status.Episode != nil {
-		next.Number += status.Episode.Number
-	}
-	status.Episode = &next
 }
 
 // promoteGuarded carries out a decision through its guard, shows the guard's state in the
 // pipeline's status, and tidies the guards of past episodes.
-func (p *pass) promoteGuarded(ctx context.Context, d decision) (ctrl.Result, error) {
+func promoteGuarded(ctx context.Context, p *pass, d plan.Decision) (ctrl.Result, error) {
 	var guard *v1alpha1.Promotion
 	var wait time.Duration
 	var err error
-	if d.env == nil {
-		p.clearPending(v1alpha1.PromotionFailedReason)
+	if d.Env == nil {
+		p.pend(v1alpha1.PromotionFailedReason, "")
 	} else if guard, err = p.guard(ctx, d); err == nil {
 		wait, err = p.drive(ctx, d, guard)
 	}
@@ -120,7 +89,7 @@ func sooner(a, b time.Duration) time.Duration {
 
 // drive brings a promotion as far as it can go now, and says how long to wait before the next
 // attempt is allowed.
-func (p *pass) drive(ctx context.Context, d decision, guard *v1alpha1.Promotion) (time.Duration, error) {
+func (p *pass) drive(ctx context.Context, d plan.Decision, guard *v1alpha1.Promotion) (time.Duration, error) {
 	defer p.project(guard)
 	if final(guard) {
 		return 0, nil
@@ -129,11 +98,11 @@ func (p *pass) drive(ctx context.Context, d decision, guard *v1alpha1.Promotion)
 		return 0, errDue
 	}
 
-	wanted := &p.pipeline.Spec.PolicyFor(d.env).Strategy
+	wanted := &p.pipeline.Spec.PolicyFor(d.Env).Strategy
 	o := p.keyed(d, guard, cmp.Or(guard.Status.Strategy, wanted))
 	if guard.Status.Attempts > 0 {
 		// An attempt was claimed before. Nobody but the forge knows what became of it.
-		found, pr, err := p.find(ctx, o)
+		found, pr, err := p.r.orders.Find(ctx, p.reader, o)
 		if err != nil {
 			return 0, p.cannotAsk(ctx, guard, err)
 		}
@@ -143,7 +112,7 @@ func (p *pass) drive(ctx context.Context, d decision, guard *v1alpha1.Promotion)
 		if wait := untilNextAttempt(guard); wait > 0 {
 			return wait, nil
 		}
-		if !equality.Semantic.DeepEqual(&o.strategy, wanted) {
+		if !equality.Semantic.DeepEqual(&o.Strategy, wanted) {
 			if wait := untilLost(guard); wait > 0 {
 				return wait, p.lingers(ctx, guard)
 			}
@@ -154,8 +123,8 @@ func (p *pass) drive(ctx context.Context, d decision, guard *v1alpha1.Promotion)
 }
 
 // keyed is the order that a guard stands for.
-func (p *pass) keyed(d decision, guard *v1alpha1.Promotion, strategy *v1alpha1.Strategy) order {
-	o := p.order(d, *strategy)
+func (p *pass) keyed(d plan.Decision, guard *v1alpha1.Promotion, strategy *v1alpha1.Strategy) orders.Order {
+	o := orders.New(p.pipeline, d.Env.Name, d.Revision, *strategy)
 	o.Branch = guard.Name // a branch of its own: a late order must not take over a newer revision's pull request
 	o.IdempotencyKey = guard.Name
 	o.Episode = guard.Spec.Episode
@@ -187,13 +156,12 @@ func (p *pass) cannotAsk(ctx context.Context, guard *v1alpha1.Promotion, why err
 
 // attempt claims the next attempt and makes it. Of several passes that would, in whatever process,
 // only the one whose claim is written goes on: the claim is bound to the guard's resourceVersion.
-func (p *pass) attempt(ctx context.Context, guard *v1alpha1.Promotion, o order) (time.Duration, error) {
+func (p *pass) attempt(ctx context.Context, guard *v1alpha1.Promotion, o orders.Order) (time.Duration, error) {
 	before := guard.Status.Strategy
-	first := before == nil || !equality.Semantic.DeepEqual(before, &o.strategy) // no other is under way
+	first := before == nil || !equality.Semantic.DeepEqual(before, &o.Strategy) // no other is under way
 	err := p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) {
 		now := time.Now()
-		s.Strategy = o.strategy.DeepCopy()
-		s.Phase = v1alpha1.PhaseAttempting
+		s.Strategy, s.Phase = o.Strategy.DeepCopy(), v1alpha1.PhaseAttempting
 		s.Attempts++
 		s.LastAttemptedTime = ptr.To(metav1.NewTime(now))
 		s.NotBefore = ptr.To(metav1.NewMicroTime(now.Add(backoff(s.Attempts))))
@@ -201,13 +169,13 @@ func (p *pass) attempt(ctx context.Context, guard *v1alpha1.Promotion, o order) 
 	if err != nil {
 		return 0, fmt.Errorf("claiming an attempt: %w", err)
 	}
-	pr, failure := p.carryOut(ctx, o)
+	pr, failure := p.r.orders.Give(ctx, o)
 	if failure == nil {
 		return 0, p.confirm(ctx, guard, pr)
 	}
 	err = p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) {
 		s.Message = failure.Error()
-		if first && refused(failure) {
+		if first && orders.Refused(failure) {
 			s.Strategy = nil // so the next one may go elsewhere
 		}
 	})
@@ -217,10 +185,7 @@ func (p *pass) attempt(ctx context.Context, guard *v1alpha1.Promotion, o order) 
 // confirm records that the outside world has carried out the promotion.
 func (p *pass) confirm(ctx context.Context, guard *v1alpha1.Promotion, pr *v1alpha1.PullRequest) error {
 	err := p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) {
-		s.Phase = v1alpha1.PhasePromoted
-		s.PullRequest = pr
-		s.Message = ""
-		s.NotBefore = nil
+		s.Phase, s.PullRequest, s.Message, s.NotBefore = v1alpha1.PhasePromoted, pr, "", nil
 	})
 	if err != nil {
 		return fmt.Errorf("recording a promotion: %w", err)
@@ -260,17 +225,17 @@ func backoff(attempts int64) time.Duration {
 }
 
 // guard returns the guard of a decision, creating it if need be.
-func (p *pass) guard(ctx context.Context, d decision) (*v1alpha1.Promotion, error) {
-	want := newGuard(p.pipeline, d.env.Name, d.revision, p.pipeline.Status.Episode.Number)
+func (p *pass) guard(ctx context.Context, d plan.Decision) (*v1alpha1.Promotion, error) {
+	want := newGuard(p.pipeline, d.Env.Name, d.Revision, p.pipeline.Status.Episode.Number)
 	guard := &v1alpha1.Promotion{}
-	missing, err := notFound(p.reader.Get(ctx, client.ObjectKeyFromObject(want), guard))
+	err := p.reader.Get(ctx, client.ObjectKeyFromObject(want), guard)
 	switch {
+	case apierrors.IsNotFound(err) && p.dry:
+		return nil, errDue
+	case apierrors.IsNotFound(err):
+		return want, p.r.Client.Create(ctx, want)
 	case err != nil:
 		return nil, err
-	case missing && p.dry:
-		return nil, errDue
-	case missing:
-		return want, p.r.Client.Create(ctx, want)
 	case guard.Spec != want.Spec:
 		return nil, fmt.Errorf("promotion %s/%s guards something else: %+v", guard.Namespace, guard.Name, guard.Spec)
 	}
@@ -279,20 +244,13 @@ func (p *pass) guard(ctx context.Context, d decision) (*v1alpha1.Promotion, erro
 
 // newGuard describes the guard of one promotion. It goes when its pipeline goes.
 func newGuard(pipeline *v1alpha1.Pipeline, env, revision string, episode int64) *v1alpha1.Promotion {
-	spec := v1alpha1.PromotionSpec{
-		PipelineUID: string(pipeline.UID), Environment: env, Revision: revision, Episode: episode,
-	}
-	return &v1alpha1.Promotion{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: pipeline.Namespace,
-			Name:      guardName(pipeline.Name, spec),
-			Labels:    map[string]string{v1alpha1.PipelineUIDLabel: string(pipeline.UID)},
-			OwnerReferences: []metav1.OwnerReference{
-				*metav1.NewControllerRef(pipeline, v1alpha1.GroupVersion.WithKind("Pipeline")),
-			},
-		},
-		Spec: spec,
-	}
+	uid, owner := string(pipeline.UID), metav1.NewControllerRef(pipeline, v1alpha1.GroupVersion.WithKind("Pipeline"))
+	spec := v1alpha1.PromotionSpec{PipelineUID: uid, Environment: env, Revision: revision, Episode: episode}
+	return &v1alpha1.Promotion{Spec: spec, ObjectMeta: metav1.ObjectMeta{
+		Namespace: pipeline.Namespace, Name: guardName(pipeline.Name, spec),
+		Labels:          map[string]string{v1alpha1.PipelineUIDLabel: uid},
+		OwnerReferences: []metav1.OwnerReference{*owner},
+	}}
 }
 
 // guardName computes a name from everything that identifies a promotion. The pipeline's name is
@@ -306,26 +264,13 @@ func guardName(pipeline string, spec v1alpha1.PromotionSpec) string {
 
 // project shows a guard's state in the pipeline's status. It is a view: nothing is decided by it.
 func (p *pass) project(guard *v1alpha1.Promotion) {
-	status := &p.pipeline.Status
-	record := &v1alpha1.PromotionRecord{
-		Revision:          guard.Spec.Revision,
-		LastAttemptedTime: guard.Status.LastAttemptedTime,
-		Succeeded:         guard.Status.Phase == v1alpha1.PhasePromoted,
-		PullRequest:       guard.Status.PullRequest,
-	}
 	if guard.Status.Attempts > 0 {
-		status.Environments[guard.Spec.Environment].Promotion = record
+		p.pipeline.Status.Environments[guard.Spec.Environment].Promotion = &v1alpha1.PromotionRecord{
+			Revision: guard.Spec.Revision, LastAttemptedTime: guard.Status.LastAttemptedTime,
+			Succeeded: guard.Status.Phase == v1alpha1.PhasePromoted, PullRequest: guard.Status.PullRequest,
+		}
 	}
-	if guard.Status.Message == "" {
-		p.clearPending(v1alpha1.PromotionFailedReason)
-		return
-	}
-	apimeta.SetStatusCondition(&status.Conditions, metav1.Condition{
-		Type:    v1alpha1.PromotionPendingCondition,
-		Status:  metav1.ConditionTrue,
-		Reason:  v1alpha1.PromotionFailedReason,
-		Message: guard.Status.Message,
-	})
+	p.pend(v1alpha1.PromotionFailedReason, guard.Status.Message)
 }
 
 // final says whether nothing is left to do for a guard but to clear up behind it.

@@ -1,6 +1,6 @@
 // This file exists to pin the decision down case by case, away from clusters and clocks.
 
-package promotion
+package plan
 
 import (
 	"testing"
@@ -50,7 +50,7 @@ func TestDecide(t *testing.T) {
 		name               string
 		spec               *v1alpha1.PipelineSpec
 		dev, staging, prod *v1alpha1.EnvironmentStatus
-		done               doneRule
+		done               Done
 		pending            string
 		env, approval      string
 	}{
@@ -67,14 +67,14 @@ func TestDecide(t *testing.T) {
 		{name: "an environment without targets is passed", dev: ran("2"), staging: ran(), prod: ran("1"), env: "prod"},
 
 		{name: "original: one target has it", dev: ran("2"), staging: ran("2", "1"), prod: ran("1"),
-			done: anyTargetRuns},
+			done: AnyTargetRuns},
 		{name: "original: no target has it", dev: ran("2"), staging: ran("1", "1"), prod: ran("1"),
-			done: anyTargetRuns, env: "staging"},
-		{name: "recorded", dev: ran("2"), staging: promoted(ran("1"), "2"), prod: ran("1"), done: recorded},
+			done: AnyTargetRuns, env: "staging"},
+		{name: "recorded", dev: ran("2"), staging: promoted(ran("1"), "2"), prod: ran("1"), done: Recorded},
 		{name: "recorded for another revision", dev: ran("2"), staging: promoted(ran("1"), "1"), prod: ran("1"),
-			done: recorded, env: "staging"},
+			done: Recorded, env: "staging"},
 		{name: "record replaces the look at targets", dev: ran("2"), staging: ran("2", "1"), prod: ran("1"),
-			done: recorded, env: "staging"},
+			done: Recorded, env: "staging"},
 
 		{name: "manual", spec: manual, dev: ran("2"), staging: ran("1"), prod: ran("1"), approval: "staging"},
 		{name: "no policy at all", spec: onlyOwn, dev: ran("2"), staging: ran("1"), prod: ran("1")},
@@ -86,15 +86,15 @@ func TestDecide(t *testing.T) {
 				c.spec = threeEnvironments()
 			}
 			if c.done == nil {
-				c.done = never
+				c.done = Never
 			}
-			d := decide(c.spec, environments{"dev": c.dev, "staging": c.staging, "prod": c.prod}, c.done)
-			if d.pending != c.pending || nameOf(d.env) != c.env || nameOf(d.approval) != c.approval {
+			d := Decide(c.spec, Environments{"dev": c.dev, "staging": c.staging, "prod": c.prod}, c.done)
+			if d.Pending != c.pending || nameOf(d.Env) != c.env || nameOf(d.Approval) != c.approval {
 				t.Errorf("pending %q, promotes %q, waits for approval of %q; want %q, %q, %q",
-					d.pending, nameOf(d.env), nameOf(d.approval), c.pending, c.env, c.approval)
+					d.Pending, nameOf(d.Env), nameOf(d.Approval), c.pending, c.env, c.approval)
 			}
-			if d.pending == "" && d.revision != c.dev.Targets[0].Revision {
-				t.Errorf("decided about %q, not about dev's revision", d.revision)
+			if d.Pending == "" && d.Revision != c.dev.Targets[0].Revision {
+				t.Errorf("decided about %q, not about dev's revision", d.Revision)
 			}
 		})
 	}

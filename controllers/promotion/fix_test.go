@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/wavetank/wavetank/controllers/promotion/plan"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
@@ -89,7 +90,7 @@ func TestCountEpisode(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			pipeline := &v1alpha1.Pipeline{Spec: *threeEnvironments()}
 			pipeline.Status.Episode = c.before
-			pipeline.Status.Environments = environments{"dev": c.dev}
+			pipeline.Status.Environments = plan.Environments{"dev": c.dev}
 			(&pass{pipeline: pipeline}).countEpisode()
 			if diff := cmp.Diff(c.want, pipeline.Status.Episode); diff != "" {
 				t.Errorf("episode (-want +got):\n%s", diff)
@@ -114,7 +115,7 @@ func TestBackoffDoublesUpToABound(t *testing.T) {
 func TestEveryVariantHasAPolicy(t *testing.T) {
 	for _, v := range Variants() {
 		p, err := v.policy()
-		if err != nil || p.done == nil {
+		if err != nil || p.done == nil || p.promote == nil {
 			t.Errorf("variant %s has policy %+v and error %v", v, p, err)
 		}
 	}
@@ -123,5 +124,23 @@ func TestEveryVariantHasAPolicy(t *testing.T) {
 	}
 	if _, err := Variant("V9").policy(); err == nil || !strings.Contains(err.Error(), `no variant "V9"`) {
 		t.Errorf("an unknown variant gives %v", err)
+	}
+}
+
+// ran is an environment whose targets run the given revisions; a leading "!" marks a target that is
+// not ready.
+func ran(revisions ...string) *v1alpha1.EnvironmentStatus {
+	env := &v1alpha1.EnvironmentStatus{}
+	for _, r := range revisions {
+		revision, notReady := strings.CutPrefix(r, "!")
+		env.Targets = append(env.Targets, v1alpha1.TargetStatus{Revision: revision, Ready: !notReady})
+	}
+	return env
+}
+
+func threeEnvironments() *v1alpha1.PipelineSpec {
+	return &v1alpha1.PipelineSpec{
+		Environments: []v1alpha1.Environment{{Name: "dev"}, {Name: "staging"}, {Name: "prod"}},
+		Promotion:    &v1alpha1.PromotionPolicy{},
 	}
 }

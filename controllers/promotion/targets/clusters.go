@@ -1,18 +1,14 @@
-// This file exists for targets in other clusters: a target names a GitopsCluster, which names a
+// This file is about targets in other clusters: a target names a GitopsCluster, which names a
 // Secret, which holds a kubeconfig. Each kind of application in each such cluster has a cache of
 // its own, which is made on first use, is not in sync at first, and ends when no pipeline needs it
 // any more.
 
-package promotion
+package targets
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,9 +26,6 @@ import (
 // condition is true.
 var GitopsCluster = schema.GroupVersionKind{Group: "gitops.weave.works", Version: "v1alpha1", Kind: "GitopsCluster"}
 
-// kubeconfigKey is where a cluster's Secret holds the kubeconfig.
-const kubeconfigKey = "kubeconfig"
-
 // A cache that may not be needed any more is looked at after firstLook, and after twice as long
 // each time up to lastLook.
 const (
@@ -40,7 +33,8 @@ const (
 	lastLook  = 512 * time.Second
 )
 
-func newGitopsCluster() *unstructured.Unstructured {
+// NewGitopsCluster is an empty one.
+func NewGitopsCluster() *unstructured.Unstructured {
 	obj := &unstructured.Unstructured{}
 	obj.SetGroupVersionKind(GitopsCluster)
 	return obj
@@ -58,64 +52,13 @@ func clusterOf(pipeline *v1alpha1.Pipeline, target v1alpha1.Target) types.Namesp
 	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
 }
 
-// lookAt finds where a target's application is read. A cluster that is missing or not ready is no
-// error but something to write down, the second result. As in the original the Secret is read when
-// a cache is made; only the fix looks again whether it has changed.
-func (p *pass) lookAt(ctx context.Context, at place) (*outlook, string, error) {
-	o := p.r.apps.outlook(at)
-	if at.cluster.Name == "" {
-		return o, "", nil
-	}
-	cluster := newGitopsCluster()
-	missing, err := notFound(p.appReader.Get(ctx, at.cluster, cluster))
-	switch {
-	case err != nil:
-		return nil, "", err
-	case missing:
-		return nil, fmt.Sprintf("GitopsCluster %s does not exist", at.cluster), nil
-	case !isReady(cluster):
-		return nil, fmt.Sprintf("GitopsCluster %s is not ready", at.cluster), nil
-	case o != nil && !p.r.policy.guarded:
-		return o, "", nil
-	}
-	kubeconfig, err := p.kubeconfig(ctx, cluster)
-	switch {
-	case p.r.policy.guarded && apierrors.IsNotFound(err):
-		return nil, err.Error(), nil
-	case err != nil:
-		return nil, "", err
-	case o != nil && bytes.Equal(o.kubeconfig, kubeconfig):
-		return o, "", nil
-	case o != nil && p.dry:
-		return nil, "", errDue // what the cache has of the Secret may be the older one
-	}
-	if o, err = p.r.apps.connect(at, kubeconfig); err != nil {
-		return nil, "", fmt.Errorf("reaching cluster %s: %w", at.cluster, err)
-	}
-	return o, "", nil
-}
-
-// kubeconfig reads how a cluster is to be reached.
-func (p *pass) kubeconfig(ctx context.Context, cluster *unstructured.Unstructured) ([]byte, error) {
-	secret := &corev1.Secret{}
-	key := types.NamespacedName{Namespace: cluster.GetNamespace(), Name: secretOf(cluster)}
-	if err := p.reader.Get(ctx, key, secret); err != nil {
-		return nil, fmt.Errorf("reading the Secret of cluster %s/%s: %w", key.Namespace, cluster.GetName(), err)
-	}
-	kubeconfig, ok := secret.Data[kubeconfigKey]
-	if !ok {
-		return nil, fmt.Errorf("secret %s has no key %q", key, kubeconfigKey)
-	}
-	return kubeconfig, nil
-}
-
 func secretOf(cluster *unstructured.Unstructured) string {
 	name, _, _ := unstructured.NestedString(cluster.Object, "spec", "secretRef", "name")
 	return name
 }
 
 // connect makes the cache of a place, in the stead of the one that there is, if any.
-func (a *apps) connect(at place, kubeconfig []byte) (*outlook, error) {
+func (a *Caches) connect(at place, kubeconfig []byte) (*outlook, error) {
 	cfg, err := a.dial(kubeconfig)
 	if err != nil {
 		return nil, err
@@ -148,7 +91,7 @@ func (a *apps) connect(at place, kubeconfig []byte) (*outlook, error) {
 }
 
 // collect ends a cache when no pipeline needs it any more.
-func (a *apps) collect(ctx context.Context, at place, o *outlook) {
+func (a *Caches) collect(ctx context.Context, at place, o *outlook) {
 	for wait := firstLook; ; wait = min(2*wait, lastLook) {
 		select {
 		case <-ctx.Done():
@@ -168,7 +111,7 @@ func (a *apps) collect(ctx context.Context, at place, o *outlook) {
 }
 
 // needed says whether some pipeline has a target in a place; in doubt it has.
-func (a *apps) needed(at place) bool {
+func (a *Caches) needed(at place) bool {
 	pipelines, err := a.pipelines(a.lifetime, client.MatchingFields{clusterIndex: at.cluster.String()})
 	needed := err != nil
 	for i := range pipelines {
@@ -177,8 +120,8 @@ func (a *apps) needed(at place) bool {
 	return needed
 }
 
-// pipelinesIn maps a GitopsCluster to the pipelines with a target in it.
-func (a *apps) pipelinesIn(ctx context.Context, cluster client.Object) (out []reconcile.Request) {
+// PipelinesIn maps a GitopsCluster to the pipelines with a target in it.
+func (a *Caches) PipelinesIn(ctx context.Context, cluster client.Object) (out []reconcile.Request) {
 	key := client.ObjectKeyFromObject(cluster).String()
 	pipelines, err := a.pipelines(ctx, client.MatchingFields{clusterIndex: key})
 	if err != nil {
@@ -190,9 +133,9 @@ func (a *apps) pipelinesIn(ctx context.Context, cluster client.Object) (out []re
 	return out
 }
 
-// pipelinesBehind maps a Secret to the pipelines with a target in a cluster that is reached with
+// PipelinesBehind maps a Secret to the pipelines with a target in a cluster that is reached with
 // it.
-func (a *apps) pipelinesBehind(ctx context.Context, secret client.Object) (out []reconcile.Request) {
+func (a *Caches) PipelinesBehind(ctx context.Context, secret client.Object) (out []reconcile.Request) {
 	clusters := &unstructured.UnstructuredList{}
 	clusters.SetGroupVersionKind(GitopsCluster.GroupVersion().WithKind(GitopsCluster.Kind + "List"))
 	if err := a.cache.List(ctx, clusters, client.InNamespace(secret.GetNamespace())); err != nil {
@@ -200,7 +143,7 @@ func (a *apps) pipelinesBehind(ctx context.Context, secret client.Object) (out [
 	}
 	for i := range clusters.Items {
 		if secretOf(&clusters.Items[i]) == secret.GetName() {
-			out = append(out, a.pipelinesIn(ctx, &clusters.Items[i])...)
+			out = append(out, a.PipelinesIn(ctx, &clusters.Items[i])...)
 		}
 	}
 	return out

@@ -1,7 +1,7 @@
-// This file exists to speak to the forge: how a promotion is ordered over HTTP, and how one that
+// This file speaks to the forge: how a promotion is ordered over HTTP, and how one that
 // may have been ordered before is looked up.
 
-package promotion
+package orders
 
 import (
 	"bytes"
@@ -18,26 +18,6 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
-
-// order is the body of the request that opens a pull request.
-type order struct {
-	Branch string `json:"branch"`
-	Base   string `json:"base,omitempty"`
-	Title  string `json:"title"`
-	Body   string `json:"body"`
-	// IdempotencyKey makes the order safe to repeat: the forge carries out one order for each key.
-	IdempotencyKey string `json:"idempotencyKey,omitempty"`
-
-	// What is promoted, for the forge's record.
-	Pipeline    string `json:"pipeline"`
-	PipelineUID string `json:"pipelineUID"`
-	Environment string `json:"environment"`
-	Revision    string `json:"revision"`
-	Episode     int64  `json:"episode,omitempty"`
-
-	// strategy is the means; its repository is the part of the URL that is not in the body.
-	strategy v1alpha1.Strategy
-}
 
 // pullReply is what the forge says of a pull request.
 type pullReply struct {
@@ -61,9 +41,9 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("the forge answered %d: %s", r.code, r.says) }
 
-// refused says whether an error means that an order was not carried out, and never will be. A
+// Refused says whether an error means that an order was not carried out, and never will be. A
 // time-out, a conflict and an error of the receiver's own mean nothing of the kind.
-func refused(err error) bool {
+func Refused(err error) bool {
 	var r *refusal
 	if errors.As(err, &r) {
 		return r.code/100 == 4 && r.code != http.StatusRequestTimeout && r.code != http.StatusConflict
@@ -71,34 +51,14 @@ func refused(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err)
 }
 
-// order describes the pull request for a decision. The branch is the same for every revision, so a
-// newer revision takes over the pull request of an older one.
-func (p *pass) order(d decision, strategy v1alpha1.Strategy) order {
-	pl := p.pipeline
-	o := order{
-		Branch:      fmt.Sprintf("promote-%s-%s-%s", pl.Namespace, pl.Name, d.env.Name),
-		Title:       fmt.Sprintf("Promote %s/%s in %s to %s", pl.Namespace, pl.Name, d.env.Name, d.revision),
-		Body:        fmt.Sprintf("The environment before %s runs %s and is ready.", d.env.Name, d.revision),
-		Pipeline:    pl.Namespace + "/" + pl.Name,
-		PipelineUID: string(pl.UID),
-		Environment: d.env.Name,
-		Revision:    d.revision,
-		strategy:    strategy,
-	}
-	if repository := strategy.PullRequest; repository != nil {
-		o.Base = repository.BaseBranch
-	}
-	return o
-}
-
 // openPullRequest orders a promotion by a pull request.
-func (p *pass) openPullRequest(ctx context.Context, o order) (*v1alpha1.PullRequest, error) {
+func (r *Orders) openPullRequest(ctx context.Context, o Order) (*v1alpha1.PullRequest, error) {
 	body, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
 	}
 	var reply pullReply
-	if err := p.r.callForge(ctx, http.MethodPost, o.strategy.PullRequest, "", body, &reply); err != nil {
+	if err := r.callForge(ctx, http.MethodPost, o.Strategy.PullRequest, "", body, &reply); err != nil {
 		return nil, err
 	}
 	return reply.pullRequest(), nil
@@ -106,10 +66,10 @@ func (p *pass) openPullRequest(ctx context.Context, o order) (*v1alpha1.PullRequ
 
 // findPullRequest looks for the pull request that an order with this key has led to, and returns
 // nil if there is none.
-func (p *pass) findPullRequest(ctx context.Context, repo *v1alpha1.PullRequestStrategy, key string) (*pullReply,
+func (r *Orders) findPullRequest(ctx context.Context, repo *v1alpha1.PullRequestStrategy, key string) (*pullReply,
 	error) {
 	var replies []pullReply
-	if err := p.r.callForge(ctx, http.MethodGet, repo, "?key="+url.QueryEscape(key), nil, &replies); err != nil {
+	if err := r.callForge(ctx, http.MethodGet, repo, "?key="+url.QueryEscape(key), nil, &replies); err != nil {
 		return nil, err
 	}
 	if len(replies) == 0 {
@@ -118,23 +78,27 @@ func (p *pass) findPullRequest(ctx context.Context, repo *v1alpha1.PullRequestSt
 	return &replies[0], nil
 }
 
-// closePullRequest closes a pull request, so that nobody merges it any more. It may be repeated.
-func (p *pass) closePullRequest(ctx context.Context, repo *v1alpha1.PullRequestStrategy, found *pullReply) (*pullReply,
+// Close closes the pull request that an order with this key has led to, so that nobody merges it
+// any more, and returns it, nil if there is none. It may be repeated.
+func (r *Orders) Close(ctx context.Context, repo *v1alpha1.PullRequestStrategy, key string) (*v1alpha1.PullRequest,
 	error) {
-	var reply pullReply
-	at := fmt.Sprintf("/%d", found.Number)
-	if err := p.r.callForge(ctx, http.MethodPatch, repo, at, []byte(`{"state":"closed"}`), &reply); err != nil {
+	found, err := r.findPullRequest(ctx, repo, key)
+	if err != nil || found == nil {
 		return nil, err
 	}
-	return &reply, nil
+	if found.State == openState {
+		at := fmt.Sprintf("/%d", found.Number)
+		err = r.callForge(ctx, http.MethodPatch, repo, at, []byte(`{"state":"closed"}`), found)
+	}
+	return found.pullRequest(), err
 }
 
 // callForge makes one call about the pull requests of a repository.
-func (r *Reconciler) callForge(ctx context.Context, method string, repo *v1alpha1.PullRequestStrategy, rest string,
+func (r *Orders) callForge(ctx context.Context, method string, repo *v1alpha1.PullRequestStrategy, rest string,
 	body []byte, into any) error {
-	if r.policy.timeout > 0 {
+	if r.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, r.policy.timeout)
+		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
 		defer cancel()
 	}
 	target, err := r.pullsURL(repo.URL)
@@ -163,7 +127,7 @@ func (r *Reconciler) callForge(ctx context.Context, method string, repo *v1alpha
 
 // pullsURL is the address of a repository's pull requests, from the URL under which people know the
 // repository.
-func (r *Reconciler) pullsURL(repository string) (string, error) {
+func (r *Orders) pullsURL(repository string) (string, error) {
 	u, err := url.Parse(repository)
 	if err != nil {
 		return "", fmt.Errorf("the repository URL %q: %w", repository, err)

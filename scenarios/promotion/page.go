@@ -1,0 +1,86 @@
+// This file holds what the page says beside its cells: the thread and the runs, predictions, and
+// situations.
+
+package promotion
+
+import (
+	"github.com/wavetank/wavetank/controllers/promotion"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
+)
+
+const reports = "When dev runs a new revision, the operator opens a pull request for the next environment. It has no " +
+	"memory, so until the change is merged every pass opens or retitles it again. The pull request records each " +
+	"promotion in the status and reads that record from the cache, which may not have it yet: promotions happen " +
+	"“usually once”. Its last commit is about a target that does not exist: the cache that would show that is not in " +
+	"sync when it is first asked, and nothing wakes the operator again."
+
+const shows = `Up to V3, the end of the thread, whatever wakes the operator before its cache knows of the record
+repeats the promotion. A live read (V4) and a client that reads its own writes (V5) end that. They do not help where
+nothing was recorded: after a crash, a lost reply or a failed write, or with two leaders. V6 and V7 write first. So they
+never repeat, and after a crash they never promote. All of V1 to V7 take a failed order for done.
+
+V8 orders under a key that the forge knows, asks what became of an order, and repeats it until it is confirmed. It
+passes all cases. Its back-off is kept in an object, so no restart forgets it. V0 retries by the work queue's back-off,
+which a restart begins anew.`
+
+// predictions were made in the thread, or from reading the code, before anything ran.
+func predictions() (out []matrix.Prediction[promotion.Variant]) {
+	for _, p := range [][3]string{
+		{"an edit of the spec during a promotion repeats it", "an edit wakes it", "V3"},
+		{"so does an event of an application, through the channel", "app burst", "V3"},
+		{"so does an event of a GitopsCluster", "a cluster's event wakes it", "V3"},
+		{"so does a leftover timer, in the classic queue", "a leftover timer wakes it, classic queue", "V3"},
+		{"so does a leftover timer, in the priority queue", "a leftover timer wakes it, priority queue", "V3"},
+		{"so does a last patch that fails", "the last patch fails", "V3"},
+		{"so does a crash between promoting and recording", "crash window", "V3"},
+		{"so do an old leader and a new one", "two leaders", "V3"},
+		{"reading one's own writes helps against neither of the last two", "two leaders", "V5"},
+		{"without a requeue a cache that was not in sync is not asked again, if the target does not exist",
+			"says that a target does not exist", "V2"},
+		{"the same holds for the cache of another cluster", "says that a target elsewhere does not exist", "V2"},
+		{"a conflict with its own earlier write delays an intent, and no more", "arrives everywhere", "V6"},
+		{"a time in the status makes that conflict return for ever", "no livelock", "V6t"},
+		{"a guard without episodes blocks the return to a revision", "comes back", "V7"},
+		{"an error of the set-up is swallowed: the operator runs on and does nothing", "its kinds are installed late",
+			"V0"},
+		{"a policy that only the environment has makes the original panic", "a policy only on the environment", "V0"},
+	} {
+		v := promotion.Variant(p[2])
+		out = append(out, matrix.Prediction[promotion.Variant]{Says: p[0], Case: p[1], Variant: v, Fails: v != "V6"})
+	}
+	return out
+}
+
+// situations were to be covered beside the variants.
+func situations() (out []matrix.Situation) {
+	covered := func(text string, cases ...string) { out = append(out, matrix.Situation{Text: text, Cases: cases}) }
+	tested := func(text, test string) { out = append(out, matrix.Situation{Text: text, Test: test}) }
+	not := func(text, reason string) { out = append(out, matrix.Situation{Text: text, Reason: reason}) }
+	covered("a revision comes 5 ms to 5 s before readiness, and an application flaps meanwhile",
+		"ready some time after the revision", "dev flaps")
+	covered("three environments with two targets each, of which one is late", late)
+	covered("another cluster: its cache is not in sync at first, its GitopsCluster comes late, its Secret changes",
+		"says that a target elsewhere does not exist", "a late cluster is seen", "a cluster moves")
+	covered("an edit adds an environment, or reorders them", "an environment is added", "environments change places")
+	covered("dev moves on while a promotion is in flight, and back", "dev moves on and back", "comes back once")
+	covered("promoting takes 1 ms, 30 s, 10 min", "promoting takes 1ms", "promoting takes 30s", "promoting takes 10m0s")
+	covered("an order fails, and the next one does not", "arrives in spite of a failing forge")
+	covered("the last write of the status fails", "the last patch fails", "lost patch reply")
+	covered("a pipeline is deleted and made again; two are over one application", madeAgain,
+		"made again, it is promoted", "two pipelines over one application")
+	covered("leaders overlap", "two leaders")
+	covered("a policy only on the environment; a target that is ready without a revision", ownPolicy,
+		"ready without a revision")
+	tested("orders are refused while the cache lags, keys are queued again, the operator is killed or asked to stop, "+
+		"replies are lost; and from then on", "TestPromotion")
+	tested("a restart with many pipelines in the midst of promotion", "TestPromotion")
+	tested("repositories that fail or move for good", "TestFixedVariantLeavesNothingUndone")
+	not("at most so many retries", "V8 tries again, ever more seldom, until the order is confirmed or outdone: to "+
+		"give up would lose a promotion, and its status says what it waits for. So only the spacing is checked")
+	not("a pipeline without environments, which makes the original panic, and a policy without a strategy or no "+
+		"policy, which it records as promoted", "the variants do not have these faults, which have nothing to do "+
+		"with how often a promotion happens")
+	not("a status that begins with an empty map of environments, and so would lose the record", "the thread corrects "+
+		"that in the commit that adds the record, so no stage of it has both; every variant keeps what the map holds")
+	return out
+}

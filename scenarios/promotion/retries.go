@@ -1,0 +1,121 @@
+// This file holds the properties of a controller whose orders are refused: whether it waits longer
+// each time, and whether it settles into one order for each period of back-off.
+
+package promotion
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/history/view"
+)
+
+const (
+	// firstBackOff and longestBackOff are those of controller-runtime's queues.
+	firstBackOff, longestBackOff = 5 * time.Millisecond, 1000 * time.Second
+	// periods are how many must be as they should after faults.
+	periods = 5
+)
+
+// backOff is what controller-runtime's queues put a key off for after n failures in a row.
+func backOff(n int) time.Duration { return min(firstBackOff<<min(n-1, 20), longestBackOff) }
+
+// refused says whether an order was answered, and not with what was hoped for.
+func refused(c *view.Call) bool { return c.Reply != nil && c.Reply.Code/100 != 2 }
+
+// order takes in an event. An order of the same promotion must not follow sooner on one that was
+// refused than the queue would allow after as many failures.
+func (r *Record) order(e *history.Event) {
+	o, orders := orderOf(e)
+	if !orders {
+		return
+	}
+	calls, before := r.view.Of(e).Calls, r.posted[o.Key()]
+	if n := len(before); n > 0 && refused(before[n-1]) && r.broken[spaced] == nil {
+		if since, wait := e.At-before[n-1].Reply.At, backOff(n); since < wait {
+			r.broken[spaced] = fmt.Errorf("the %s was ordered again %v after order %d had been refused, not %v", o,
+				since, n, wait)
+		}
+	}
+	r.posted[o.Key()] = append(before, calls[len(calls)-1])
+}
+
+// unbroken (S4-L2): who has been refused waits before the next order, twice as long each time and
+// at least as long as the queue would.
+func (r *Record) unbroken(name string) func(*history.History) error {
+	return func(h *history.History) error {
+		r.read(h)
+		return r.broken[name]
+	}
+}
+
+// restingOrders are the orders of the only promotion that has been ordered, from the first one on
+// that came after a sleep longer than the longest lag, and that sleep.
+func (r *Record) restingOrders() (resting []*view.Call, sleep time.Duration) {
+	for _, calls := range r.posted {
+		for i := 1; i < len(calls); i++ {
+			if slept := sleptUntil(calls[i-1], calls[i].Request.At); slept > lag && calls[i].Request.At >= r.from {
+				return calls[i:], slept
+			}
+		}
+	}
+	return nil, 0
+}
+
+// sleptUntil is the time from the answer to an order, or from the order itself if the answer was
+// lost, to a later one.
+func sleptUntil(before *view.Call, at history.Time) time.Duration {
+	if before.Reply != nil && before.Reply.At <= at {
+		return at - before.Reply.At
+	}
+	return at - before.Request.At
+}
+
+// restrained: while faults are injected, there is at most one order more than faults in any time as
+// long as the first sleep of one that has settled. A fault counts for as long as it may have an
+// effect.
+func (r *Record) restrained(h *history.History) error {
+	r.read(h)
+	resting, sleep := r.restingOrders()
+	for i, c := range resting {
+		from, n := c.Request.At, 0
+		for _, next := range resting[i:] {
+			if next.Request.At < from+sleep-grace {
+				n++
+			}
+		}
+		faults := 0
+		for _, at := range r.injected {
+			if at >= from-lag && at <= from+sleep {
+				faults++
+			}
+		}
+		if n > 1+faults {
+			return fmt.Errorf("%d orders from %s on within the period of %v, and %d faults", n, history.Clock(from),
+				sleep, faults)
+		}
+	}
+	return nil
+}
+
+// settles: when no fault is injected any more, there is one order for each period of back-off, and
+// the back-off does not shrink.
+func (r *Record) settles(h *history.History) error {
+	r.read(h)
+	if r.faulty {
+		return nil
+	}
+	resting, sleep := r.restingOrders()
+	for i := 1; i < len(resting); i++ {
+		if slept := sleptUntil(resting[i-1], resting[i].Request.At); slept < sleep-grace {
+			return fmt.Errorf("the order at %s came %v after the one before, and sleeps of %v had been reached",
+				history.Clock(resting[i].Request.At), slept, sleep)
+		}
+	}
+	if n := max(len(resting)-1, 0); r.over && n < periods {
+		return fmt.Errorf("it has ordered %d times since %s, and after %d periods it has stopped", len(resting),
+			history.Clock(r.from), n)
+	}
+	return nil
+}
