@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -113,25 +114,25 @@ func scheme() *runtime.Scheme {
 
 // definition is the CustomResourceDefinition of a kind.
 func (k kind) definition() *apiextensionsv1.CustomResourceDefinition {
-	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
+	type schemaOf = apiextensionsv1.JSONSchemaProps
+	text := schemaOf{Type: "string"}
+	done := schemaOf{Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Schema: &text}}
 	singular := strings.ToLower(k.name)
 	return &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: singular + "s." + group.Group},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: group.Group,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: singular + "s", Singular: singular, Kind: k.name,
-				ListKind: k.name + "List"},
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: singular + "s", Singular: singular,
+				Kind: k.name, ListKind: k.name + "List"},
 			Scope: apiextensionsv1.NamespaceScoped,
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
 				Name: group.Version, Served: true, Storage: true,
-				Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
+				Subresources: &apiextensionsv1.CustomResourceSubresources{
+					Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
 				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-					Type: "object",
-					Properties: map[string]apiextensionsv1.JSONSchemaProps{
-						"spec": {Type: "object", Required: []string{"want"},
-							Properties: map[string]apiextensionsv1.JSONSchemaProps{"want": text}},
-						"status": {Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
-							"done": {Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Schema: &text}}}},
+					Type: "object", Properties: map[string]schemaOf{
+						"spec":   {Type: "object", Properties: map[string]schemaOf{"want": text}},
+						"status": {Type: "object", Properties: map[string]schemaOf{"done": done}},
 					},
 				}},
 			}},
@@ -144,7 +145,8 @@ func setup(process int) func(ctrl.Manager) error {
 	return func(mgr ctrl.Manager) error {
 		for c := process; c < controllers; c += processes {
 			name, k := fmt.Sprintf("c%02d", c), kinds[c%len(kinds)]
-			err := ctrl.NewControllerManagedBy(mgr).Named(name).For(k.make()).Complete(reconciler(mgr.GetClient(), name, k))
+			err := ctrl.NewControllerManagedBy(mgr).Named(name).For(k.make()).
+				Complete(reconciler(mgr.GetClient(), name, k))
 			if err != nil {
 				return err
 			}
@@ -163,13 +165,13 @@ func reconciler(c client.Client, name string, k kind) reconcile.Func {
 		if o.status().Done[name] == o.spec().Want {
 			return reconcile.Result{}, nil
 		}
-		patch := fmt.Sprintf(`{"status":{"done":{%q:%q}}}`, name, o.spec().Want)
-		return reconcile.Result{}, c.Status().Patch(ctx, o, client.RawPatch("application/merge-patch+json", []byte(patch)))
+		patch := fmt.Appendf(nil, `{"status":{"done":{%q:%q}}}`, name, o.spec().Want)
+		return reconcile.Result{}, c.Status().Patch(ctx, o, client.RawPatch(types.MergePatchType, patch))
 	}
 }
 
-// World has this many objects, of all kinds in turn. Before is called when all controllers have done
-// their work, after when they have done it once more for each object that the user has changed.
+// World has this many objects, of all kinds in turn. Before is called when all controllers have
+// done their work, after when they have done it once more for each change by the user.
 func World(objects int, before, after func(*history.History)) func(*sim.World) {
 	return func(w *sim.World) {
 		for _, k := range kinds {

@@ -113,17 +113,15 @@ func used() time.Duration {
 
 func page(all []row, load string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `# What a large world costs
-
-`+"`make bench-scale`"+` wrote this page at commit %s, with one CPU of a machine whose load was %s. A world has %d
-controllers in %d processes, and objects of %d kinds that are defined by CustomResourceDefinitions. When all controllers
-have done their work, a user changes an object each second, %d times, and each controller of that kind writes its status.
-Only the steps of this time are counted. Memory is what the heap holds after a collection at the end, the history of all
-events included.
+	fmt.Fprintf(&b, "# What a large world costs\n\n`make bench-scale`"+` wrote this page at commit %s,
+with one CPU of a machine whose load was %s. A world has %d controllers in %d processes, and objects of %d kinds
+that are defined by CustomResourceDefinitions. When all controllers have done their work, a user changes an object
+each second, %d times, and each controller of that kind writes its status. Only the steps of this time are counted.
+Memory is what the heap holds after a collection at the end, the history of all events included.
 
 | objects | CPU time to come to rest | steps | CPU time for each step | memory |
 |---:|---:|---:|---:|---:|
-`, *commit, strings.Join(strings.Fields(load)[:1], ""), controllers, processes, len(kinds), changes)
+`, *commit, strings.Fields(load)[0], controllers, processes, len(kinds), changes)
 	for _, r := range all {
 		fmt.Fprintln(&b, r)
 	}
@@ -134,21 +132,24 @@ events included.
 // plot draws the cost of a step by the number of objects: a decade is 120 wide, 100 µs are 40 high.
 func plot(all []row) string {
 	var b, points strings.Builder
-	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 600 480" font-family="sans-serif" font-size="13">` +
-		"\n<rect width=\"600\" height=\"480\" fill=\"white\"/>\n<text x=\"60\" y=\"24\">CPU time for each step, µs; target 1,000</text>\n")
+	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 600 480" font-size="13">
+<rect width="600" height="480" fill="white"/>
+<text x="60" y="24">CPU time for each step, µs; target 1,000</text>
+`)
 	x := func(objects int) int { return 70 + 120*(len(fmt.Sprint(objects))-1) }
 	y := func(d time.Duration) int { return 440 - int(d.Microseconds())*40/100 }
 	for v := 0; v <= 1000; v += 200 {
 		at := y(time.Duration(v) * time.Microsecond)
-		fmt.Fprintf(&b, "<path d=\"M60 %d H580\" stroke=\"#ddd\"/><text x=\"20\" y=\"%d\">%d</text>\n", at, at+4, v)
+		fmt.Fprintf(&b, `<path d="M60 %d H580" stroke="#ddd"/><text x="20" y="%d">%d</text>`+"\n", at, at+4, v)
 	}
 	for _, r := range all {
-		fmt.Fprintf(&points, "%d,%d ", x(r.objects), y(r.step()))
-		fmt.Fprintf(&b, "<circle cx=\"%d\" cy=\"%d\" r=\"4\"/><text x=\"%d\" y=\"%d\">%d</text>\n", x(r.objects), y(r.step()),
-			x(r.objects)+6, y(r.step())-8, r.step().Microseconds())
-		fmt.Fprintf(&b, "<text x=\"%d\" y=\"460\">%d objects</text>\n", x(r.objects), r.objects)
+		x, y := x(r.objects), y(r.step())
+		fmt.Fprintf(&points, "%d,%d ", x, y)
+		fmt.Fprintf(&b, `<circle cx="%d" cy="%d" r="4"/><text x="%d" y="%d">%d</text>`+"\n", x, y, x+6, y-8,
+			r.step().Microseconds())
+		fmt.Fprintf(&b, `<text x="%d" y="460">%d objects</text>`+"\n", x, r.objects)
 	}
-	fmt.Fprintf(&b, "<polyline points=\"%s\" fill=\"none\" stroke=\"black\"/>\n</svg>\n", strings.TrimSpace(points.String()))
+	fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="black"/>`+"\n</svg>\n", points.String())
 	return b.String()
 }
 

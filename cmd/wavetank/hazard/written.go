@@ -14,8 +14,8 @@ import (
 	"golang.org/x/tools/go/ssa/ssautil"
 )
 
-// WrittenVariable is a package variable that code of a process writes. A process that is killed in a
-// run begins again in the same test binary, so it finds there what a real one would have lost.
+// WrittenVariable is a package variable that code of a process writes. A process that is killed in
+// a run begins again in the same test binary, so it finds there what a real one would have lost.
 type WrittenVariable struct {
 	Variable string         // as package.name
 	At       token.Position // of the write

@@ -32,8 +32,8 @@ const (
 // repeating is set in the process that repeats a run: that one does not repeat it again.
 const repeating = "WAVETANK_REPEATING"
 
-// replayedFile names the file to which a process adds a line for each story that it was told to replay:
-// held, broke or hung.
+// replayedFile names the file to which a process adds a line for each story that it was told to
+// replay: held, broke or hung.
 const replayedFile = "WAVETANK_REPLAYED"
 
 // words are a line of the report of a hang.
