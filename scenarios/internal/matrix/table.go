@@ -4,7 +4,8 @@
 // compares the table with results.json, repeats every failure on its variant and on the fixed one,
 // and runs each passing cell a few times. With -matrix.write (make matrices) it makes the runs that
 // are missing, and writes the results, the page README.md and the stories under testdata/catalogue.
-// In a Ginkgo suite the cells are specs, see the package suite; TestMatrix then compares and writes.
+// In a Ginkgo suite the cells are specs, see the package suite. TestMatrix then compares and
+// writes.
 package matrix
 
 import (
