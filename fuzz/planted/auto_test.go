@@ -32,8 +32,8 @@ const (
 	autoPage = "../../docs/auto.md"
 )
 
-// byAuto is a planted operator in the scenario of package auto. Most of these operators keep what they
-// know in the ConfigMaps that users write, so that applying those again is no test of them.
+// byAuto is a planted operator in the scenario of package auto. Most of these operators keep what
+// they know in the ConfigMaps that users write, so that applying those again is no test of them.
 func byAuto(b Bug, fixed bool) func(*sim.World) {
 	return func(w *sim.World) {
 		auto.Scenario(w, auto.Objects(b.Operator(fixed)(w)...), auto.Without("apply is stable"))

@@ -26,8 +26,8 @@ import (
 // A value that is copied is one that still exists: an address that no pod has any longer differs.
 //
 // Where the property "settles" is switched off, a world that has not settled is compared with none.
-// The scenario itself must not depend on choices other than values that it has drawn before it calls
-// Undisturbed: this property cannot distinguish random input of the world from a mistake of a
+// The scenario itself must not depend on choices other than values that it has drawn before it
+// calls Undisturbed: this property cannot distinguish random input of the world from a mistake of a
 // controller.
 //
 // [sim.World.Undisturbed]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Undisturbed
