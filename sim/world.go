@@ -194,10 +194,10 @@ func (w *World) Settle() { w.world.Settle() }
 func (w *World) History() *history.History { return w.world.History() }
 
 // Undisturbed is the history of the undisturbed run of this scenario, for property.CrashSafe to
-// compare with: no fault is injected, every choice is the default choice, and [Draw] gives the values
-// that it has given in this run until now. So draw what users do before Undisturbed is called. The
-// undisturbed run is made when it is asked for, once for the same values. In that run itself it is
-// the run's own history.
+// compare with: no fault is injected, every choice is the default choice, and [Draw] gives the
+// values that it has given in this run until now. So draw what users do before Undisturbed is
+// called. The undisturbed run is made when it is asked for, once for the same values. In that run
+// itself it is the run's own history.
 func (w *World) Undisturbed() *history.History { return w.world.Undisturbed() }
 
 // Context is done when the run ends.

@@ -22,7 +22,7 @@ import (
 var (
 	autoRuns = flag.Int("auto.runs", 0, "how many runs of each planted operator package auto makes; it measures and "+
 		"writes docs/auto.md anew")
-	autoFixed = flag.Int("auto.fixed", 30, "the same for the fixed variants")
+	autoFixed = flag.Int("auto.fixed", 20, "the same for the fixed variants")
 	autoOnly  = flag.String("auto.only", "", "the planted bugs to measure anew, as a regular expression")
 )
 
@@ -32,8 +32,8 @@ const (
 	autoPage = "../../docs/auto.md"
 )
 
-// byAuto is a planted operator in the scenario of package auto. Most of these operators keep what they
-// know in the ConfigMaps that users write, so that applying those again is no test of them.
+// byAuto is a planted operator in the scenario of package auto. Most of these operators keep what
+// they know in the ConfigMaps that users write, so that applying those again is no test of them.
 func byAuto(b Bug, fixed bool) func(*sim.World) {
 	return func(w *sim.World) {
 		auto.Scenario(w, auto.Objects(b.Operator(fixed)(w)...), auto.Without("apply is stable"))
@@ -86,7 +86,7 @@ func TestAuto(t *testing.T) {
 	if !ok {
 		t.Fatalf("%s has no place for the table", autoPage)
 	}
-	text := before + autoBegin + autoTable(t, all) + autoEnd + after
+	text := before + autoBegin + autoTable(all) + autoEnd + after
 	if *autoRuns > 0 {
 		data, err := json.MarshalIndent(all, "", "  ")
 		if err == nil {
@@ -110,14 +110,15 @@ const (
 )
 
 // autoTable groups the bugs by what finds them, and those that are missed by what they need.
-func autoTable(t *testing.T, all map[string]measuredByAuto) string {
+func autoTable(all map[string]measuredByAuto) string {
 	found, needs, runs := map[string][]string{}, map[string][]string{}, 0
-	n := 0
+	n, fixedTries := 0, 0
 	for _, b := range Bugs() {
 		m, ok := all[b.Name]
+		fixedTries = max(fixedTries, m.Fixed.Run)
 		switch {
 		case !ok:
-			t.Errorf("%s was not measured", b.Name)
+			needs["not measured yet"] = append(needs["not measured yet"], b.Name)
 		case m.Flawed.Property == "":
 			runs = max(runs, m.Flawed.Run)
 			why := missed[b.Name]
@@ -126,7 +127,7 @@ func autoTable(t *testing.T, all map[string]measuredByAuto) string {
 			}
 			needs[why] = append(needs[why], b.Name)
 		case m.Flawed.Property == m.Fixed.Property:
-			why := "nothing else than its fixed variant, which breaks the same property: see there"
+			why := "its fixed variant breaks the same property: see below"
 			needs[why] = append(needs[why], b.Name)
 		default:
 			n++
@@ -134,8 +135,9 @@ func autoTable(t *testing.T, all map[string]measuredByAuto) string {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Of %d planted bugs `auto.Scenario` finds %d in at most %d runs each, with no property of the "+
-		"scenario's own.\n\n", len(Bugs()), n, runs)
+	fmt.Fprintf(&b, "Of %d planted bugs (`fuzz/planted`) `auto.Scenario` finds %d in at most %d runs each, with no "+
+		"property of the scenario's own. A bug counts if its fixed variant does not break the same property in "+
+		"%d runs.\n\n", len(Bugs()), n, runs, fixedTries)
 	table(&b, "found by", "bugs (run)", found)
 	b.WriteString("\n")
 	table(&b, "not found: what is missing", "bugs", needs)
@@ -157,5 +159,25 @@ func table(b *strings.Builder, left, right string, rows map[string][]string) {
 	}
 }
 
+// What a bug needs that is not found.
+const (
+	needsOnce  = "`property.AtMostOnce`: how often an effect happens is not asked"
+	needsLost  = "`property.NoLostUpdate`: what a third party wrote is missed by nobody else"
+	needsHaste = "a property of its own: it takes users who do not wait, and then end states are not compared"
+	needsOrder = "a property of its own: it is about order or waiting, and the end state is right"
+	needsValue = "a sample that makes the operator do it, or more runs; a property of its own finds it"
+)
+
 // missed says what each bug that is not found needs.
-var missed = map[string]string{}
+var missed = map[string]string{
+	"reopened-job-deleted": needsHaste, "port-given-twice": needsHaste, "orphan-behind-finalizer": needsHaste,
+	"owner-not-seen-yet": needsHaste, "release-with-old-login": needsHaste, "colour-there-and-back": needsHaste,
+	"record-of-a-namesake": needsHaste, "namesake-robbed": needsHaste, "older-order-wins": needsHaste,
+	"effect-before-record": needsOnce, "gives-up-waiting": needsOnce, "mail-posted-twice": needsOnce,
+	"delivery-doubled": needsOnce, "two-during-a-rollout": needsOnce, "lease-lost-while-working": needsOnce,
+	"blind-overwrite": needsLost, "forced-after-a-conflict": needsLost,
+	"one-slow-call-starves-all": needsOrder, "served-back-to-front": needsOrder, "locks-crossed": needsHaste,
+	"sealed-before-drained": needsOrder, "two-behind-the-seal": needsOrder, "successor-goes-back": needsOrder,
+	"stopped-halfway": needsHaste, "deleted-while-down": needsValue, "finalizer-before-cleanup": needsValue,
+	"timer-lost": needsValue, "timer-overwritten": needsValue,
+}

@@ -38,8 +38,8 @@ func (b Bug) Scenario(fixed bool) func(*sim.World) {
 	return func(w *sim.World) { b.play(&stage{World: w}, fixed) }
 }
 
-// Operator is the operator with the flaw, or its fixed variant, without faults, properties and users.
-// It returns what users would apply.
+// Operator is the operator with the flaw, or its fixed variant, without faults, properties and
+// users. It returns what users would apply.
 func (b Bug) Operator(fixed bool) func(*sim.World) []client.Object {
 	return func(w *sim.World) []client.Object {
 		s := &stage{World: w, bare: true}

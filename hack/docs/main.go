@@ -73,8 +73,8 @@ var allocated = table{
 // alarms are the false alarms of the properties of package auto.
 var alarms = table{
 	intro: "## Known false alarms of package auto\n\n" +
-		"`auto.Scenario` asks these properties of every operator ([auto.md](auto.md)). `auto.Without` switches one off " +
-		"by its name.",
+		"`auto.Scenario` asks these properties of every operator ([auto.md](auto.md)). `auto.Without` switches one " +
+		"off by its name.",
 	files: []string{"sim/auto/alarms.go"},
 	name:  "alarms",
 	columns: []column{

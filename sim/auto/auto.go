@@ -59,16 +59,16 @@ func Without(names ...string) Option {
 // Actions sets how many actions of users a run has at most. The default is 8.
 func Actions(most int) Option { return func(u *users) { u.most = most } }
 
-// Scenario does what users do with an operator, and asks of it what can be asked of any operator. It
-// is called when the programs have been started, and is the rest of the scenario.
+// Scenario does what users do with an operator, and asks of it what can be asked of any operator.
+// It is called when the programs have been started, and is the rest of the scenario.
 //
 //  1. The programs start in an empty cluster.
 //  2. Users create an object of each kind, drawn from its schema, or the samples. The world settles
 //     after each.
-//  3. Up to eight actions follow, each of them drawn: create, change a field, change it back, scale,
-//     delete, delete and create again, apply everything again, delete a child, change a child, remove
-//     a label of a child, restart a program. The world settles after each; in one run of three some
-//     actions do not wait for that.
+//  3. Up to eight actions follow, each of them drawn: create, change a field, change it back,
+//     scale, delete, delete and create again, apply everything again, delete a child, change a
+//     child, remove a label of a child, restart a program. The world settles after each; in one run
+//     of three some actions do not wait for that.
 //  4. Each program is restarted. Then everything is deleted.
 //
 // What the server refuses, by the schema, by CEL rules or by a webhook, is left out. Where the
@@ -95,8 +95,8 @@ func Scenario(w *sim.World, opts ...Option) {
 	u.end()
 }
 
-// Faults are those that are injected where a scenario declares none. An operator that works with any
-// API server lives through all of them.
+// Faults are those that are injected where a scenario declares none. An operator that works with
+// any API server lives through all of them.
 func Faults(processes ...string) []fault.Fault {
 	out := []fault.Fault{fault.StaleCache(30 * time.Second), fault.StaleServer(time.Minute), fault.LostReply(),
 		fault.Conflict(), fault.ServerError(), fault.RacingRequeue()}
@@ -138,8 +138,8 @@ func (u *users) begin() {
 		}
 	}
 	if len(u.wanted) == 0 && u.refused != nil {
-		u.world.Misuse("auto.Scenario: the server refuses every object that was made from the schema; give samples that "+
-			"it takes, by auto.Samples or auto.Objects: %v", u.refused)
+		u.world.Misuse("auto.Scenario: the server refuses every object that was made from the schema; give samples "+
+			"that it takes, by auto.Samples or auto.Objects: %v", u.refused)
 	}
 	if u.drawn.hurried {
 		u.wait(u.nextIsEarly(0))

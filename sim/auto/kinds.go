@@ -44,9 +44,11 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition) *kind {
 			continue
 		}
 		return &kind{
-			GroupVersionKind: schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind},
-			namespaced:       crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
-			schema:           v.Schema.OpenAPIV3Schema, fields: fieldsOf(v.Schema.OpenAPIV3Schema),
+			GroupVersionKind: schema.GroupVersionKind{
+				Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind,
+			},
+			namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
+			schema:     v.Schema.OpenAPIV3Schema, fields: fieldsOf(v.Schema.OpenAPIV3Schema),
 		}
 	}
 	return nil

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// fromPattern is a text that a pattern matches: its shortest alternatives, with other characters for
-// each variant. It is not found for patterns with conditions on what stands beside a character.
+// fromPattern is a text that a pattern matches: its shortest alternatives, with other characters
+// for each variant. It is not found for patterns with conditions on what stands beside a character.
 func fromPattern(pattern string, variant int) (string, bool) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

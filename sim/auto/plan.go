@@ -73,7 +73,8 @@ func (u *users) plan() (p plan) {
 		case restart:
 			a.nth = draw("which", mostChildren, 0)
 		case removeChild, editChild, unlabelChild:
-			a.nth, a.field, a.value = draw("which", mostChildren, 0), draw("field", mostChildren, 0), draw("value", variants, 0)
+			a.nth, a.field = draw("which", mostChildren, 0), draw("field", mostChildren, 0)
+			a.value = draw("value", variants, 0)
 		default:
 			a.subject = draw("object", len(u.subjects), 0)
 			a.field = draw("field", max(len(u.subjects[a.subject].fields), 1), 0)

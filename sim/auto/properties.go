@@ -53,8 +53,8 @@ func (u *users) declare(calm *history.History) {
 	}
 }
 
-// alike judges only while users have done the same in both runs. Where an action had another outcome,
-// as when an object was not gone in time, two end states may both be right.
+// alike judges only while users have done the same in both runs. Where an action had another
+// outcome, as when an object was not gone in time, two end states may both be right.
 func alike(calm *history.History, same func(*history.History) error) func(*history.History) error {
 	return func(h *history.History) error {
 		err := same(h)
@@ -72,8 +72,8 @@ func alike(calm *history.History, same func(*history.History) error) func(*histo
 }
 
 // sameEffects holds when the same has happened outside the cluster, by kind and key, as in another
-// run when that had settled as often. How often it happened does not count, as an answer may be lost.
-// Effects of which no model has said the key are left out.
+// run when that had settled as often. How often it happened does not count, as an answer may be
+// lost. Effects of which no model has said the key are left out.
 func sameEffects(calm *history.History) func(*history.History) error {
 	return func(h *history.History) error {
 		settled, until := settles(h, -1)
@@ -99,7 +99,8 @@ func sameEffects(calm *history.History) func(*history.History) error {
 	}
 }
 
-// settles counts how often a run has settled, up to a number, and says at which event it did so last.
+// settles counts how often a run has settled, up to a number, and says at which event it did so
+// last.
 func settles(h *history.History, most int) (n, last int) {
 	last = -1
 	for i := range h.Events {

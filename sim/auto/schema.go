@@ -112,8 +112,8 @@ func another(sample any, secret bool, variant int) any {
 	return sample
 }
 
-// valueOf is a value that the schema allows, as far as it says so itself. The server judges the rest:
-// what it refuses is not used.
+// valueOf is a value that the schema allows, as far as it says so itself. The server judges the
+// rest: what it refuses is not used.
 func valueOf(name string, s *props, variant int) any {
 	if len(s.Enum) > 0 {
 		var v any
@@ -258,8 +258,8 @@ func simple(s *props) bool {
 	return s.Type == "string" || s.Type == "boolean" || s.Type == "integer" || len(s.Enum) > 0
 }
 
-// put writes a value into an object. Parents that are missing get their required fields. A nil value
-// takes the field away.
+// put writes a value into an object. Parents that are missing get their required fields. A nil
+// value takes the field away.
 func (f field) put(root *props, object map[string]any, value any) {
 	at, s := object, root
 	for i, name := range f.path {

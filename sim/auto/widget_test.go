@@ -137,7 +137,8 @@ func (r *widgets) keep(ctx context.Context, w *Widget, name string) error {
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: name}}
 	_, err := controllerutil.CreateOrUpdate(ctx, r.Client, cm, func() error {
 		cm.Labels = map[string]string{"widget": w.Name}
-		cm.Data = map[string]string{"text": fmt.Sprint(w.Spec.Size, w.Spec.Colour, w.Spec.Mode, w.Spec.Code, w.Spec.Parts)}
+		s := w.Spec
+		cm.Data = map[string]string{"text": fmt.Sprint(s.Size, s.Colour, s.Mode, s.Code, s.Parts)}
 		if r.flaw == "holds the config" {
 			controllerutil.AddFinalizer(cm, finalizer)
 		}

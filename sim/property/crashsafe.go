@@ -2,6 +2,7 @@ package property
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/wavetank/wavetank/history"
 )
@@ -26,8 +28,8 @@ import (
 // A value that is copied is one that still exists: an address that no pod has any longer differs.
 //
 // Where the property "settles" is switched off, a world that has not settled is compared with none.
-// The scenario itself must not depend on choices other than values that it has drawn before it calls
-// Undisturbed: this property cannot distinguish random input of the world from a mistake of a
+// The scenario itself must not depend on choices other than values that it has drawn before it
+// calls Undisturbed: this property cannot distinguish random input of the world from a mistake of a
 // controller.
 //
 // [sim.World.Undisturbed]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Undisturbed
@@ -110,6 +112,9 @@ func (s *states) bodies() map[history.Ref][]any {
 			continue
 		}
 		if o = without(ref, o, func(v any) { copies[asText(v)] = true }); o != nil && anyOf(s.of, ref) {
+			if ref.Kind == "Secret" && ref.Group == "" {
+				decodeData(o)
+			}
 			kept[ref] = o
 		}
 	}
@@ -126,6 +131,18 @@ func (s *states) bodies() map[history.Ref][]any {
 		out[ref] = append(out[ref], r.plain(o))
 	}
 	return out
+}
+
+// decodeData gives a Secret its data as text, so that a UID in it is known again. What is no text
+// stays in base64.
+func decodeData(secret map[string]any) {
+	data, _ := secret["data"].(map[string]any)
+	for key, v := range data {
+		encoded, _ := v.(string)
+		if text, err := base64.StdEncoding.DecodeString(encoded); err == nil && utf8.Valid(text) {
+			data[key] = string(text)
+		}
+	}
 }
 
 // asText is an allocated value as a string would contain it.

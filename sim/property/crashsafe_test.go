@@ -169,3 +169,23 @@ func TestDifferencesHaveBothValues(t *testing.T) {
 		}
 	}
 }
+
+// A Secret has its data in base64, and a UID in it differs as everywhere else.
+func TestCrashSafeReadsSecrets(t *testing.T) {
+	world := func(uid int, other string) map[history.Ref]any {
+		return map[history.Ref]any{
+			{Kind: "ConfigMap", Name: "owner"}: map[string]any{},
+			{Kind: "Secret", Name: "record"}: map[string]any{"data": map[string]any{
+				"owner": []byte(strings.Repeat("u", uid)), "other": []byte(other)}},
+		}
+	}
+	shifted := world(12, "1")
+	shifted[history.Ref{Kind: "ConfigMap", Name: "before"}] = map[string]any{} // the owner's UID is the second
+	of := history.Ref{Kind: "Secret"}
+	if said := compared(t, world(11, "1"), shifted, of); said != "" {
+		t.Errorf("the UID is compared: %s", said)
+	}
+	if said := compared(t, world(11, "1"), world(11, "2"), of); !strings.Contains(said, `.data.other is "2"`) {
+		t.Errorf("another value is not named: %q", said)
+	}
+}

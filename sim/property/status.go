@@ -11,8 +11,8 @@ import (
 
 // ObservedGeneration holds while status.observedGeneration says the truth: it is never ahead of
 // metadata.generation, and when the world has settled it is not behind. For Eventually. Without
-// patterns it looks at all objects. Only those count whose status.observedGeneration a reconcile has
-// written.
+// patterns it looks at all objects. Only those count whose status.observedGeneration a reconcile
+// has written.
 // https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#typical-status-properties
 //
 // An object is not judged while it is being deleted, nor where the last reconcile of its key ended
@@ -92,8 +92,8 @@ func observedIn(object []byte) generations {
 }
 
 // StatusNamesWhatExists holds while no status names an object that its program has made, or has
-// tried to make, and that does not exist when the world has settled. For Eventually. Without patterns
-// it looks at the status of all objects.
+// tried to make, and that does not exist when the world has settled. For Eventually. Without
+// patterns it looks at the status of all objects.
 //
 // A status names an object when one of its strings is the object's name, the object is of the same
 // namespace, and it is owned by the one that has the status. Where an object of any kind with that
@@ -106,8 +106,8 @@ func StatusNamesWhatExists(of ...history.Ref) func(*history.History) error {
 		return judge{
 			event: func(_ *history.History, e *history.Event) error {
 				rest = e.Kind == history.Settled
-				if e.Kind == history.Request && e.Incarnation > 0 && e.Verb == "create" && e.Sub == "" && e.Code >= 400 &&
-					e.Code != 409 {
+				if e.Kind == history.Request && e.Incarnation > 0 && e.Verb == "create" && e.Sub == "" &&
+					e.Code >= 400 && e.Code != 409 {
 					ref := e.Ref
 					ref.Name = history.NameIn(e.Sent)
 					if owners := ownersIn(e.Sent); ref.Name != "" && len(owners) > 0 {

@@ -16,7 +16,8 @@ import (
 )
 
 // deployments runs an operator that writes the status of Deployments, and has a user make one.
-func deployments(w *sim.World, reconcile func(context.Context, client.Client, *appsv1.Deployment) error) *appsv1.Deployment {
+func deployments(w *sim.World,
+	reconcile func(context.Context, client.Client, *appsv1.Deployment) error) *appsv1.Deployment {
 	w.Start("operator", func(mgr ctrl.Manager) error {
 		return ctrl.NewControllerManagedBy(mgr).Named("work").For(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}).
 			Complete(reconciler(func(c context.Context, req request) (result, error) {

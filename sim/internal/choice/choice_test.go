@@ -98,9 +98,9 @@ func TestShrinkTriesOneDisturbanceElsewhere(t *testing.T) {
 	}
 }
 
-// What users do goes first, all choices of one draw together, and a disturbance that is counted after
-// it moves along: the action 3 and one crash are enough, at the fifth write while all actions are
-// there, and at an earlier one without.
+// What users do goes first, all choices of one draw together, and a disturbance that is counted
+// after it moves along: the action 3 and one crash are enough, at the fifth write while all actions
+// are there, and at an earlier one without.
 func TestShrinkRemovesWholeDraws(t *testing.T) {
 	word := func(action, n int) ID {
 		return ID{Label{Kind: Draw, Of: fmt.Sprint("action ", action), What: fmt.Sprint(n)}, 0}

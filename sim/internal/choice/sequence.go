@@ -20,8 +20,8 @@ func (t Sequence) Drawn() (out Sequence) {
 	return out
 }
 
-// Continue returns a source that gives answers that were given before, in their order, and then asks
-// another source.
+// Continue returns a source that gives answers that were given before, in their order, and then
+// asks another source.
 func Continue(answers []Answer, then Source) Source {
 	return Func(func(p Point) int {
 		if len(answers) == 0 {

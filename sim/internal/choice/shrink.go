@@ -15,8 +15,8 @@ type Trial struct {
 
 // Shrink looks for a shorter choice sequence that fails in the same way, by running candidates.
 // Runs may be expensive, so the search begins with what takes most away: the order of actions, what
-// users do (all words of one draw go together), whole groups of disturbances, whole stretches of the
-// run.
+// users do (all words of one draw go together), whole groups of disturbances, whole stretches of
+// the run.
 //
 // The result is a local minimum unless stop ends the search: without any one of its entries, or
 // with any one value lowered by one, the run does not fail. Nor does one disturbance elsewhere do

@@ -66,8 +66,8 @@ func (w *World) DeclaresFaults() bool { return len(w.faults.Counts()) > 0 }
 // Objects are those in a file or directory, as [World.ApplyFiles] reads them.
 func (w *World) Objects(path string) ([]client.Object, error) { return w.user.Objects(path) }
 
-// TryApply applies an object as [World.Apply] does, and returns the error of the server if it refuses
-// the object.
+// TryApply applies an object as [World.Apply] does, and returns the error of the server if it
+// refuses the object.
 func (w *World) TryApply(obj client.Object) error {
 	w.panicIfOver()
 	err := w.insist(func() error { return w.user.ApplyClientSide(w.ctx, obj) })
@@ -88,8 +88,8 @@ func (w *World) TryRemove(obj client.Object) error {
 	return err
 }
 
-// Decodes says why the programs' own type cannot hold an object; nil if it can, or if no program has
-// a type for it. A definition may allow what the type does not, as any text for a duration.
+// Decodes says why the programs' own type cannot hold an object; nil if it can, or if no program
+// has a type for it. A definition may allow what the type does not, as any text for a duration.
 func (w *World) Decodes(obj *unstructured.Unstructured) error {
 	typed := w.user.Typed(obj.GroupVersionKind())
 	if typed == nil {

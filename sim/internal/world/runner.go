@@ -17,7 +17,8 @@ import (
 // runner makes the runs of one scenario.
 type runner struct {
 	scenario func(*World)
-	// undisturbed are the undisturbed runs that were compared with last, for other drawn values each.
+	// undisturbed are the undisturbed runs that were compared with last, for other drawn values
+	// each.
 	undisturbed []undisturbed
 }
 
