@@ -50,8 +50,8 @@ func ciCommand() *cobra.Command {
 	return cmd
 }
 
-// forget removes the stories that an earlier job has kept, and nothing that is no story: --report may
-// name a directory with files of the user's.
+// forget removes the stories that an earlier job has kept, and nothing that is no story: --report
+// may name a directory with files of the user's.
 func forget(report string) error {
 	paths, err := story.List(filepath.Join(report, storiesDir))
 	if err != nil {

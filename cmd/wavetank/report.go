@@ -95,8 +95,8 @@ func render(cmd *cobra.Command, dir, format string) error {
 			return reports.Text(out, r, ok && term.IsTerminal(int(f.Fd())))
 		})
 		if err == nil && !found {
-			err = fmt.Errorf("no run (*%s) lies below %s; campaigns with -sim.report write one when they find something",
-				reports.RunSuffix, dir)
+			err = fmt.Errorf("no run (*%s) lies below %s; campaigns with -sim.report write one when they find "+
+				"something", reports.RunSuffix, dir)
 		}
 		return err
 	}
