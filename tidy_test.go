@@ -237,6 +237,7 @@ var may = map[string]map[string]string{
 		"fuzz/planted/":               "called inside the bubble, as ordinary operators do",
 		"conformance/":                "judges a real server in real time",
 		"hack/determinism/":           "tells people in real time how far processes are",
+		"hack/projects/":              "measures commands in real time",
 	},
 	"math/rand": {
 		"sim/internal/campaign/campaign.go": "-sim.seed=random",

@@ -36,7 +36,7 @@ func TestTutorial(t *testing.T) {
 		steps++
 		switch language {
 		case "console":
-			session(t, checkout, text)
+			runBlock(t, checkout, text)
 		case "go":
 			if err := writeNew(file, []byte(text+"\n")); err != nil {
 				t.Fatal(err)
@@ -52,9 +52,9 @@ func TestTutorial(t *testing.T) {
 	}
 }
 
-// session runs the commands of a block, and compares what is said with what stands below them. A
+// runBlock runs the commands of a block, and compares what is said with what stands below them. A
 // line with … in it stands for any text there, and a line … for any lines.
-func session(t *testing.T, checkout, text string) {
+func runBlock(t *testing.T, checkout, text string) {
 	t.Helper()
 	for _, part := range strings.Split("\n"+text, "\n$ ")[1:] {
 		line, want, _ := strings.Cut(part, "\n")

@@ -45,7 +45,8 @@ operator-sdk shows, and know nothing of Wavetank. No line was written in any of 
 tests and ran them. Where nothing broke, `+"`wavetank run ./... --runs 1000`"+` went on.
 
 %d of %d get past "every reconcile failed". The slowest, %s, used %.0f s of CPU time from checkout to its
-result, with a warm build cache. Real seconds depend on what else the machine does: the load average is in the last column. %d CPUs, %s.
+result, with a warm build cache. Real seconds depend on what else the machine does: the load average is in
+the last column. %d CPUs, %s.
 
 | project | what it is | tests | longest, lines | guesses | result | CPU s | real s | load |
 | --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |
