@@ -121,6 +121,11 @@ type Event struct {
 	Wait Time `json:"wait,omitempty"`
 	// Ready is, at a dequeue, when a worker could have dequeued the key.
 	Ready Time `json:"ready,omitempty"`
+	// Source is the program's line that sent a request, as dir/file.go:line in its module; "" if it
+	// is not known.
+	Source string `json:"source,omitempty"`
+	// Read are, at a violation, the objects that the property looked at.
+	Read []Ref `json:"read,omitempty"`
 
 	Sent     []byte   `json:"-"` // request body
 	Received []byte   `json:"-"` // reply body, or the frame delivered
@@ -161,6 +166,8 @@ type History struct {
 	objects map[Ref]*Change
 	counts  map[Kind]int
 	now     Time
+	reading bool  // read is kept
+	read    []Ref // what was looked at
 
 	past // what is remembered of forgotten events
 }
@@ -210,6 +217,9 @@ func (h *History) Object(group, kind, namespace, name string) (Object, bool) {
 
 // Find is [History.Object] in any cluster.
 func (h *History) Find(ref Ref) (Object, bool) {
+	if h.reading {
+		h.read = append(h.read, ref)
+	}
 	c, ok := h.objects[ref]
 	if !ok {
 		return Object{}, false
@@ -235,7 +245,19 @@ func (h *History) Live(wanted func(Ref) bool) []Object {
 		}
 	}
 	slices.SortFunc(out, func(a, b Object) int { return a.Ref.Compare(b.Ref) })
+	for i := 0; h.reading && i < len(out); i++ {
+		h.read = append(h.read, out[i].Ref)
+	}
 	return out
+}
+
+// Reads calls f and returns the objects that it looked at with the methods above, whether they
+// exist or not. What it returns is good until the next call.
+func (h *History) Reads(f func()) []Ref {
+	h.reading, h.read = true, h.read[:0]
+	defer func() { h.reading = false }()
+	f()
+	return h.read
 }
 
 // Compare orders objects by cluster, group, kind, namespace and name, as [cmp.Compare] orders

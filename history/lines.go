@@ -26,8 +26,12 @@ func (h *History) Lines() []Line {
 	}
 	var out []Line
 	leases := h.leases()
+	failed := map[ReconcileID]bool{} // reconciles in which a request failed
 	for i := range h.Events {
 		e := &h.Events[i]
+		if e.failed() && !e.Reconcile.None() {
+			failed[e.ReconcileID()] = true
+		}
 		for _, c := range e.Changes {
 			committed[commit{c.Ref.Cluster, c.Revision}] = c.At
 		}
@@ -39,27 +43,54 @@ func (h *History) Lines() []Line {
 		if e.Kind == Reply && e.Call > 0 && e.Call < i && h.Events[e.Call].Index == e.Call {
 			request = &h.Events[e.Call]
 		}
-		if what := e.line(request.requestInWords(), effects[i], committed); what != "" {
+		what := e.line(request.requestInWords(), effects[i], committed)
+		if e.Kind == Done {
+			if what == "" && failed[e.ReconcileID()] {
+				what = "  ends: ok, though a request failed"
+			}
+			delete(failed, e.ReconcileID())
+		}
+		if what != "" {
 			out = append(out, Line{i, what})
 		}
 	}
 	return out
 }
 
-// Render is [History.Lines] as text, with the virtual time and the actor. The values that the
-// scenario drew are in between.
+// failed says whether a request was refused or got no reply. That a get finds nothing is an answer.
+func (e *Event) failed() bool {
+	switch e.Kind {
+	case Request:
+		return e.Code >= 400 && !(e.Verb == "get" && e.Code == 404) && !e.Ref.Chatter()
+	case Reply:
+		return e.Note != "" && !e.Ref.Chatter()
+	}
+	return false
+}
+
+// Render is [History.Rendered] as text.
 func (h *History) Render() []string {
 	var out []string
+	for _, l := range h.Rendered() {
+		out = append(out, l.Text)
+	}
+	return out
+}
+
+// Rendered is [History.Lines] with the virtual time and the actor. The values that the scenario
+// drew are in between, as lines of no event: their Event is -1.
+func (h *History) Rendered() []Line {
+	var out []Line
 	draws := h.draws
 	for _, l := range h.Lines() {
 		e := &h.Events[l.Event]
 		for ; len(draws) > 0 && draws[0].Event <= e.Index; draws = draws[1:] {
-			out = append(out, draws[0].line())
+			out = append(out, Line{-1, draws[0].line()})
 		}
-		out = append(out, fmt.Sprintf("%-12s %-16s %s", Clock(e.At), e.Actor(), l.Text))
+		out = append(out, Line{l.Event, fmt.Sprintf("%-12s %-16s %s", Clock(e.At), e.Actor(), l.Text)})
 	}
 	for _, d := range draws {
-		out = append(out, d.line())
+		out = append(out, Line{-1, d.line()})
 	}
 	return out
 }
@@ -158,6 +189,7 @@ func (e *Event) requestLine(request string, effects []Effect) string {
 	if e.Revision != 0 {
 		s += fmt.Sprintf(" → rv %d", e.Revision)
 	}
+	s += e.changed()
 	if e.Code >= 400 || e.Host != "" {
 		s += fmt.Sprintf(" → %d", e.Code)
 	}
@@ -166,6 +198,9 @@ func (e *Event) requestLine(request string, effects []Effect) string {
 			continue
 		}
 		s += fmt.Sprintf("; %s: %s", effect.Kind, cmp.Or(effect.Detail, effect.Key))
+	}
+	if e.Source != "" {
+		s += " at " + e.Source
 	}
 	return s
 }

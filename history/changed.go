@@ -1,0 +1,250 @@
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// This file says what a write changed, in a few words, for the lines of a rendered history.
+
+const (
+	mostEdits    = 3  // that a line has
+	longestValue = 24 // runes of a value
+	mostOthers   = 2  // objects that a line names beside its own
+)
+
+// changed is what the changes of a request did to their objects, in parentheses; "" if nothing is
+// to be said.
+func (e *Event) changed() string {
+	if e.Host != "" || e.Code >= 300 {
+		return ""
+	}
+	if len(e.Changes) == 0 {
+		if e.Verb == "update" || e.Verb == "patch" {
+			return " (no change)"
+		}
+		return ""
+	}
+	var words []string
+	others := 0
+	for i := range e.Changes {
+		c := &e.Changes[i]
+		switch {
+		case c.Ref == e.Ref || len(e.Changes) == 1:
+			words = append(words, c.edits(strings.HasPrefix(e.Verb, "delete"))...)
+		case others < mostOthers:
+			words = append(words, c.Ref.String()+" "+ends[c.Type])
+			fallthrough
+		default:
+			others++
+		}
+	}
+	if more := others - mostOthers; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(words, "; ") + ")"
+}
+
+// ends are the types of changes in words.
+var ends = map[string]string{"ADDED": "is created", "MODIFIED": "changes", "DELETED": "is removed"}
+
+// edits are what a change did to its object. The verb of a delete has said that it is removed.
+func (c *Change) edits(byDelete bool) []string {
+	if c.Type == "ADDED" {
+		return nil
+	}
+	var d edits
+	before, after := decoded(c.Previous), decoded(c.Object)
+	if before != nil && after != nil {
+		d.maps("", before, after)
+	}
+	out := slices.Concat(d.first, d.rest, d.last)
+	if more := len(out) - mostEdits; more > 0 {
+		out = append(out[:mostEdits], fmt.Sprintf("and %d more", more))
+	}
+	if c.Type == "DELETED" && !byDelete {
+		out = append(out, "object removed")
+	}
+	return out
+}
+
+func decoded(object []byte) (out map[string]any) {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	dec.UseNumber()
+	if dec.Decode(&out) != nil {
+		return nil
+	}
+	return out
+}
+
+// edits collects the differences of two objects: those that decide about its life come first, and
+// what follows any change comes last.
+type edits struct{ first, rest, last []string }
+
+func (d *edits) add(path, what string) {
+	if strings.HasSuffix(path, ".observedGeneration") {
+		d.last = append(d.last, what)
+		return
+	}
+	d.rest = append(d.rest, what)
+}
+
+// servers are fields that the server sets at each write, or that say the same in other words.
+var servers = []string{"metadata.managedFields", "metadata.resourceVersion", "metadata.generation", "metadata.uid",
+	"metadata.creationTimestamp", "metadata.deletionGracePeriodSeconds", "apiVersion", "kind"}
+
+// stamps are fields of conditions that change with the others.
+var stamps = []string{"lastTransitionTime", "lastUpdateTime", "lastHeartbeatTime", "lastProbeTime"}
+
+func (d *edits) maps(path string, a, b map[string]any) {
+	keys := maps.Clone(a)
+	if keys == nil {
+		keys = map[string]any{}
+	}
+	maps.Copy(keys, b)
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		at := key
+		if path != "" {
+			at = path + "." + key
+		}
+		if !slices.Contains(servers, at) && !(strings.HasSuffix(path, "]") && slices.Contains(stamps, key)) {
+			d.values(at, a[key], b[key])
+		}
+	}
+}
+
+func (d *edits) values(path string, a, b any) {
+	if reflect.DeepEqual(a, b) {
+		return
+	}
+	mapA, isMapA := a.(map[string]any)
+	mapB, isMapB := b.(map[string]any)
+	listA, isListA := a.([]any)
+	listB, isListB := b.([]any)
+	switch {
+	case path == "metadata.finalizers":
+		d.finalizers(listA, listB)
+	case path == "metadata.deletionTimestamp":
+		d.first = append(d.first, "is being deleted")
+	case (isMapA || a == nil) && (isMapB || b == nil):
+		d.maps(path, mapA, mapB)
+	case (isListA || a == nil) && (isListB || b == nil):
+		d.lists(path, listA, listB)
+	case a == nil:
+		d.add(path, fmt.Sprintf("+ %s %s", path, short(b)))
+	case b == nil:
+		d.add(path, "− "+path)
+	default:
+		d.add(path, turned(path, a, b))
+	}
+}
+
+// turned says that a value became another, without them if they begin alike.
+func turned(path string, a, b any) string {
+	was, is := short(a), short(b)
+	if was == is {
+		return path + " changes"
+	}
+	return fmt.Sprintf("%s %s → %s", path, was, is)
+}
+
+func (d *edits) finalizers(a, b []any) {
+	for _, f := range a {
+		if !slices.Contains(b, f) {
+			d.first = append(d.first, fmt.Sprintf("− finalizer %v", f))
+		}
+	}
+	for _, f := range b {
+		if !slices.Contains(a, f) {
+			d.first = append(d.first, fmt.Sprintf("+ finalizer %v", f))
+		}
+	}
+}
+
+// lists compares two lists. The elements of most have a type or a name, by which they are paired.
+func (d *edits) lists(path string, a, b []any) {
+	before, okA := named(a)
+	after, okB := named(b)
+	if !okA || !okB {
+		d.add(path, turned(path, a, b))
+		return
+	}
+	names := maps.Clone(before)
+	maps.Copy(names, after)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		at := fmt.Sprintf("%s[%s]", path, name)
+		was, is := before[name], after[name]
+		switch {
+		case was == nil:
+			d.add(at, strings.TrimSpace(fmt.Sprintf("+ %s %s", at, state(is))))
+		case is == nil:
+			d.add(at, "− "+at)
+		case state(was) != state(is):
+			d.add(at, fmt.Sprintf("%s %s → %s", at, cmp.Or(state(was), `""`), cmp.Or(state(is), `""`)))
+		default:
+			d.maps(at, was, is)
+		}
+	}
+}
+
+// named are the elements of a list by their type or name; false if some have none.
+func named(list []any) (map[string]map[string]any, bool) {
+	out := map[string]map[string]any{}
+	for _, element := range list {
+		fields, _ := element.(map[string]any)
+		name, ok := fields["type"].(string)
+		if !ok {
+			name, ok = fields["name"].(string)
+		}
+		if !ok || out[name] != nil {
+			return nil, false
+		}
+		out[name] = fields
+	}
+	return out, true
+}
+
+// state is the status of a condition; "" for other elements.
+func state(element map[string]any) string {
+	s, _ := element["status"].(string)
+	return s
+}
+
+// short is a value in a few runes.
+func short(v any) string {
+	switch v := v.(type) {
+	case string:
+		if v == "" {
+			return `""`
+		}
+		return cut(strings.Join(strings.Fields(v), " "))
+	case []any:
+		if len(v) > 0 {
+			break
+		}
+		return "[]"
+	case nil:
+		return "nothing"
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "…"
+	}
+	return cut(string(text))
+}
+
+func cut(s string) string {
+	if r := []rune(s); len(r) > longestValue {
+		return string(r[:longestValue-1]) + "…"
+	}
+	return s
+}

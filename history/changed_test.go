@@ -1,0 +1,87 @@
+package history
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAWriteSaysWhatItChanged(t *testing.T) {
+	ref := Ref{Kind: "Site", Namespace: "default", Name: "a"}
+	for _, c := range []struct{ what, verb, kind, before, after, want string }{
+		{"a field", "update", "MODIFIED", `{"spec":{"replicas":1}}`, `{"spec":{"replicas":3}}`,
+			" (spec.replicas 1 → 3)"},
+		{"the last finalizer", "update", "DELETED", `{"metadata":{"finalizers":["site"],"deletionTimestamp":"x"}}`,
+			`{"metadata":{"deletionTimestamp":"x"}}`, " (− finalizer site; object removed)"},
+		{"a delete with a finalizer", "delete", "MODIFIED", `{"metadata":{"finalizers":["site"]}}`,
+			`{"metadata":{"deletionTimestamp":"x","deletionGracePeriodSeconds":0,"finalizers":["site"]}}`,
+			" (is being deleted)"},
+		{"a delete", "delete", "DELETED", `{}`, `{}`, ""},
+		{"a new field", "patch", "MODIFIED", `{}`, `{"status":{"pvc":"a-1"}}`, " (+ status.pvc a-1)"},
+		{"a condition", "patch", "MODIFIED",
+			`{"status":{"observedGeneration":1,"conditions":[{"type":"Ready","status":"False",` +
+				`"lastTransitionTime":"1"}]}}`,
+			`{"status":{"observedGeneration":2,"conditions":[{"type":"Ready","status":"True",` +
+				`"lastTransitionTime":"2"}]}}`,
+			" (status.conditions[Ready] False → True; status.observedGeneration 1 → 2)"},
+		{"what the server sets", "update", "MODIFIED", `{"metadata":{"resourceVersion":"1","generation":1},"a":1}`,
+			`{"metadata":{"resourceVersion":"2","generation":2}}`, " (− a)"},
+		{"many", "update", "MODIFIED", `{"a":1,"b":1,"c":1,"d":1,"e":1}`, `{"a":2,"b":2,"c":2,"d":2,"e":2}`,
+			" (a 1 → 2; b 1 → 2; c 1 → 2; and 2 more)"},
+		{"a long text", "update", "MODIFIED", `{"a":""}`, `{"a":"` + strings.Repeat("x", 50) + `"}`,
+			` (a "" → xxxxxxxxxxxxxxxxxxxxxxx…)`},
+		{"texts that begin alike", "update", "MODIFIED", `{"a":"` + strings.Repeat("x", 50) + `"}`,
+			`{"a":"` + strings.Repeat("x", 51) + `"}`, " (a changes)"},
+		{"a list", "update", "MODIFIED", `{"a":[1]}`, `{"a":[1,2]}`, " (a [1] → [1,2])"},
+	} {
+		e := Event{Kind: Request, Verb: c.verb, Ref: ref, Code: 200, Revision: 9, Changes: []Change{{Type: c.kind,
+			Ref: ref, Revision: 9, Previous: []byte(c.before), Object: []byte(c.after)}}}
+		if got, want := e.requestLine("update Site a", nil), "update Site a → rv 9"+c.want; got != want {
+			t.Errorf("%s: %q, want %q", c.what, got, want)
+		}
+	}
+	none := Event{Kind: Request, Verb: "update", Ref: ref, Code: 200, Revision: 9, Source: "site/site.go:7"}
+	if got, want := none.requestLine("update", nil), "update → rv 9 (no change) at site/site.go:7"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	many := Event{Kind: Request, Verb: "deletecollection", Ref: Ref{Kind: "Pod"}, Code: 200}
+	for _, name := range []string{"a", "b", "c"} {
+		many.Changes = append(many.Changes, Change{Type: "DELETED", Ref: Ref{Kind: "Pod", Name: name}})
+	}
+	if got, want := many.changed(), " (Pod a is removed; Pod b is removed; and 1 more)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A reconcile that ends well although a request failed says so; that a get finds nothing is no
+// failure.
+func TestTheEndOfAReconcileInWhichARequestFailed(t *testing.T) {
+	for code, want := range map[int]string{409: "ends: ok, though a request failed", 404: "get Site a → 404"} {
+		verb := "update"
+		if code == 404 {
+			verb = "get"
+		}
+		var h History
+		of := reconcile("site", "a")
+		h.Add(Event{Kind: Request, Process: "op", Incarnation: 1, Reconcile: of, Verb: verb,
+			Ref: Ref{Kind: "Site", Name: "a"}, Code: code})
+		h.Add(Event{Kind: Done, Process: "op", Incarnation: 1, Reconcile: of, Outcome: Outcome{Kind: Success}})
+		h.Add(Event{Kind: Done, Process: "op", Incarnation: 1, Reconcile: of, Outcome: Outcome{Kind: Success}})
+		lines := h.Render()
+		if got := lines[len(lines)-1]; !strings.HasSuffix(got, want) {
+			t.Errorf("after %d the last line is %q", code, got)
+		}
+	}
+}
+
+func TestReadsAreTheObjectsThatAFunctionLooksAt(t *testing.T) {
+	var h History
+	for _, name := range []string{"a", "b"} {
+		ref := Ref{Kind: "Pod", Name: name}
+		h.Add(Event{Kind: Request, Changes: []Change{{Type: "ADDED", Ref: ref}}})
+	}
+	h.Objects("", "Pod") // outside
+	got := h.Reads(func() { h.Object("", "Site", "default", "x"); h.Objects("", "Pod") })
+	if len(got) != 3 || got[0].Name != "x" || got[1].Name != "a" || got[2].Name != "b" {
+		t.Errorf("it read %v", got)
+	}
+}
