@@ -2,10 +2,11 @@ package process
 
 import (
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"runtime"
 	"strings"
+
+	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
 // This file finds the operator's line for what libraries do, often on goroutines of their own.
@@ -30,8 +31,8 @@ func CallerIn(goroutine, all string) string {
 	for range 16 { // goroutines that begin goroutines
 		for _, f := range framesOf(goroutine) {
 			switch {
-			case f.standard() || f.harness():
-			case !f.dependency():
+			case f.Standard() || f.Harness():
+			case !f.Dependency():
 				return f.site
 			case library == "":
 				library = f.site
@@ -54,7 +55,10 @@ func CallerIn(goroutine, all string) string {
 }
 
 // frame is one call in the dump of a goroutine.
-type frame struct{ function, file, site string }
+type frame struct {
+	wire.Frame
+	site string
+}
 
 func framesOf(goroutine string) (out []frame) {
 	lines := strings.Split(goroutine, "\n")
@@ -62,39 +66,7 @@ func framesOf(goroutine string) (out []frame) {
 		function, _, _ := strings.Cut(strings.TrimPrefix(lines[i], "created by "), " in goroutine ")
 		place, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " ")
 		file, _, _ := strings.Cut(place, ".go:")
-		out = append(out, frame{function, file, filepath.Base(place)})
+		out = append(out, frame{wire.Frame{Function: function, File: file}, filepath.Base(place)})
 	}
 	return out
-}
-
-// standard says whether the frame is of the standard library. Its packages have no dot in the first
-// element of their path. Neither have those of some modules, so the file decides where paths are
-// whole.
-func (f frame) standard() bool {
-	if root := rootOfStandard(); root != "" {
-		return strings.HasPrefix(f.file, root)
-	}
-	first, _, _ := strings.Cut(f.file, "/")
-	return !strings.Contains(first, ".")
-}
-
-// rootOfStandard is where the sources of the standard library were when the binary was built; "" if
-// the binary does not say.
-func rootOfStandard() string {
-	const file = "strings/builder.go"
-	pc := reflect.ValueOf((*strings.Builder).Reset).Pointer()
-	path, _ := runtime.FuncForPC(pc).FileLine(pc)
-	root, _ := strings.CutSuffix(filepath.ToSlash(path), file)
-	return root
-}
-
-// harness says whether the frame is Wavetank's.
-func (f frame) harness() bool {
-	const sim = "github.com/wavetank/wavetank/sim"
-	return strings.HasPrefix(f.function, sim+".") || strings.HasPrefix(f.function, sim+"/internal/")
-}
-
-// dependency says whether the frame is of a module other than the one under test.
-func (f frame) dependency() bool {
-	return strings.Contains(f.file, "@v") || strings.Contains(f.file, "/vendor/")
 }

@@ -7,6 +7,8 @@ import (
 	"runtime/metrics"
 	"slices"
 	"strings"
+
+	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
 // This file detects connections that stock Go cannot refuse: to an address, with a context that
@@ -81,12 +83,12 @@ func dialSite(stack []uintptr) (site string, inRun bool) {
 		f, more := frames.Next()
 		dials = dials || strings.HasPrefix(f.Function, "net.(*Dialer).") ||
 			strings.HasPrefix(f.Function, "net.(*sysDialer).") || f.Function == "net/http.(*Transport).getConn"
-		at := frame{f.Function, f.File, fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)}
+		at := frame{wire.Frame{Function: f.Function, File: f.File}, fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)}
 		switch {
-		case at.harness():
+		case at.Harness():
 			inRun = true
-		case at.standard():
-		case !at.dependency() && site == "":
+		case at.Standard():
+		case !at.Dependency() && site == "":
 			site = at.site
 		case library == "":
 			library = at.site

@@ -42,6 +42,7 @@ type Call struct {
 	subjectKey string
 	event      int
 	callers    []uintptr
+	source     string // see [source]
 	reply      chan outcome
 	mu         sync.Mutex
 	action     *sched.Action

@@ -145,6 +145,9 @@ func (p *Port) roundTrip(req *http.Request, client int) (*http.Response, error) 
 	}
 	call.client = client
 	c := p.network
+	if p.Owner != nil && !call.Idle() {
+		call.source = source()
+	}
 	if c.Callers != nil {
 		call.callers = make([]uintptr, 64)
 		call.callers = call.callers[:runtime.Callers(2, call.callers)]

@@ -224,7 +224,7 @@ func (c *Network) record(call *Call, resp *apiserver.Response) {
 	if call.Host != "" {
 		e.Path = call.Request.URL.RequestURI()
 	}
-	e.Sent = call.Request.Body
+	e.Sent, e.Source = call.Request.Body, call.source
 	if resp != nil {
 		e.Code, e.Received = resp.Code, resp.Body
 		for _, ch := range resp.Changes {

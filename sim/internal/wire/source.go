@@ -1,0 +1,173 @@
+package wire
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+)
+
+// This file finds the line of the code under test that sent a request. It is on the stack of the
+// goroutine that calls the port.
+
+// deepest is how many calls of a stack are looked at. Some twenty are those of client libraries.
+const deepest = 64
+
+// stack are the program counters of a goroutine, innermost first.
+type stack [deepest]uintptr
+
+// mostSources bounds the memory: code that recurses may send from any number of stacks.
+const mostSources = 10000
+
+var sources = struct {
+	sync.Mutex
+	of map[stack]string
+}{of: map[stack]string{}}
+
+// source is the line of the code under test that sends a request on the calling goroutine, as
+// dir/file.go:line in its module; "" if there is none. Programs send from few places, so each stack
+// is read once.
+func source() string {
+	var s stack
+	n := runtime.Callers(2, s[:])
+	sources.Lock()
+	defer sources.Unlock()
+	line, ok := sources.of[s]
+	if !ok {
+		if len(sources.of) >= mostSources {
+			clear(sources.of)
+		}
+		line = sourceIn(s[:n])
+		sources.of[s] = line
+	}
+	return line
+}
+
+// sourceIn reads a stack. The code under test is what is of no other module, tests last: they may
+// wrap its client. Where the program was imported, its module is the outermost one that is not of
+// Kubernetes.
+func sourceIn(callers []uintptr) string {
+	var test string
+	var imported []Frame
+	frames := runtime.CallersFrames(callers)
+	for more := len(callers) > 0; more; {
+		var at runtime.Frame
+		at, more = frames.Next()
+		f := Frame{at.Function, filepath.ToSlash(at.File)}
+		switch {
+		case f.Standard() || f.Harness():
+		case f.Dependency():
+			if !f.kubernetes() {
+				imported = append(imported, f)
+				imported[len(imported)-1].File = fmt.Sprintf("%s:%d", f.File, at.Line)
+			}
+		case strings.HasSuffix(f.File, "_test.go"):
+			if test == "" {
+				test = f.relative(at.Line)
+			}
+		default:
+			return f.relative(at.Line)
+		}
+	}
+	for _, f := range imported {
+		if f.module() == imported[len(imported)-1].module() {
+			return f.inModule()
+		}
+	}
+	return test
+}
+
+// Frame is one call of a stack.
+type Frame struct{ Function, File string }
+
+// Standard says whether the frame is of the standard library. Its packages have no dot in the first
+// element of their path. Neither have those of some modules, so the file decides where paths are
+// whole.
+func (f Frame) Standard() bool {
+	if root := rootOfStandard(); root != "" {
+		return strings.HasPrefix(f.File, root)
+	}
+	first, _, _ := strings.Cut(f.File, "/")
+	return !strings.Contains(first, ".")
+}
+
+// rootOfStandard is where the sources of the standard library were when the binary was built; "" if
+// the binary does not say.
+var rootOfStandard = sync.OnceValue(func() string {
+	const file = "strings/builder.go"
+	pc := reflect.ValueOf((*strings.Builder).Reset).Pointer()
+	path, _ := runtime.FuncForPC(pc).FileLine(pc)
+	root, _ := strings.CutSuffix(filepath.ToSlash(path), file)
+	return root
+})
+
+// Harness says whether the frame is Wavetank's.
+func (f Frame) Harness() bool {
+	const sim = "github.com/wavetank/wavetank/sim"
+	return strings.HasPrefix(f.Function, sim+".") || strings.HasPrefix(f.Function, sim+"/internal/")
+}
+
+// Dependency says whether the frame is of a module other than the one under test.
+func (f Frame) Dependency() bool {
+	return strings.Contains(f.File, "@v") || strings.Contains(f.File, "/vendor/")
+}
+
+// kubernetes says whether the frame is of the libraries between a program and its API server.
+func (f Frame) kubernetes() bool {
+	return strings.HasPrefix(f.Function, "k8s.io/") || strings.HasPrefix(f.Function, "sigs.k8s.io/controller-runtime/")
+}
+
+// module is the directory of an imported module.
+func (f Frame) module() string {
+	before, after, ok := strings.Cut(f.File, "@v")
+	if !ok {
+		return ""
+	}
+	version, _, _ := strings.Cut(after, "/")
+	return before + "@v" + version
+}
+
+// inModule is the frame's file in an imported module.
+func (f Frame) inModule() string {
+	if m := f.module(); m != "" {
+		return strings.TrimPrefix(f.File, m+"/")
+	}
+	_, file, _ := strings.Cut(f.File, "/vendor/")
+	return file
+}
+
+// relative is a line of the frame's file as its module has it. The import path says where the file
+// is, whatever machine built it.
+func (f Frame) relative(line int) string {
+	at := fmt.Sprintf("%s:%d", path.Base(f.File), line)
+	dir, name := path.Split(f.Function)
+	element, _, _ := strings.Cut(name, ".")
+	pkg := dir + strings.TrimSuffix(element, "_test")
+	if pkg == "main" {
+		return at
+	}
+	in := ""
+	for _, m := range modules() {
+		if len(m) > len(in) && (pkg == m || strings.HasPrefix(pkg, m+"/")) {
+			in = m
+		}
+	}
+	return path.Join(strings.TrimPrefix(strings.TrimPrefix(pkg, in), "/"), at)
+}
+
+// modules are the paths of the modules that the binary was built from.
+var modules = sync.OnceValue(func() (out []string) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	out = append(out, info.Main.Path)
+	for _, d := range info.Deps {
+		out = append(out, d.Path)
+	}
+	return out
+})
