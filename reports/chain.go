@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -21,10 +22,13 @@ const longestChain = 40
 
 // Chain is what led to the violation, as far as the history shows it:
 //
-//   - the request at which the violation was noticed, and earlier requests with the same effect,
-//   - the reconciles that made these requests, and what triggered them,
+//   - the last writes of the objects that the property looked at, and the request at which the
+//     violation was noticed,
+//   - earlier requests with the same effect, and earlier writes of others to the same object,
+//   - the reconciles that made these requests, what they had read, what had failed in them, and
+//     what triggered them,
 //   - the writes that a cache did not contain yet,
-//   - the faults and lost replies in between.
+//   - the faults, crashes and lost replies in between.
 //
 // It is empty if there is no violation. The links are ordered by To, then From.
 func Chain(h *history.History) []Link {
@@ -53,6 +57,7 @@ type tracing struct {
 	dequeued  map[int]int              // event of a reconcile → the dequeue with which it began
 	inside    map[int][]int            // dequeue → faults, lost replies, refused requests and the end of that reconcile
 	write     map[commit]int           // revision → the request that committed it
+	writes    map[history.Ref][]int    // object → requests that changed it
 	delivered map[string][]int         // actor and kind → deliveries
 	done      map[history.KeyID][]int  // actor and key → ends of reconciles
 	crash     map[string]int           // incarnation → the event that killed it
@@ -66,7 +71,7 @@ type tracing struct {
 func newTracing(h *history.History) *tracing {
 	x := &tracing{
 		h: h, violation: -1,
-		dequeued: map[int]int{}, inside: map[int][]int{}, write: map[commit]int{},
+		dequeued: map[int]int{}, inside: map[int][]int{}, write: map[commit]int{}, writes: map[history.Ref][]int{},
 		delivered: map[string][]int{}, done: map[history.KeyID][]int{}, crash: map[string]int{},
 		effects: map[int][]history.Effect{}, same: map[string][]int{}, met: map[int]bool{},
 	}
@@ -91,6 +96,7 @@ func newTracing(h *history.History) *tracing {
 		case history.Request:
 			for _, c := range e.Changes {
 				x.write[commit{c.Ref.Cluster, c.Revision}] = i
+				x.writes[c.Ref] = append(x.writes[c.Ref], i)
 			}
 		case history.Deliver:
 			to := e.Actor() + " " + e.Ref.Kind
@@ -107,18 +113,14 @@ func newTracing(h *history.History) *tracing {
 	return x
 }
 
-// mayExplainFailure says whether an event of a reconcile is a fault, a lost reply, a refused
-// request or its end.
+// mayExplainFailure says whether an event of a reconcile is a fault, a failed request or its end.
 func mayExplainFailure(e *history.Event) bool {
-	switch e.Kind {
-	case history.Done, history.Fault:
-		return true
-	case history.Reply:
-		return e.Note != ""
-	case history.Request:
-		return e.Code >= 400
-	}
-	return false
+	return e.Kind == history.Done || e.Kind == history.Fault || failed(e)
+}
+
+// failed says whether a request was refused or got no reply.
+func failed(e *history.Event) bool {
+	return e.Kind == history.Reply && e.Note != "" || e.Kind == history.Request && e.Code >= 400
 }
 
 // identity is equal for effects that are the same. It is made of their kind and key, or of the
@@ -131,7 +133,18 @@ func (x *tracing) identity(e history.Effect) string {
 	return strings.Join([]string{e.Kind, r.Verb, r.Host, r.Path, string(r.Sent)}, " ")
 }
 
+// mostRead is how many objects a property may have looked at for the writes of each to be linked to
+// the violation.
+const mostRead = 8
+
 func (x *tracing) trace() {
+	read := slices.Clone(x.h.Events[x.violation].Read)
+	slices.SortFunc(read, history.Ref.Compare)
+	if read = slices.Compact(read); len(read) <= mostRead {
+		for _, ref := range read {
+			x.last(x.writes[ref], x.violation, "the last write of what the property looked at")
+		}
+	}
 	for i := x.violation - 1; i >= 0; i-- {
 		if e := &x.h.Events[i]; e.Kind == history.Request && (len(e.Changes) > 0 || len(x.effects[i]) > 0) {
 			x.link(i, x.violation, "the last change before the violation")
@@ -149,6 +162,8 @@ func (x *tracing) trace() {
 			x.reconcile(i, e)
 		case history.Done:
 			x.ended(i, e)
+		case history.Crash, history.Fault:
+			x.struck(i, e)
 		case history.Deliver:
 			if w, ok := x.write[commit{e.Ref.Cluster, e.Revision}]; ok && e.Verb != "LIST" {
 				x.link(w, i, delivered(e.At-x.h.Events[w].At))
@@ -165,7 +180,7 @@ func delivered(after history.Time) string {
 }
 
 // fewFaults is how many faults a run may have for each of them to be linked to the violation.
-const fewFaults = 3
+const fewFaults = 6
 
 // background links the last reconcile if it had failed, and the faults if there are few, as in a
 // shrunk story.
@@ -202,9 +217,26 @@ func (x *tracing) link(from, to int, why string) {
 	x.links = append(x.links, Link{from, to, why})
 }
 
+// request follows a request to the reconcile that sent it, with what had failed in it before, and
+// to what others wrote to the object.
 func (x *tracing) request(i int) {
 	if start, ok := x.dequeued[i]; ok {
 		x.link(start, i, "this reconcile sent it")
+		for _, j := range x.inside[start] {
+			if e := &x.h.Events[j]; failed(e) || e.Kind == history.Fault {
+				x.link(j, i, "came before it in this reconcile")
+			}
+		}
+	}
+	e := &x.h.Events[i]
+	for _, c := range e.Changes {
+		writes := x.writes[c.Ref]
+		if n := sort.SearchInts(writes, i); n > 0 && x.h.Events[writes[n-1]].Actor() != e.Actor() {
+			x.link(writes[n-1], i, "wrote the same object before")
+		}
+	}
+	if w, ok := x.write[commit{e.Ref.Cluster, e.Revision}]; ok && len(e.Changes) == 0 && e.Revision != 0 {
+		x.link(w, i, "is what it read")
 	}
 	for _, e := range x.effects[i] {
 		for _, j := range x.same[x.identity(e)] {
@@ -239,6 +271,12 @@ func (x *tracing) reconcile(i int, e *history.Event) {
 		}
 	}
 	actor := e.Actor()
+	if e.Incarnation > 1 && e.Cause.Kind == history.CauseInitialList {
+		before := fmt.Sprintf("%s/%d", e.Process, e.Incarnation-1)
+		if c, killed := x.crash[before]; killed {
+			x.link(c, i, "its memory was lost")
+		}
+	}
 	switch {
 	case e.Cause.Kind == history.CauseWatch || e.Cause.Kind == history.CauseInitialList:
 		x.last(x.delivered[actor+" "+e.Cause.Object], i, "triggered it")
@@ -251,6 +289,21 @@ func (x *tracing) reconcile(i int, e *history.Event) {
 func (x *tracing) last(events []int, i int, why string) {
 	if n := sort.SearchInts(events, i); n > 0 {
 		x.link(events[n-1], i, why)
+	}
+}
+
+// struck follows a crash to the fault that caused it, and a fault to the request that it was
+// injected at: both are events of the same step.
+func (x *tracing) struck(i int, e *history.Event) {
+	for j := i - 1; j >= 0 && x.h.Events[j].Step == e.Step; j-- {
+		switch k := x.h.Events[j].Kind; {
+		case e.Kind == history.Crash && k == history.Fault:
+			x.link(j, i, "caused it")
+			return
+		case e.Kind == history.Fault && k == history.Request:
+			x.link(j, i, "it was injected at this request")
+			return
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,9 @@ const (
 
 // quiet is the virtual time without an event from which texts mention it.
 const quiet = time.Second
+
+// fewDraws is how many drawn values count as what led to a violation.
+const fewDraws = 6
 
 // Text writes a run for a terminal: the violation, the story with marks at what led to it, and the
 // replay command. Colour is for terminals only; the caller knows whether it has one.
@@ -75,6 +79,25 @@ func colourOf(e *history.Event) string {
 		return bold
 	}
 	return plain
+}
+
+// Led are the lines of [history.History.Rendered], by their numbers, that show what led to the
+// violation. With a request that failed comes how its reconcile ended.
+func Led(h *history.History) (out []int) {
+	x, on := newTracing(h), onChain(h)
+	for i := range h.Events {
+		if start, ok := x.dequeued[i]; ok && h.Events[i].Kind == history.Done {
+			failing := func(j int) bool { return on[j] && failed(&h.Events[j]) }
+			on[i] = on[i] || slices.ContainsFunc(x.inside[start], failing)
+		}
+	}
+	on[-1] = len(h.Draws()) <= fewDraws
+	for i, l := range h.Rendered() {
+		if on[l.Event] {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 func onChain(h *history.History) map[int]bool {

@@ -42,3 +42,34 @@ func TestAnExcerptShowsWhatGoesRoundOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestAnExcerptHasTheLinesThatLedToIt(t *testing.T) {
+	var lines []string
+	for i := range 30 {
+		lines = append(lines, fmt.Sprintf("00:00.001    user             create App a%d → rv 6", i))
+	}
+	got := (&Story{History: lines, Led: []int{3, 5, 12}}).Excerpt()
+	want := slices.Concat([]string{"… 3 lines that did not lead to it; the story has them all …"}, lines[3:6],
+		[]string{"… 6 lines …", lines[12], "… 13 lines …"}, lines[26:])
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	if d := cmp.Diff(lines[:16], (&Story{History: lines[:16], Led: []int{3}}).Excerpt()); d != "" {
+		t.Errorf("a short story is not shown whole (-want +got)\n%s", d)
+	}
+}
+
+func TestAStorySaysWhatItDoesNotNeed(t *testing.T) {
+	for want, choices := range map[string][]Choice{
+		"needs no fault, no delay and no other order: it fails on the default schedule": nil,
+		"needs no fault and no delay, only an order of actions":                         {{Kind: Next}},
+		"needs no fault, only delays":                                                   {{Kind: Reply}},
+		"needs no fault, only delays and an order of actions":                           {{Kind: Step}, {Kind: Next}},
+		"needs no fault and no delay":                                                   {{Kind: Draw}},
+		"":                                                                              {{Kind: Arm}, {Kind: Inject}},
+	} {
+		if got := (&Story{Choices: choices}).Needs(); got != want {
+			t.Errorf("%v: %q, want %q", choices, got, want)
+		}
+	}
+}

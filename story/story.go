@@ -51,6 +51,9 @@ type Story struct {
 	Choices  []Choice // the choices that are not the default
 	// History is the shrunk run, a line for each event.
 	History []string
+	// Led are the lines of the history, by their numbers from 0, that led to the violation; nil if
+	// that is not known. A file does not have it.
+	Led []int
 }
 
 // Headline is the property that was violated, or the first line of the message if there is none.

@@ -50,6 +50,9 @@ func (f *Failure) Text() string {
 	for _, l := range f.Story.Excerpt() {
 		fmt.Fprintf(&b, "    %s\n", l)
 	}
+	if needs := f.Story.Needs(); needs != "" && f.hasProperty() {
+		fmt.Fprintf(&b, "    %s\n", needs)
+	}
 	if n := f.Shrinking.Runs; n > 0 {
 		before, after := f.Story.Before.Words(), f.Story.After.Words()
 		fmt.Fprintf(&b, "    shrunk from %s to %s, in %d runs; found by %s\n", before, after, n, f.Story.Seed)
@@ -71,6 +74,15 @@ func (f *Failure) Text() string {
 		fmt.Fprintf(&b, "    timeline: %s\n", f.Page)
 	}
 	return story.Printable(b.String())
+}
+
+// hasProperty says whether the failure is the run's own, which its choices decide.
+func (f *Failure) hasProperty() bool {
+	switch f.Kind {
+	case Always, Eventually, Settles, Expectation, Panic:
+		return !f.Flaky
+	}
+	return false
 }
 
 // notShort says that shrinking was stopped.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
@@ -160,7 +161,7 @@ func (c *campaign) story(f *result.Failure, tape choice.Sequence, before, after 
 		Test: c.report.Name, Package: c.settings.Host.Package(), Kind: f.Kind.String(),
 		Property: f.Property, Site: f.Site, Message: f.Message,
 		Seed: strings.TrimPrefix(from, ", "), Took: f.Took, Before: before, After: after, Shrinking: f.Shrinking,
-		Versions: recordedWith(), History: f.History.Render(),
+		Versions: recordedWith(), History: f.History.Render(), Led: reports.Led(f.History),
 	}
 	for _, e := range tape {
 		s.Choices = append(s.Choices, storyChoice(e))

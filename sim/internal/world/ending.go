@@ -47,7 +47,7 @@ func (w *World) fail(e *result.Ending) {
 	if w.failure == nil {
 		e.Step, e.At = w.sched.Steps(), w.sched.Now()
 		w.failure = e
-		w.note(history.Event{Kind: history.Violation, Note: e.Sentence()})
+		w.note(history.Event{Kind: history.Violation, Note: e.Sentence(), Read: w.judge.read})
 	}
 	panic(stopRun{})
 }

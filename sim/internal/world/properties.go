@@ -25,10 +25,11 @@ type property struct {
 // judge judges the properties of a run.
 type judge struct {
 	declared []*property
-	defaults []*property // the default properties, as far as they are on
-	without  []string    // the names of default properties that are off
-	judging  bool        // a property is being called
-	current  *property   // the property that is being called, or that panicked
+	defaults []*property   // the default properties, as far as they are on
+	without  []string      // the names of default properties that are off
+	judging  bool          // a property is being called
+	current  *property     // the property that is being called, or that panicked
+	read     []history.Ref // what the property looked at that does not hold
 }
 
 // all are the default properties and the declared ones.
@@ -37,6 +38,7 @@ func (j *judge) all() []*property { return slices.Concat(j.defaults, j.declared)
 // judge calls the properties of a kind. It returns a verdict for the first that does not hold.
 func (j *judge) judge(k result.Kind, h *history.History) *result.Ending {
 	j.judging = true
+	var err error
 	defer func() { j.judging = false }()
 	for _, properties := range [][]*property{j.declared, j.defaults} {
 		for _, p := range properties {
@@ -46,7 +48,10 @@ func (j *judge) judge(k result.Kind, h *history.History) *result.Ending {
 			j.current, p.judged = p, true
 			if k == result.Sometimes {
 				p.reached = p.reached || p.happened(h)
-			} else if err := p.holds(h); err != nil {
+				continue
+			}
+			if read := h.Reads(func() { err = p.holds(h) }); err != nil {
+				j.read = slices.Clone(read)
 				return &result.Ending{Kind: k, Property: p.sentence, Site: p.site, Message: err.Error()}
 			}
 		}
