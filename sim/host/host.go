@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -32,6 +33,37 @@ type Host interface {
 
 // Testing is package testing as a host.
 type Testing struct{ *testing.T }
+
+// Logf implements [Host]. The line that go test shows before it is the test's: a campaign's own
+// lines say nothing to who reads it.
+func (h Testing) Logf(format string, args ...any) {
+	text := caller() + fmt.Sprintf(format, args...)
+	fmt.Fprintln(h.Output(), strings.ReplaceAll(text, "\n", "\n    "))
+}
+
+// Fatalf implements [Host], with the test's line as [Testing.Logf] has it.
+func (h Testing) Fatalf(format string, args ...any) {
+	h.Logf(format, args...)
+	h.FailNow()
+}
+
+// caller is the innermost line on the stack that is not Wavetank's, as "file.go:12: "; "" if the
+// goroutine is Wavetank's own.
+func caller() string {
+	const sim = "github.com/wavetank/wavetank/sim"
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		ours := strings.HasPrefix(f.Function, sim+".") || strings.HasPrefix(f.Function, sim+"/")
+		switch {
+		case !more || strings.HasPrefix(f.Function, "testing."):
+			return ""
+		case !ours && !strings.HasPrefix(f.Function, "reflect."), strings.HasSuffix(f.File, "_test.go"):
+			return fmt.Sprintf("%s:%d: ", filepath.Base(f.File), f.Line)
+		}
+	}
+}
 
 // Replay implements [Host].
 func (h Testing) Replay(file string) string { return ReplayCommand(h.Name(), h.Package(), file) }

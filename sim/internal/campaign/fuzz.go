@@ -19,20 +19,21 @@ func Fuzz(f *testing.F, runner func() run.Runner, outside process.Outside) {
 	}
 	first := true
 	f.Fuzz(func(t *testing.T, data []byte) {
+		here := host.Testing{T: t}
 		if !running.TryLock() {
-			t.Fatal("sim: two scenarios at once in one process; a fuzz target must not be parallel")
+			here.Fatalf("sim: two scenarios at once in one process; a fuzz target must not be parallel")
 		}
 		defer running.Unlock()
 		if err := refuseParallel(t); err != nil {
-			t.Fatal(err)
+			here.Fatalf("%v", err)
 		}
 		s := FromFlags(t)
-		s.Host, s.Stories, s.Outside = target{host.Testing{T: t}, f.Name()}, storyDir(f.Name()), outside
+		s.Host, s.Stories, s.Outside = target{here, f.Name()}, storyDir(f.Name()), outside
 		if s.Replay == "" {
 			s.Shrink = fuzzShrink
 		}
 		if err := s.check(); err != nil {
-			t.Fatal(err)
+			here.Fatalf("%v", err)
 		}
 		s.prepareRuns()
 		defer process.LimitMemory(int64(s.Memory))()
@@ -50,7 +51,7 @@ func Fuzz(f *testing.F, runner func() run.Runner, outside process.Outside) {
 		}
 		c.printEvents()
 		if f := c.report.Failure; f != nil {
-			t.Fatal(f.Text())
+			s.Host.Fatalf("%s", f.Text())
 		}
 	})
 }
