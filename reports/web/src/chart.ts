@@ -4,7 +4,7 @@
 import { h } from './detail.ts';
 import { hue, picture, width, x } from './draw.ts';
 import type { Scene } from './draw.ts';
-import { onChain, passing } from './filter.ts';
+import { columns, onChain, passing } from './filter.ts';
 import type { Filter } from './filter.ts';
 import { edges, Layout, lifetimes } from './layout.ts';
 import { actor, clock, span } from './model.ts';
@@ -12,6 +12,10 @@ import type { Run } from './model.ts';
 import { Overview } from './overview.ts';
 
 const ahead = 400; // pixels drawn beyond what is in sight
+const letter = 7.1; // pixels of an average letter in a name
+const bold = 8.2; // of one in a row, with what is left at the ends of lines
+const mostLines = 12; // of a row
+const tilt = Math.sin((38 * Math.PI) / 180); // of heads that stand close
 
 export class Chart {
   readonly root: HTMLElement;
@@ -37,7 +41,7 @@ export class Chart {
     this.scroller = h('div', { class: 'scroller' }, this.heads, sheet);
     this.overview = new Overview((y) => this.scrollTo(y));
     this.root = h('section', { class: 'chart', 'aria-label': run.title }, this.overview.canvas, this.scroller);
-    this.scene = { run, layout: new Layout(run, { row: 0, fold: 0 }, () => false), edges: edges(run), lives: lifetimes(run), laneWidth: 40, selected: -1 };
+    this.scene = { run, layout: new Layout(run, { row: 0, fold: 0 }, () => false), edges: edges(run), lives: lifetimes(run), laneWidth: 40, columns: columns(run, filter), selected: -1 };
     this.scroller.addEventListener('scroll', () => this.soon(), { passive: true });
     this.list.addEventListener('click', (ev) => {
       const row = (ev.target as Element).closest<HTMLElement>('[data-event]');
@@ -49,18 +53,31 @@ export class Chart {
   private get narrow(): boolean { return window.innerWidth < 700; }
 
   private lay(): Layout {
-    return new Layout(this.run, this.narrow ? { row: 46, fold: 30 } : { row: 28, fold: 34 }, passing(this.run, this.filter));
+    const sizes = this.narrow ? { row: 46, fold: 30, line: 18 } : { row: 28, fold: 34, line: 19 };
+    return new Layout(this.run, sizes, passing(this.run, this.filter), (i) => this.lines(i));
+  }
+
+  /** letters are how many of a row's words fit into a line. */
+  private letters = 1000;
+
+  /** lines are how many lines a row's words need. */
+  private lines(i: number): number {
+    return Math.min(mostLines, Math.max(1, Math.ceil(this.run.events[i]!.x.length / this.letters)));
   }
 
   /** resize lays everything out anew: the filter or the window has changed. */
   resize(): void {
     const keep = this.scene.selected;
-    this.scene.layout = this.lay();
     const room = this.root.clientWidth || window.innerWidth;
-    const n = this.run.lanes.length;
+    this.scene.columns = columns(this.run, this.filter);
+    const n = this.scene.columns.filter((c) => c >= 0).length;
     this.scene.laneWidth = Math.max(this.narrow ? 12 : 16, Math.min(104, (room * (this.narrow || room < 1000 ? 0.36 : 0.42)) / n));
-    this.root.style.setProperty('--who', `${Math.min(16, Math.max(...this.run.lanes.filter((l) => l.group !== 'server' && l.group !== 'outside').map((l) => l.name.length), 4)) * 7.6}px`);
+    const names = this.run.lanes.filter((l) => l.group !== 'server' && l.group !== 'outside').map((l) => l.name.length);
+    const who = Math.min(room < 1200 ? 16 : 30, Math.max(...names, 4)) * 7.6;
+    this.root.style.setProperty('--who', `${who}px`);
     this.root.style.setProperty('--graph', `${width(this.scene)}px`);
+    this.letters = Math.max(12, (room - width(this.scene) - (this.narrow ? 20 : 92 + who + 50)) / bold);
+    this.scene.layout = this.lay();
     this.list.style.height = this.canvas.style.height = `${this.scene.layout.height + 24}px`;
     this.head();
     this.overview.lay(this.scene);
@@ -70,12 +87,17 @@ export class Chart {
   }
 
   private head(): void {
-    const tight = this.scene.laneWidth < 84;
+    const shown = this.run.lanes.filter((_, i) => this.scene.columns[i]! >= 0);
+    const longest = Math.min(this.narrow ? 98 : 190, Math.max(...shown.map((l) => l.name.length * letter)));
+    const tight = longest > this.scene.laneWidth - 4;
     this.heads.className = `heads${tight ? ' tight' : ''}`;
-    this.heads.replaceChildren(...this.run.lanes.map((l, i) => {
+    this.root.style.setProperty('--name', `${longest + 4}px`);
+    this.root.style.setProperty('--heads', `${Math.max(34, longest * tilt + 16)}px`);
+    this.heads.replaceChildren(...this.run.lanes.flatMap((l, i) => {
+      if (this.scene.columns[i]! < 0) return [];
       const el = h('span', { class: `head ${hue(this.run, i)}`, title: l.name }, ...name(l.name));
       el.style.left = `${x(this.scene, i)}px`;
-      return el;
+      return [el];
     }));
   }
 
@@ -133,6 +155,7 @@ export class Chart {
     if (e.late) classes.push('late');
     if (e.k === 'reply' && e.note) classes.push('lost');
     if ((e.ch?.length || e.fx?.length) && e.k === 'request') classes.push('wrote');
+    if (this.lines(event) > 1) classes.push('tall');
     const lane = this.run.lanes[e.l];
     const el = h('div', {
       class: classes.join(' '), id: this.rowId(event), role: 'option', 'aria-selected': String(event === this.scene.selected),

@@ -11,6 +11,8 @@ export interface Scene {
   edges: Edge[];
   lives: [number, number][];
   laneWidth: number;
+  /** columns are the places of the lanes, from the left; -1 for a lane that is hidden. */
+  columns: number[];
   /** selected is an event, -1 for none. */
   selected: number;
 }
@@ -18,9 +20,11 @@ export interface Scene {
 export const margin = 10;
 
 /** x is the middle of a lane. */
-export const x = (scene: Scene, lane: number): number => margin + (lane + 0.5) * scene.laneWidth;
+export const x = (scene: Scene, lane: number): number => margin + (scene.columns[lane]! + 0.5) * scene.laneWidth;
 
-export const width = (scene: Scene): number => 2 * margin + scene.run.lanes.length * scene.laneWidth;
+export const width = (scene: Scene): number => 2 * margin + scene.columns.filter((c) => c >= 0).length * scene.laneWidth;
+
+const hidden = (scene: Scene, ...lanes: number[]): boolean => lanes.some((l) => l >= 0 && scene.columns[l]! < 0);
 
 const escape = (s: string) => s.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
@@ -52,6 +56,7 @@ export function picture(scene: Scene, top: number, bottom: number): string {
 
 function lanes(scene: Scene, top: number, bottom: number, out: string[]): void {
   scene.run.lanes.forEach((l, i) => {
+    if (hidden(scene, i)) return;
     const at = x(scene, i);
     out.push(`<line class="lane" x1="${at}" x2="${at}" y1="${top}" y2="${bottom}"/>`);
     if (l.group !== 'process') {
@@ -77,9 +82,11 @@ function fold(scene: Scene, row: number, out: string[]): void {
 
 function edge(scene: Scene, e: Edge, out: string[], words: string[]): void {
   const { run, layout } = scene;
+  const a = run.events[e.from]!, b = run.events[e.to]!;
+  const other = ['deliver', 'late', 'missing'].includes(e.kind) ? a.to : ['lost', 'reply'].includes(e.kind) ? b.to : -1;
+  if (hidden(scene, e.lane, other)) return;
   const y1 = layout.y(e.from), y2 = layout.y(e.to);
   const at = x(scene, e.lane);
-  const a = run.events[e.from]!, b = run.events[e.to]!;
   const visible = layout.shown[e.from] || layout.shown[e.to];
   switch (e.kind) {
     case 'span': {
@@ -119,8 +126,8 @@ function edge(scene: Scene, e: Edge, out: string[], words: string[]): void {
     case 'reply': {
       if (!layout.shown[e.to]) return;
       const from = x(scene, b.to);
-      out.push(`<line class="${e.kind}" x1="${from}" y1="${y1}" x2="${at}" y2="${y2}"/>`);
-      if (e.kind === 'lost') cross((from + at) / 2, (y1 + y2) / 2, out);
+      if (e.kind === 'lost') return lose(from, at, y2, out); // the reply never leaves the lane of its object
+      out.push(`<line class="reply" x1="${from}" y1="${y1}" x2="${at}" y2="${y2}"/>`);
       return;
     }
     case 'down':
@@ -139,15 +146,30 @@ function outcome(e: Event): string {
   return e.out?.includes('error') ? 'error' : 'again';
 }
 
+/** lose draws what got lost between whom it was sent to and its sender, with the cross at the former. */
+function lose(from: number, to: number, y: number, out: string[]): void {
+  out.push(`<line class="lost" x1="${from}" x2="${to}" y1="${y}" y2="${y}"/>`);
+  cross(from, y, out);
+}
+
 function cross(cx: number, cy: number, out: string[]): void {
   out.push(`<path class="cross" d="M${cx - 4} ${cy - 4}l8 8m0 -8l-8 8"/>`);
+}
+
+/** objectLane is where the object of a violation is: whom the last request was sent to that led to it; -1 for nowhere. */
+export function objectLane(run: Run, violation: number): number {
+  const sent = (run.chain ?? []).filter((l) => l.to === violation && run.events[l.from]!.k === 'request').map((l) => l.from);
+  return sent.length ? run.events[Math.max(...sent)]!.to : -1;
 }
 
 /** anchor is where a link of the chain begins or ends: a write with whom it was made at, everything else with who acts. */
 function anchor(scene: Scene, i: number, mine: boolean): [number, number] {
   const e = scene.run.events[i]!;
   const y = scene.layout.y(i);
-  if (e.l < 0) return [width(scene) / 2, y];
+  if (e.l < 0) {
+    const lane = e.k === 'violation' ? objectLane(scene.run, i) : -1;
+    return [lane >= 0 && !hidden(scene, lane) ? x(scene, lane) : width(scene) - margin, y];
+  }
   return [x(scene, e.k === 'request' && !mine && (e.ch?.length || e.fx?.length) ? e.to : e.l), y];
 }
 
@@ -155,6 +177,7 @@ function chain(scene: Scene, top: number, bottom: number, out: string[]): void {
   const { run } = scene;
   for (const l of run.chain ?? []) {
     const own = run.events[l.from]!.k === 'dequeue' && run.events[l.to]!.r === l.from + 1;
+    if (hidden(scene, run.events[l.from]!.l, run.events[l.from]!.to, run.events[l.to]!.l, run.events[l.to]!.to)) continue;
     const [x1, y1] = anchor(scene, l.from, own), [x2, y2] = anchor(scene, l.to, own);
     if (Math.max(y1, y2) < top || Math.min(y1, y2) > bottom) continue;
     const bow = Math.min(own ? 12 : 30, Math.abs(y2 - y1) / 4);
@@ -167,6 +190,7 @@ function chain(scene: Scene, top: number, bottom: number, out: string[]): void {
 
 function mark(scene: Scene, i: number, out: string[]): void {
   const e = scene.run.events[i]!;
+  if (hidden(scene, e.l, e.to)) return;
   const y = scene.layout.y(i);
   const at = e.l >= 0 ? x(scene, e.l) : 0;
   const who = hue(scene.run, e.l);
@@ -199,10 +223,7 @@ function mark(scene: Scene, i: number, out: string[]): void {
       out.push(`<circle class="killed" cx="${at}" cy="${y}" r="8"/>`);
       return;
     case 'reply': {
-      if (e.p || !e.note) return; // a request that got lost on its way there
-      const half = (at + x(scene, e.to)) / 2;
-      out.push(`<line class="lost" x1="${at}" x2="${half}" y1="${y}" y2="${y}"/>`);
-      cross(half, y, out);
+      if (!e.p && e.note) lose(x(scene, e.to), at, y, out); // a request that got lost on its way there
       return;
     }
     case 'start':
@@ -214,8 +235,9 @@ function mark(scene: Scene, i: number, out: string[]): void {
       out.push(`<line class="rule ${e.k}" x1="0" x2="${width(scene)}" y1="${y}" y2="${y}"/>`);
       return;
     case 'violation': {
-      const w = width(scene);
-      out.push(`<line class="broke" x1="0" x2="${w}" y1="${y}" y2="${y}"/><path class="pin" d="M${w / 2} ${y + 9}c-9 -10 -9 -19 0 -19s9 9 0 19z"/><circle class="pinhole" cx="${w / 2}" cy="${y - 3.5}" r="2.6"/>`);
+      const lane = objectLane(scene.run, i), w = width(scene);
+      const pin = lane >= 0 && !hidden(scene, lane) ? x(scene, lane) : w - margin;
+      out.push(`<line class="broke" x1="0" x2="${w}" y1="${y}" y2="${y}"/><path class="pin" d="M${pin} ${y + 9}c-9 -10 -9 -19 0 -19s9 9 0 19z"/><circle class="pinhole" cx="${pin}" cy="${y - 3.5}" r="2.6"/>`);
     }
   }
 }

@@ -50,6 +50,21 @@ export function passing(run: Run, f: Filter): (i: number) => boolean {
   };
 }
 
+/** columns are the places of the lanes, from the left. A filter hides lanes (-1) in which nothing is shown. */
+export function columns(run: Run, f: Filter): number[] {
+  if (f.lane < 0 && !f.object && !f.kind && !f.chain) return run.lanes.map((_, i) => i);
+  const used = new Set<number>();
+  const passes = passing(run, f);
+  run.events.forEach((e, i) => {
+    if (!passes(i)) return;
+    used.add(e.l).add(e.to);
+    if (e.k === 'deliver' && e.p) used.add(run.events[e.p - 1]!.to);
+  });
+  let next = 0;
+  const out = run.lanes.map((_, i) => (used.has(i) ? next++ : -1));
+  return next > 0 ? out : run.lanes.map((_, i) => i);
+}
+
 /** touches says whether a reconcile is of an object, going by its name. */
 function touches(run: Run, i: number, object: number): boolean {
   const name = run.refs?.[object - 1]?.name;

@@ -5,7 +5,8 @@ import type { Event, Run } from './model.ts';
 
 export interface Row { event: number; y: number; fold: number }
 
-export interface Sizes { row: number; fold: number }
+/** Sizes are those of rows, folds, and each further line of a row whose words need several. */
+export interface Sizes { row: number; fold: number; line?: number }
 
 /** quiet is the stretch of virtual time, in nanoseconds, from which a fold is written out. */
 export const quiet = 1e9;
@@ -28,7 +29,7 @@ export class Layout {
   readonly shown: Uint8Array;
   height = 0;
 
-  constructor(readonly run: Run, readonly sizes: Sizes, passes: (i: number) => boolean) {
+  constructor(readonly run: Run, readonly sizes: Sizes, passes: (i: number) => boolean, lines: (i: number) => number = () => 1) {
     const n = run.events.length;
     this.place = new Int32Array(n);
     this.shown = new Uint8Array(n);
@@ -41,7 +42,7 @@ export class Layout {
       this.shown[i] = 1;
       this.height += gap(passed, sizes.fold);
       this.rows.push({ event: i, y: this.height, fold: passed >= quiet ? passed : 0 });
-      this.height += sizes.row;
+      this.height += sizes.row + (lines(i) - 1) * (sizes.line ?? 0);
       before = e.t;
     }
   }

@@ -3,11 +3,12 @@ import { test } from 'node:test';
 import { addressOf, readAddress } from '../src/address.ts';
 import { beliefs } from '../src/belief.ts';
 import { diff, parse, without, yaml } from '../src/diff.ts';
-import { everything, passing, search } from '../src/filter.ts';
+import { columns, everything, passing, search } from '../src/filter.ts';
 import { edges, gap, Layout, lifetimes } from '../src/layout.ts';
 import { actor, clock, span } from '../src/model.ts';
 import type { Event, Run } from '../src/model.ts';
-import { picture } from '../src/draw.ts';
+import { objectLane, picture } from '../src/draw.ts';
+import type { Scene } from '../src/draw.ts';
 
 const at = (e: Partial<Event>): Event => ({ s: 1, t: 0, k: 'request', l: 0, to: -1, x: '', ...e });
 
@@ -60,7 +61,7 @@ test('a late delivery and a reconcile become lines', () => {
 
 test('the picture holds what is in sight and nothing else', () => {
   const layout = new Layout(run, sizes, passing(run, everything));
-  const scene = { run, layout, edges: edges(run), lives: lifetimes(run), laneWidth: 60, selected: -1 };
+  const scene = { run, layout, edges: edges(run), lives: lifetimes(run), laneWidth: 60, columns: [0, 1, 2], selected: -1 };
   const all = picture(scene, 0, layout.height);
   for (const what of ['class="late"', 'class="span ok"', 'class="pin"', 'class="killed"', 'class="stale"', 'class="fold-line"']) assert.ok(all.includes(what), what);
   assert.ok(!picture(scene, 0, 30).includes('class="pin"'));
@@ -114,4 +115,29 @@ test('every event has an address that leads back to it', () => {
   assert.deepEqual(readAddress([run, run], '#step=3.1&side=b'), { side: 1, event: 3 });
   assert.equal(addressOf([run], 0, 3), '#step=3.1');
   for (const bad of ['', '#step=x', '#step=99', '#other']) assert.equal(readAddress([run], bad), undefined);
+});
+
+const sceneOf = (r: Run, filter = everything): Scene => ({ run: r, layout: new Layout(r, sizes, passing(r, filter)), edges: edges(r), lives: lifetimes(r), laneWidth: 40, columns: columns(r, filter), selected: -1 });
+
+test('a filter hides the lanes in which nothing is shown', () => {
+  assert.deepEqual(columns(run, everything), [0, 1, 2]);
+  assert.deepEqual(columns(run, { ...everything, lane: 2 }), [-1, 0, 1]);
+  assert.deepEqual(columns(run, { ...everything, kind: 'effect' }), [0, 1, 2], 'where nothing is shown at all, nothing moves');
+  assert.ok(!picture(sceneOf(run, { ...everything, lane: 2 }), 0, 1000).includes('NaN'));
+  assert.ok(!/x\d?="-\d/.test(picture(sceneOf(run, { ...everything, lane: 2 }), 0, 1000)), 'nothing is drawn on a hidden lane');
+});
+
+test('the marker of a violation and the cross of a lost reply stand on the lane of their object', () => {
+  const lost: Run = { ...run, events: [...run.events.slice(0, 8), at({ k: 'reply', l: 2, to: 1, p: 3, note: 'lost', x: 'no reply', s: 7, t: 6e9 }), run.events[8]!], chain: [{ from: 2, to: 9, why: 'the last change' }] };
+  assert.equal(objectLane(lost, 9), 1);
+  const drawn = picture(sceneOf(lost), 0, 1000);
+  const server = 10 + 1.5 * 40;
+  assert.match(drawn, new RegExp(`class="pin" d="M${server} `));
+  assert.match(drawn, new RegExp(`class="cross" d="M${server - 4} `));
+});
+
+test('a row whose words need several lines is higher', () => {
+  const l = new Layout(run, { row: 20, fold: 30, line: 10 }, passing(run, everything), (i) => (i === 0 ? 3 : 1));
+  assert.equal(l.rows[1]!.y - l.rows[0]!.y, 40);
+  assert.equal(l.y(0), 10, 'its sign stands at the first line');
 });
