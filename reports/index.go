@@ -1,12 +1,14 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/wavetank/wavetank/story"
@@ -105,12 +107,33 @@ type campaignRow struct {
 	Runs, Injected              int
 }
 
+// link is a name with an address.
+type link struct{ Name, Page string }
+
+// wrong is a cause of failures in one package: a property, and the classes of the faults that it
+// needs. Campaigns that found the same, as those of shards and variants, are one.
+type wrong struct {
+	Package, Kind, Property, Message string
+	Faults                           []string
+	In                               []link // campaigns
+	Runs                             int    // that failed
+}
+
+// packageGroup is what an index shows of the tests of one package.
+type packageGroup struct {
+	Name      string
+	Campaigns []campaignRow
+	Cards     []card
+}
+
 // index is what the index page shows.
 type index struct {
 	Title     string
 	Runs      int
-	Campaigns []campaignRow
-	Cards     []card
+	Campaigns int
+	Stories   int
+	Wrong     []wrong
+	Packages  []packageGroup
 	Links     [][2]string
 	Parts     []template.HTML
 	dir       string
@@ -118,10 +141,11 @@ type index struct {
 	results   []string
 }
 
-// Index writes dir/index.html: every campaign's result and every run below dir, each with its page.
-// Pages that are missing are made. The page begins with parts. links are further links, in pairs of
-// name and address. It returns the page's path. It is an error if there is neither a result nor a
-// run, or if a page to be written would replace a file that Wavetank did not write.
+// Index writes dir/index.html: what is wrong, and for each package every campaign's result and
+// every run below dir, each with its page. Pages that are missing are made. The page begins with
+// parts. links are further links, in pairs of name and address. It returns the page's path. It is
+// an error if there is neither a result nor a run, or if a page to be written would replace a file
+// that Wavetank did not write.
 func Index(dir, title string, parts []template.HTML, links ...[2]string) (string, error) {
 	x := &index{Title: title, Links: links, Parts: parts, dir: dir, pages: map[string]string{}}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -147,9 +171,11 @@ func Index(dir, title string, parts []template.HTML, links ...[2]string) (string
 			return "", err
 		}
 	}
-	if len(x.Campaigns)+len(x.Cards) == 0 {
+	if x.Campaigns+x.Stories == 0 {
 		return "", fmt.Errorf("no result (*.json) lies below %s; run the campaigns with -sim.report or SIM_REPORT", dir)
 	}
+	slices.SortStableFunc(x.Wrong, func(a, b wrong) int { return strings.Compare(a.Package, b.Package) })
+	slices.SortStableFunc(x.Packages, func(a, b packageGroup) int { return strings.Compare(a.Name, b.Name) })
 	html, err := document(title, "index", x)
 	if err != nil {
 		return "", err
@@ -181,17 +207,49 @@ func (x *index) run(path string) error {
 			return err
 		}
 	}
-	c := card{Title: r.Name}
+	c, of := card{Title: r.Name}, ""
 	if r.Story != nil {
-		c = newCard(r.Story)
+		c, of = newCard(r.Story), r.Story.Package
 		x.pages[r.Story.Name()] = x.from(base + ".html")
 	}
 	c.Page = x.from(base + ".html")
 	if _, err := os.Stat(base + BesideSuffix); err == nil {
 		c.Beside = x.from(base + BesideSuffix)
 	}
-	x.Cards = append(x.Cards, c)
+	x.Stories++
+	g := x.group(of)
+	g.Cards = append(g.Cards, c)
 	return nil
+}
+
+// group is what the page shows of a package.
+func (x *index) group(name string) *packageGroup {
+	i := slices.IndexFunc(x.Packages, func(g packageGroup) bool { return g.Name == name })
+	if i < 0 {
+		i = len(x.Packages)
+		x.Packages = append(x.Packages, packageGroup{Name: name})
+	}
+	return &x.Packages[i]
+}
+
+// found adds what a campaign found to what is wrong.
+func (x *index) found(r *story.Result, f story.Finding, at link) {
+	w := wrong{Package: r.Package, Kind: f.Kind, Property: cmp.Or(f.Property, f.Cause)}
+	if s, err := story.Decode([]byte(f.Story)); err == nil {
+		w.Message, w.Faults = s.Message, Entry{Story: s}.Faults()
+	}
+	i := slices.IndexFunc(x.Wrong, func(o wrong) bool {
+		return o.Package == w.Package && o.Kind == w.Kind && o.Property == w.Property &&
+			slices.Equal(o.Faults, w.Faults)
+	})
+	if i < 0 {
+		i = len(x.Wrong)
+		x.Wrong = append(x.Wrong, w)
+	}
+	x.Wrong[i].Runs += f.Count
+	if !slices.Contains(x.Wrong[i].In, at) {
+		x.Wrong[i].In = append(x.Wrong[i].In, at)
+	}
 }
 
 func (x *index) campaign(path string, r *story.Result) error {
@@ -220,6 +278,7 @@ func (x *index) campaign(path string, r *story.Result) error {
 		row.Injected += f.Injected
 	}
 	for _, f := range r.Findings {
+		x.found(r, f, link{row.Name, row.Page})
 		if row.Broke == "" {
 			row.Broke, row.By = f.Cause, fmt.Sprintf("%s, run %d", f.Strategy, f.First)
 		} else {
@@ -227,6 +286,8 @@ func (x *index) campaign(path string, r *story.Result) error {
 		}
 	}
 	x.Runs += r.Runs
-	x.Campaigns = append(x.Campaigns, row)
+	x.Campaigns++
+	g := x.group(r.Package)
+	g.Campaigns = append(g.Campaigns, row)
 	return nil
 }

@@ -217,6 +217,40 @@ func TestTheIndexLeadsEverywhere(t *testing.T) {
 	}
 }
 
+// An index says first what is wrong: what several campaigns of a package found of one cause, once.
+func TestTheIndexSaysFirstWhatIsWrong(t *testing.T) {
+	dir := t.TempDir()
+	first, second := result(t, "dies"), result(t, "dies")
+	second.Test = "TestOther"
+	for _, r := range []*story.Result{first, second} {
+		if err := r.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	index, err := Index(dir, "All", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	html, err := os.ReadFile(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(html)
+	for _, want := range []string{"1 thing is wrong", `<span class="badge">Crash(pipelines)</span>`,
+		"<h2>" + first.Package + "</h2>"} {
+		if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "(pipelines)", "")) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	table, rest, _ := strings.Cut(page[strings.Index(page, "What is wrong"):], "</table>")
+	if n := strings.Count(table, "<tr><td>"); n != 1 {
+		t.Errorf("%d things are wrong", n)
+	}
+	if !strings.Contains(table, ">TestOther</a>") || !strings.Contains(rest, ">TestOther</a>") {
+		t.Error("a campaign is not named with what it found, or has no row")
+	}
+}
+
 // A thumbnail has the parts that its story has, and none of its text.
 func TestThumbnailsShowTheStory(t *testing.T) {
 	lag := string(Thumbnail([]string{
