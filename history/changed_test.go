@@ -18,8 +18,10 @@ func TestAWriteSaysWhatItChanged(t *testing.T) {
 		{"a delete", "delete", "DELETED", `{}`, `{}`, ""},
 		{"a new field", "patch", "MODIFIED", `{}`, `{"status":{"pvc":"a-1"}}`, " (+ status.pvc a-1)"},
 		{"a condition", "patch", "MODIFIED",
-			`{"status":{"conditions":[{"type":"Ready","status":"False","lastTransitionTime":"1"}],"observedGeneration":1}}`,
-			`{"status":{"conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2"}],"observedGeneration":2}}`,
+			`{"status":{"observedGeneration":1,"conditions":[{"type":"Ready","status":"False",` +
+				`"lastTransitionTime":"1"}]}}`,
+			`{"status":{"observedGeneration":2,"conditions":[{"type":"Ready","status":"True",` +
+				`"lastTransitionTime":"2"}]}}`,
 			" (status.conditions[Ready] False → True; status.observedGeneration 1 → 2)"},
 		{"what the server sets", "update", "MODIFIED", `{"metadata":{"resourceVersion":"1","generation":1},"a":1}`,
 			`{"metadata":{"resourceVersion":"2","generation":2}}`, " (− a)"},

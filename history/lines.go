@@ -77,8 +77,8 @@ func (h *History) Render() []string {
 	return out
 }
 
-// Rendered is [History.Lines] with the virtual time and the actor. The values that the scenario drew
-// are in between, as lines of no event: their Event is -1.
+// Rendered is [History.Lines] with the virtual time and the actor. The values that the scenario
+// drew are in between, as lines of no event: their Event is -1.
 func (h *History) Rendered() []Line {
 	var out []Line
 	draws := h.draws

@@ -25,8 +25,8 @@ const longestChain = 40
 //   - the last writes of the objects that the property looked at, and the request at which the
 //     violation was noticed,
 //   - earlier requests with the same effect, and earlier writes of others to the same object,
-//   - the reconciles that made these requests, what they had read, what had failed in them, and what
-//     triggered them,
+//   - the reconciles that made these requests, what they had read, what had failed in them, and
+//     what triggered them,
 //   - the writes that a cache did not contain yet,
 //   - the faults, crashes and lost replies in between.
 //
@@ -217,8 +217,8 @@ func (x *tracing) link(from, to int, why string) {
 	x.links = append(x.links, Link{from, to, why})
 }
 
-// request follows a request to the reconcile that sent it, with what had failed in it before, and to
-// what others wrote to the object.
+// request follows a request to the reconcile that sent it, with what had failed in it before, and
+// to what others wrote to the object.
 func (x *tracing) request(i int) {
 	if start, ok := x.dequeued[i]; ok {
 		x.link(start, i, "this reconcile sent it")

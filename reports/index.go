@@ -141,10 +141,11 @@ type index struct {
 	results   []string
 }
 
-// Index writes dir/index.html: what is wrong, and for each package every campaign's result and every
-// run below dir, each with its page. Pages that are missing are made. The page begins with parts. links are further links, in pairs of
-// name and address. It returns the page's path. It is an error if there is neither a result nor a
-// run, or if a page to be written would replace a file that Wavetank did not write.
+// Index writes dir/index.html: what is wrong, and for each package every campaign's result and
+// every run below dir, each with its page. Pages that are missing are made. The page begins with
+// parts. links are further links, in pairs of name and address. It returns the page's path. It is
+// an error if there is neither a result nor a run, or if a page to be written would replace a file
+// that Wavetank did not write.
 func Index(dir, title string, parts []template.HTML, links ...[2]string) (string, error) {
 	x := &index{Title: title, Links: links, Parts: parts, dir: dir, pages: map[string]string{}}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -238,7 +239,8 @@ func (x *index) found(r *story.Result, f story.Finding, at link) {
 		w.Message, w.Faults = s.Message, Entry{Story: s}.Faults()
 	}
 	i := slices.IndexFunc(x.Wrong, func(o wrong) bool {
-		return o.Package == w.Package && o.Kind == w.Kind && o.Property == w.Property && slices.Equal(o.Faults, w.Faults)
+		return o.Package == w.Package && o.Kind == w.Kind && o.Property == w.Property &&
+			slices.Equal(o.Faults, w.Faults)
 	})
 	if i < 0 {
 		i = len(x.Wrong)

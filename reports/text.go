@@ -87,7 +87,8 @@ func Led(h *history.History) (out []int) {
 	x, on := newTracing(h), onChain(h)
 	for i := range h.Events {
 		if start, ok := x.dequeued[i]; ok && h.Events[i].Kind == history.Done {
-			on[i] = on[i] || slices.ContainsFunc(x.inside[start], func(j int) bool { return on[j] && failed(&h.Events[j]) })
+			failing := func(j int) bool { return on[j] && failed(&h.Events[j]) }
+			on[i] = on[i] || slices.ContainsFunc(x.inside[start], failing)
 		}
 	}
 	on[-1] = len(h.Draws()) <= fewDraws

@@ -17,10 +17,13 @@ import (
 // fault. Doubled runs are alike with all that.
 func TestAFailureSaysWhatWasChangedFromWhereAndWhatItNeeds(t *testing.T) {
 	f := sim.Explore(t, func(w *sim.World) {
-		w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{Client: mgr.GetClient()}).SetupWithManager(mgr) })
+		w.Start("mirror", func(mgr ctrl.Manager) error {
+			return (&mirror{Client: mgr.GetClient()}).SetupWithManager(mgr)
+		})
 		w.Always("the copy stays", func(h *history.History) error {
 			var copied corev1.ConfigMap
-			if o, ok := h.Object("", "ConfigMap", "default", "a-copy"); ok && o.Into(&copied) == nil && copied.Data["k"] == "2" {
+			o, ok := h.Object("", "ConfigMap", "default", "a-copy")
+			if ok && o.Into(&copied) == nil && copied.Data["k"] == "2" {
 				return errors.New("it changes")
 			}
 			return nil

@@ -27,8 +27,8 @@ type excerptLine struct {
 }
 
 // Excerpt is the history for a failure message. What goes round and round is shown once. Of what is
-// still long, it has the lines that led to the violation. If these are not known, the middle is left
-// out.
+// still long, it has the lines that led to the violation. If these are not known, the middle is
+// left out.
 func (s *Story) Excerpt() []string {
 	lines := s.folded()
 	if s.Led != nil && len(lines) > fewLines {

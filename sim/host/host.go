@@ -34,8 +34,8 @@ type Host interface {
 // Testing is package testing as a host.
 type Testing struct{ *testing.T }
 
-// Logf implements [Host]. The line that go test shows before it is the test's: a campaign's own lines
-// say nothing to who reads it.
+// Logf implements [Host]. The line that go test shows before it is the test's: a campaign's own
+// lines say nothing to who reads it.
 func (h Testing) Logf(format string, args ...any) {
 	text := caller() + fmt.Sprintf(format, args...)
 	fmt.Fprintln(h.Output(), strings.ReplaceAll(text, "\n", "\n    "))
