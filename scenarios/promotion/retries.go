@@ -51,11 +51,13 @@ func (r *Record) unbroken(name string) func(*history.History) error {
 }
 
 // restingOrders are the orders of the only promotion that has been ordered, from the first one on
-// that came after a sleep longer than the longest lag: it has settled.
+// that came after a sleep longer than the longest lag: it has settled. Sleeps in which the process
+// was away do not count.
 func (r *Record) restingOrders() []*view.Call {
 	for _, calls := range r.posted {
 		for i := 1; i < len(calls); i++ {
-			if at := calls[i].Request.At; at >= r.from && sleptUntil(calls[i-1], at) > lag {
+			before, next := calls[i-1], &calls[i].Request
+			if next.At >= r.from && next.Incarnation == before.Request.Incarnation && sleptUntil(before, next.At) > lag {
 				return calls[i:]
 			}
 		}
