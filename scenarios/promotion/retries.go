@@ -57,7 +57,8 @@ func (r *Record) restingOrders() []*view.Call {
 	for _, calls := range r.posted {
 		for i := 1; i < len(calls); i++ {
 			before, next := calls[i-1], &calls[i].Request
-			if next.At >= r.from && next.Incarnation == before.Request.Incarnation && sleptUntil(before, next.At) > lag {
+			same := next.Incarnation == before.Request.Incarnation
+			if next.At >= r.from && same && sleptUntil(before, next.At) > lag {
 				return calls[i:]
 			}
 		}
@@ -75,7 +76,8 @@ func sleptUntil(before *view.Call, at history.Time) time.Duration {
 }
 
 // restrained: while faults are injected, there is at most one order more than faults in any time as
-// long as the longest lag, once it has settled. A fault counts for as long as it may have an effect.
+// long as the longest lag, once it has settled. A fault counts for as long as it may have an
+// effect.
 func (r *Record) restrained(h *history.History) error {
 	r.read(h)
 	resting := r.restingOrders()
