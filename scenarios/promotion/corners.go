@@ -226,7 +226,7 @@ func isRefused(s *World) {
 	for range periods + 1 {
 		s.Sleep(longestBackOff)
 		s.read(s.History())
-		if resting, _ := s.restingOrders(); len(resting) > periods {
+		if len(s.restingOrders()) > periods {
 			break
 		}
 	}

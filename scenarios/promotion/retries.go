@@ -51,16 +51,19 @@ func (r *Record) unbroken(name string) func(*history.History) error {
 }
 
 // restingOrders are the orders of the only promotion that has been ordered, from the first one on
-// that came after a sleep longer than the longest lag, and that sleep.
-func (r *Record) restingOrders() (resting []*view.Call, sleep time.Duration) {
+// that came after a sleep longer than the longest lag: it has settled. Sleeps in which the process
+// was away do not count.
+func (r *Record) restingOrders() []*view.Call {
 	for _, calls := range r.posted {
 		for i := 1; i < len(calls); i++ {
-			if slept := sleptUntil(calls[i-1], calls[i].Request.At); slept > lag && calls[i].Request.At >= r.from {
-				return calls[i:], slept
+			before, next := calls[i-1], &calls[i].Request
+			same := next.Incarnation == before.Request.Incarnation
+			if next.At >= r.from && same && sleptUntil(before, next.At) > lag {
+				return calls[i:]
 			}
 		}
 	}
-	return nil, 0
+	return nil
 }
 
 // sleptUntil is the time from the answer to an order, or from the order itself if the answer was
@@ -73,44 +76,42 @@ func sleptUntil(before *view.Call, at history.Time) time.Duration {
 }
 
 // restrained: while faults are injected, there is at most one order more than faults in any time as
-// long as the first sleep of one that has settled. A fault counts for as long as it may have an
+// long as the longest lag, once it has settled. A fault counts for as long as it may have an
 // effect.
 func (r *Record) restrained(h *history.History) error {
 	r.read(h)
-	resting, sleep := r.restingOrders()
+	resting := r.restingOrders()
 	for i, c := range resting {
-		from, n := c.Request.At, 0
+		from, orders, faults := c.Request.At, 0, 0
 		for _, next := range resting[i:] {
-			if next.Request.At < from+sleep-grace {
-				n++
+			if next.Request.At < from+lag {
+				orders++
 			}
 		}
-		faults := 0
 		for _, at := range r.injected {
-			if at >= from-lag && at <= from+sleep {
+			if at >= from-lag && at <= from+lag {
 				faults++
 			}
 		}
-		if n > 1+faults {
-			return fmt.Errorf("%d orders from %s on within the period of %v, and %d faults", n, history.Clock(from),
-				sleep, faults)
+		if orders > 1+faults {
+			return fmt.Errorf("%d orders within %v from %s on, and %d faults", orders, lag, history.Clock(from), faults)
 		}
 	}
 	return nil
 }
 
 // settles: when no fault is injected any more, there is one order for each period of back-off, and
-// the back-off does not shrink.
+// none is as short as the longest lag again.
 func (r *Record) settles(h *history.History) error {
 	r.read(h)
 	if r.faulty {
 		return nil
 	}
-	resting, sleep := r.restingOrders()
+	resting := r.restingOrders()
 	for i := 1; i < len(resting); i++ {
-		if slept := sleptUntil(resting[i-1], resting[i].Request.At); slept < sleep-grace {
-			return fmt.Errorf("the order at %s came %v after the one before, and sleeps of %v had been reached",
-				history.Clock(resting[i].Request.At), slept, sleep)
+		if slept := sleptUntil(resting[i-1], resting[i].Request.At); slept <= lag {
+			return fmt.Errorf("the order at %s came %v after the one before, although it had settled at %s",
+				history.Clock(resting[i].Request.At), slept, history.Clock(resting[0].Request.At))
 		}
 	}
 	if n := max(len(resting)-1, 0); r.over && n < periods {

@@ -239,6 +239,7 @@ func pace() cases {
 
 // refusedUnderFaults are the cases about whether orders that are refused settle into one for each
 // period of back-off: while faults are injected, and when they have ended. The suite runs them.
+// Appended to Cases they become part of the matrix, and their runs are recorded.
 func refusedUnderFaults() (out cases) {
 	const forgets = "a restart empties the work queue's memory, so its back-off begins anew"
 	for _, class := range []struct {
