@@ -185,11 +185,11 @@ func (d *edits) lists(path string, a, b []any) {
 		was, is := before[name], after[name]
 		switch {
 		case was == nil:
-			d.add(at, strings.TrimSpace(fmt.Sprintf("+ %s %s", at, conditionStatus(is))))
+			d.add(at, strings.TrimSpace(fmt.Sprintf("+ %s %s", at, statusOf(is))))
 		case is == nil:
 			d.add(at, "− "+at)
-		case conditionStatus(was) != conditionStatus(is):
-			d.add(at, fmt.Sprintf("%s %s → %s", at, cmp.Or(conditionStatus(was), `""`), cmp.Or(conditionStatus(is), `""`)))
+		case statusOf(was) != statusOf(is):
+			d.add(at, fmt.Sprintf("%s %s → %s", at, cmp.Or(statusOf(was), `""`), cmp.Or(statusOf(is), `""`)))
 		default:
 			d.maps(at, was, is)
 		}
@@ -213,8 +213,8 @@ func named(list []any) (map[string]map[string]any, bool) {
 	return out, true
 }
 
-// conditionStatus is the status of a condition; "" for other elements.
-func conditionStatus(element map[string]any) string {
+// statusOf is the status of a condition; "" for other elements.
+func statusOf(element map[string]any) string {
 	s, _ := element["status"].(string)
 	return s
 }
