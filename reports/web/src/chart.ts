@@ -13,7 +13,7 @@ import { Overview } from './overview.ts';
 
 const ahead = 400; // pixels drawn beyond what is in sight
 const letter = 7.1; // pixels of an average letter in a name
-const bold = 8.2; // of one in a row, with what is left at the ends of lines
+const bold = 8.2; // of one in a row, with what is left at the ends of lines, which is more of short ones
 const mostLines = 12; // of a row
 const tilt = Math.sin((38 * Math.PI) / 180); // of heads that stand close
 
@@ -76,7 +76,7 @@ export class Chart {
     const who = Math.min(room < 1200 ? 16 : 30, Math.max(...names, 4)) * 7.6;
     this.root.style.setProperty('--who', `${who}px`);
     this.root.style.setProperty('--graph', `${width(this.scene)}px`);
-    this.letters = Math.max(12, (room - width(this.scene) - (this.narrow ? 20 : 92 + who + 50)) / bold);
+    this.letters = Math.max(12, (room - width(this.scene) - (this.narrow ? 20 : 92 + who + 50)) / (this.narrow ? 1.2 * bold : bold));
     this.scene.layout = this.lay();
     this.list.style.height = this.canvas.style.height = `${this.scene.layout.height + 24}px`;
     this.head();
