@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -28,6 +29,13 @@ func (s *state) show() Object { return Object{s.Ref, s.UID, s.Revision, s.Change
 
 // String names the object and its revision.
 func (o Object) String() string { return fmt.Sprintf("%s (rv %d)", o.Ref, o.Revision) }
+
+// Equal says whether two objects are the same state, as go-cmp asks: whose history they are of does
+// not matter.
+func (o Object) Equal(other Object) bool {
+	return o.Ref == other.Ref && o.UID == other.UID && o.Revision == other.Revision &&
+		bytes.Equal(o.JSON, other.JSON)
+}
 
 // Into decodes the object into v, as encoding/json does. A type that has the method DeepCopyInto,
 // as Kubernetes' own and generated ones do, is decoded once for each state of the object. After

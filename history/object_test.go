@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // copied is a type with DeepCopyInto, as generated code has it.
@@ -78,5 +80,22 @@ func TestIntoCopies(t *testing.T) {
 	o, _ = h.Find(ref)
 	if err := o.Into(&copied{}); err == nil {
 		t.Error("a number went into a text")
+	}
+}
+
+// Properties compare objects with go-cmp, which does not look into fields that are not exported.
+func TestObjectsAreCompared(t *testing.T) {
+	ref := Ref{Kind: "Thing", Name: "a"}
+	of := func(text string) Object {
+		h := &History{}
+		h.Add(Event{Kind: Request, Changes: []Change{{Type: "MODIFIED", Ref: ref, Object: []byte(text)}}})
+		o, _ := h.Find(ref)
+		return o
+	}
+	if d := cmp.Diff(of(`{"a":1}`), of(`{"a":1}`)); d != "" {
+		t.Errorf("the same object in two histories differs:\n%s", d)
+	}
+	if cmp.Equal(of(`{"a":1}`), of(`{"a":2}`)) {
+		t.Error("objects with other contents are equal")
 	}
 }
