@@ -27,7 +27,7 @@ CURE = -run "^$(SUITE)\$$" -ginkgo.v -ginkgo.label-filter=hold -ginkgo.timeout=2
 # the first kind have //make:campaigns above them.
 CAMPAIGNS = $(shell git grep -hA1 '^//make:campaigns' -- '*_test.go' | sed -n 's/^func \(Test[A-Za-z0-9_]*\).*/\1/p' | sort -u)
 # Those of the second kind make the results of the reference scenarios: TestMatrix, and the suites whose specs are its cells.
-RESULTS = TestMatrix TestReposync TestBundledeployment
+RESULTS = TestMatrix TestReposync TestBundledeployment TestClusterExtension
 empty :=
 names = ($(subst $(empty) $(empty),|,$(strip $(1))))
 # The packages that have tests of these names.
