@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/story"
 )
@@ -158,6 +160,9 @@ func (c *campaign) unfinished() *story.Result {
 func (c *campaign) interrupted(old *story.Result) bool {
 	paths, _ := filepath.Glob(filepath.Join(c.settings.ReportDir, "*.json"))
 	return slices.ContainsFunc(paths, func(path string) bool {
+		if strings.HasSuffix(path, reports.RunSuffix) {
+			return false // large, and there may be hundreds
+		}
 		other, err := story.ReadResult(path)
 		same := err == nil && other.Package == old.Package && other.Build == old.Build && other.Shards == old.Shards
 		return same && !other.Complete && len(other.Findings) == 0
