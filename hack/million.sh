@@ -10,7 +10,7 @@ go build -o bin/wavetank ./cmd/wavetank
 campaign() { exec bin/wavetank run ./fuzz/scale --run '^TestOne$' --runs "$runs" --procs 2 --report "$dir"; }
 
 # The runs that the results have so far.
-made() { cat "$dir"/*.json 2>/dev/null | tr -d ' \n' | grep -o '"runs":[0-9]*' | cut -d: -f2 | awk '{ n += $1 } END { print n + 0 }'; }
+made() { cat "$dir"/*/*.json 2>/dev/null | sed -n 's/^  "runs": \([0-9]*\),$/\1/p' | awk '{ n += $1 } END { print n + 0 }'; }
 
 # Prints a line a minute while a campaign runs. With a limit it ends the campaign there, as a user does with Ctrl-C.
 watch() {
@@ -20,7 +20,7 @@ watch() {
 		n=$((n + 1))
 		now=$(made)
 		if [ $((n % 12)) = 1 ]; then
-			rss=$(ps -C scale.test,0.test -o rss= | awk '{ printf "%s%d MB", sep, $1 / 1024; sep = ", " }')
+			rss=$(ps -eo rss,args | awk '/\.test .*TestOne/ && !/awk/ { printf "%s%d MB", sep, $1 / 1024; sep = ", " }')
 			echo "$(date +%T) $now runs, resident memory $rss"
 		fi
 		if [ -n "${2:-}" ] && [ "$now" -ge "$2" ]; then
