@@ -171,9 +171,9 @@ func (b *Record) judgeProgress(at history.Time) {
 				(at - b.since).Round(time.Second), b.recent, b.timers, b.status)
 		}
 	}
-	if b.attempts > b.interruptions+mostAttempts {
+	if interruptions := b.interruptions + b.tooLong; b.attempts > interruptions+mostAttempts {
 		b.breaks(fewAttempts, "at %s there have been %d attempts, and %d interruptions", history.Clock(at), b.attempts,
-			b.interruptions)
+			interruptions)
 	}
 }
 

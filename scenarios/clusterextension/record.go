@@ -56,6 +56,7 @@ type Record struct {
 	// since the beginning; recent are those since the last interruption, and ended those of them
 	// that have ended
 	attempts      int
+	tooLong       int // attempts that the operator's own time limit ended, as its requests took too long
 	recent, ended int
 	timers        int          // back-off timers since the last interruption
 	row           int          // attempts in a row that were interrupted
@@ -171,12 +172,18 @@ func (b *Record) dequeued(e *history.Event) {
 	b.judgeProgress(e.At)
 }
 
+// tooLate is what the operator says of an attempt that took longer than it may.
+const tooLate = "the time for this attempt is over"
+
 func (b *Record) done(e *history.Event) {
 	r := b.view.Of(e)
 	if b.back == 0 {
 		b.back = e.At
 	}
 	if b.tries[r] {
+		if strings.Contains(r.Outcome.Text, tooLate) {
+			b.tooLong++
+		}
 		b.row, b.fifth = 0, 0
 		if r.Began > b.since {
 			b.ended++
