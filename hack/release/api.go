@@ -24,7 +24,8 @@ const apiDir = "docs/api"
 // has no promise.
 var notPublic = regexp.MustCompile(
 	`^(bin|cmd|conformance|controllers|docs|examples|fuzz|hack|scenarios)(/|$)` +
-		`|^models/(upstream|apiserver/helmtest)(/|$)|(^|/)(internal|testdata|node_modules|[._][^/]*)(/|$)|test$`)
+		`|^(reports/out|models/upstream|models/apiserver/helmtest)(/|$)|` +
+		`(^|/)(internal|testdata|node_modules|[._][^/]*)(/|$)|test$`)
 
 // exported is what the public packages export: a line for each declaration, sorted.
 func exported(root string) ([]string, error) {
