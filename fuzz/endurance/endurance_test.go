@@ -3,11 +3,10 @@ package endurance
 import (
 	"flag"
 	"fmt"
-	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/wavetank/wavetank/fuzz/internal/usage"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 )
@@ -31,16 +30,16 @@ func TestSoak(t *testing.T) {
 	if *full {
 		size = Full
 	}
-	before, cpu := heap(), used()
+	before, cpu := usage.Heap(), usage.CPU()
 	var hours []hourly
 	var hashes []uint64
 	day := Day(size, func(hour int, w *sim.World) {
 		h := w.History()
-		hours = append(hours, hourly{h.Len(), heap()})
+		hours = append(hours, hourly{h.Len(), usage.Heap()})
 		if *full {
 			fmt.Printf("hour %2d: %s of virtual time, %7d events, heap %4d MB, %.0f s of CPU time\n", hour,
 				history.Clock(h.Now()), h.Len(),
-				hours[len(hours)-1].heap>>20, (used() - cpu).Seconds())
+				hours[len(hours)-1].heap>>20, (usage.CPU() - cpu).Seconds())
 		}
 		if hour == size.Hours {
 			hashes = append(hashes, h.Hash())
@@ -75,7 +74,7 @@ func TestSoak(t *testing.T) {
 	flat(t, before, hours[:size.Hours+1])
 	t.Logf("a run of %d steps, %d reconciles, %d requests and %v of virtual time; both runs took %.0f s of CPU time "+
 		"and %.0f s", r.Steps, r.Reconciles,
-		r.Requests, r.Virtual.Round(time.Second), (used() - cpu).Seconds(), r.Elapsed.Seconds())
+		r.Requests, r.Virtual.Round(time.Second), (usage.CPU() - cpu).Seconds(), r.Elapsed.Seconds())
 }
 
 // flat asks that a run needs no more memory the longer it is, and that nothing is left of it. What
@@ -93,29 +92,13 @@ func flat(t *testing.T, before uint64, hours []hourly) {
 				later.heap>>20, later.events)
 		}
 	}
-	after := heap()
+	after := usage.Heap()
 	if after > before+slack {
 		t.Errorf("after the runs the heap holds %d MB, %d MB before", after>>20, before>>20)
 	}
 	t.Logf("heap: %d MB before, %d MB after a quarter of the run, %d MB after a half, %d MB after three, "+
 		"%d MB at its end, %d MB afterwards", before>>20,
 		at[1].heap>>20, at[2].heap>>20, at[3].heap>>20, at[4].heap>>20, after>>20)
-}
-
-func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
-// used is the CPU time of this process.
-func used() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // sound checks, as it happens, what must be so in the record of any run.

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/wavetank/wavetank/fuzz/internal/usage"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
@@ -40,15 +39,24 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-// TestScale measures what a step costs in worlds of three sizes: make bench-scale.
+// TestScale measures what a step costs in worlds of two sizes. With the largest one, which takes a
+// minute, it writes the page: make bench-scale.
 func TestScale(t *testing.T) {
-	if *dir == "" {
-		t.Skip("measures for minutes: make bench-scale")
+	sizes := []int{1, 100}
+	if *dir != "" {
+		sizes = append(sizes, 10_000)
 	}
 	var all []row
-	for _, objects := range []int{1, 100, 10_000} {
-		all = append(all, measure(t, objects))
-		fmt.Println(all[len(all)-1])
+	for _, objects := range sizes {
+		r := measure(t, objects)
+		if r.steps < changes {
+			t.Errorf("%d steps were counted for %d changes", r.steps, changes)
+		}
+		all = append(all, r)
+		fmt.Println(r)
+	}
+	if *dir == "" {
+		return
 	}
 	load, _ := os.ReadFile("/proc/loadavg")
 	for name, text := range map[string]string{"scale.md": page(all, string(load)), "scale.svg": plot(all)} {
@@ -76,16 +84,16 @@ func (r row) String() string {
 
 func measure(t *testing.T, objects int) (r row) {
 	r.objects = objects
-	empty, start := heap(), used()
+	empty, start := usage.Heap(), usage.CPU()
 	var rest time.Duration
 	first := 0
 	before := func(h *history.History) {
-		rest, first = used(), lastStep(h)
+		rest, first = usage.CPU(), lastStep(h)
 		r.began = rest - start
 	}
 	after := func(h *history.History) {
-		r.took, r.steps = used()-rest, lastStep(h)-first
-		r.heap = heap() - empty
+		r.took, r.steps = usage.CPU()-rest, lastStep(h)-first
+		r.heap = usage.Heap() - empty
 	}
 	report := sim.Explore(t, World(objects, before, after), sim.Runs(1), sim.For(0), sim.Verify(0), sim.Shrink(0),
 		sim.MaxSteps(1<<40))
@@ -96,20 +104,6 @@ func measure(t *testing.T, objects int) (r row) {
 }
 
 func lastStep(h *history.History) int { return h.Events[len(h.Events)-1].Step }
-
-func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
-// used is the CPU time of this process.
-func used() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 func page(all []row, load string) string {
 	var b strings.Builder
