@@ -11,7 +11,7 @@
 // # The fixed variant
 //
 // At most once and at least once cannot both be had across a crash if the effect itself can be
-// repeated, so the fix makes the effect safe to repeat and then insists:
+// repeated. So the fix makes the effect safe to repeat, and then insists:
 //
 //   - Which promotion? {pipeline uid, environment, revision, episode}. Nothing else identifies it,
 //     and everything below is keyed by it. The episode tells a return to a revision from a
@@ -25,16 +25,17 @@
 //     says Promoted, every pass asks the forge and tries again, with back-off. Asked is where the
 //     attempts went before, even if the pipeline has another repository by now: another forge, or
 //     another repository, knows nothing of the key. The next attempt goes where the pipeline says
-//     if the earlier ones were plainly refused, or if none of them is found where it went and none
-//     can be on its way any more. (To give up on a forge that cannot be asked any more, delete the
-//     Promotion.)
+//     if the earlier ones were plainly refused. It does so, too, if none of them is found where it
+//     went and none can be on its way any more. (To give up on a forge that cannot be asked any
+//     more, delete the Promotion.)
 //   - Decisions rest on the server, not on the cache. A dry pass over the cache only says whether
 //     there may be something to do; the pass that does it has read the pipeline, every target and
 //     the guard live, and binds its writes to the versions it read.
 //   - Nothing outdated is left for people to merge: see withdraw.go.
 //
-// When may a promotion be attempted a second time? Only if an earlier attempt was claimed, the
-// claim's notBefore has passed, and the forge, asked in the same pass, knew nothing of the key.
+// When may a promotion be attempted a second time? An earlier attempt must have been claimed, and
+// the claim's notBefore must have passed. The forge, asked in the same pass, must have known
+// nothing of the key.
 // That is: the process died or was cut off between its claim and the arrival of its order; the
 // order, or the reply to the claim, was lost on the way; the forge refused the order; or the order
 // is still under way, longer than the timeout if the same process asks, longer than the back-off if

@@ -3,6 +3,7 @@ package auto
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -224,11 +225,7 @@ func (u *users) disturbChild(a action) string {
 		if len(labels) == 0 {
 			return ""
 		}
-		keys := make([]string, 0, len(labels))
-		for k := range labels {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
+		keys := slices.Sorted(maps.Keys(labels))
 		key := keys[a.field%len(keys)]
 		patch := map[string]any{"metadata": map[string]any{"labels": map[string]any{key: nil}}}
 		return u.patchChild(&o, patch, fmt.Sprintf("remove the label %s of %s", key, name))
