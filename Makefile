@@ -28,6 +28,8 @@ CURE = -run "^$(SUITE)\$$" -ginkgo.v -ginkgo.label-filter=hold -ginkgo.timeout=2
 # Tests that take long: make test leaves them out, and .ci/run makes them all, by make campaigns and make reprove. Those of
 # the first kind have //make:campaigns above them.
 CAMPAIGNS = $(shell git grep -hA1 '^//make:campaigns' -- '*_test.go' | sed -n 's/^func \(Test[A-Za-z0-9_]*\).*/\1/p' | sort -u)
+# Those of exact mode compile Go's standard library and all else anew: make exact has them.
+EXACT = $(shell git grep -hA1 '^//make:exact' -- '*_test.go' | sed -n 's/^func \(Test[A-Za-z0-9_]*\).*/\1/p' | sort -u)
 # Those of the second kind make the results of the reference scenarios: TestMatrix, and the suites whose specs are its cells.
 RESULTS = TestMatrix TestReposync TestBundledeployment TestClusterExtension
 empty :=
@@ -38,7 +40,7 @@ packages = $(sort $(foreach d,$(dir $(shell git grep -lwE '^func $(names)' -- '*
 # sim has the longest tests: they begin first, so that no CPU is idle at the end.
 .PHONY: test
 test: fmt vet tidy ## What a contributor runs before a push: all tests of the workspace but long campaigns.
-	go test -timeout $(TIMEOUT) -shuffle=on -skip '^$(call names,$(CAMPAIGNS) $(RESULTS))$$' ./sim $(ALL)
+	go test -timeout $(TIMEOUT) -shuffle=on -skip '^$(call names,$(CAMPAIGNS) $(RESULTS) $(EXACT))$$' ./sim $(ALL)
 
 .PHONY: campaigns
 campaigns: ## The long campaigns that make test leaves out.
@@ -278,6 +280,7 @@ exact: ## Programs and campaigns in exact mode, in which Go's runtime leaves not
 	overlay=$$(go run ./cmd/wavetank overlay bin/overlay) && \
 	go test -overlay=$$overlay -count=1 -timeout 0 ./determinism -determinism.pairs=$(PAIRS) && \
 	go test -overlay=$$overlay -count=1 -timeout 0 -run '^$(call names,$(CAMPAIGNS))$$' $(call packages,$(CAMPAIGNS))
+	go test -count=1 -timeout 0 -run '^$(call names,$(EXACT))$$' $(call packages,$(EXACT))
 
 .PHONY: clean
 clean: ## Remove what was built and written; kept stories stay.

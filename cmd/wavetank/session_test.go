@@ -38,7 +38,7 @@ func TestRunWarnsOfWhatOutlives(t *testing.T) {
 // A campaign whose runs differ now and then is made again in exact mode. That exit code counts, and
 // both results stay.
 //
-//make:campaigns
+//make:exact
 func TestRunSwitchesToExactMode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the runtime and the standard library anew")
