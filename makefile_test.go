@@ -31,12 +31,16 @@ func TestLongTestsAreMarked(t *testing.T) {
 	})
 }
 
-// What make test leaves out has a step of its own in .ci/run.
+// What make test leaves out has a step of its own in .ci/run, or in make nightly if it is about exact
+// mode.
 func TestNoTestIsLeftOutOfCI(t *testing.T) {
-	const leftOut = `-skip '^$(call names,$(CAMPAIGNS) $(RESULTS))$$'`
+	const leftOut = `-skip '^$(call names,$(CAMPAIGNS) $(RESULTS) $(EXACT))$$'`
 	if n := strings.Count(contents(t, "Makefile"), " -skip "); n != 1 ||
 		!strings.Contains(contents(t, "Makefile"), leftOut) {
 		t.Errorf("the Makefile skips tests in %d places; only make test may, with %s", n, leftOut)
+	}
+	if !regexp.MustCompile(`(?m)^NIGHTLY = .* exact `).MatchString(contents(t, "Makefile")) {
+		t.Error("make nightly has no step exact; it makes what make test leaves out by $(EXACT)")
 	}
 	steps := strings.Split(contents(t, ".ci/run"), "\n")
 	for _, step := range []string{"step test", "step campaigns", "step reprove PROVE=10"} {

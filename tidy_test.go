@@ -69,7 +69,7 @@ var arrows = map[string][]string{
 	"fuzz":        {"scenarios", "sim", "history", "story"},
 	"reports":     {"history", "story"},
 	"cmd":         {"history", "story", "reports"},
-	"conformance": {"models", "internal/versions"},
+	"conformance": {"models", "sim", "internal/versions"},
 	"determinism": {"sim", "models"},
 	"hack":        {}, // tools of the Makefile
 

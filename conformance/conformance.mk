@@ -29,6 +29,6 @@ conformance-record: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Record the re
 	$(CONFORMANCE_RUN) -run 'TestConformance' -args -ginkgo.succinct -update
 	cd $(ENVTEST_ROOT) && go test -timeout $(TIMEOUT) -count=1 ./conformance -run TestFidelityPage -args -update
 
-.PHONY: bench-conformance
-bench-conformance: envtest-assets ## What each verb costs: the model, a real kube-apiserver and the fake client.
-	KUBEBUILDER_ASSETS=$${KUBEBUILDER_ASSETS:-$(ENVTEST_DIR)} KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=60s go test -tags conformance -timeout $(TIMEOUT) ./conformance -run '^$$' -bench BenchmarkVerbs -benchtime 100x -cpu 1
+.PHONY: bench-beside
+bench-beside: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## The model and the simulation beside a real kube-apiserver, envtest and the fake client (minutes, quiet machines only): writes docs/speed.md.
+	$(CONFORMANCE_RUN) -v -run '^TestBeside$$' -args -beside.write=$(ENVTEST_ROOT)/docs/speed.md

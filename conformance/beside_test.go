@@ -1,0 +1,213 @@
+//go:build conformance
+
+package conformance
+
+// What the model costs beside the other ways to test a controller: envtest, which starts a real
+// kube-apiserver, and controller-runtime's fake client. make bench-beside measures them in turn and
+// writes the tables of docs/speed.md.
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+var besideWrite = flag.String("beside.write", "", "measure, and write the tables into this page")
+
+const (
+	rounds    = 5 // of which the median counts
+	besideTop = "<!-- Made by make bench-beside. Do not edit. -->\n"
+	besideEnd = "<!-- End of what make bench-beside made. -->\n"
+)
+
+func TestBeside(t *testing.T) {
+	if *besideWrite == "" {
+		t.Skip("make bench-beside measures")
+	}
+	before := loadAverage(t)
+	var b strings.Builder
+	worlds(t, &b)
+	requests(t, &b)
+	page, err := os.ReadFile(*besideWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, found := strings.Cut(string(page), besideTop)
+	_, tail, ended := strings.Cut(rest, besideEnd)
+	if !found || !ended {
+		t.Fatalf("%s has no place for the tables, between %q and %q", *besideWrite, besideTop, besideEnd)
+	}
+	load := fmt.Sprintf("The load average was %s before and %s after.\n", before, loadAverage(t))
+	t.Log("\n" + b.String() + load)
+	if err := os.WriteFile(*besideWrite, []byte(head+besideTop+load+b.String()+besideEnd+tail), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// loadAverage is that of the last minute.
+func loadAverage(t *testing.T) string {
+	data, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	load, _, _ := strings.Cut(string(data), " ")
+	return load
+}
+
+// median is the middle of some measurements.
+func median(of []time.Duration) time.Duration { return slices.Sorted(slices.Values(of))[len(of)/2] }
+
+// ratio says how many times as long one takes as another.
+func ratio(a, b time.Duration) string { return fmt.Sprintf("%.1f", float64(a)/float64(b)) }
+
+// micro is a duration in microseconds.
+func micro(d time.Duration) string { return fmt.Sprintf("%.0f", float64(d)/float64(time.Microsecond)) }
+
+// contender is something that answers a client.
+type contender struct {
+	name string
+	c    client.Client
+	ops  int // of a round
+}
+
+func contenders(t *testing.T) []contender {
+	real, err := StartReal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = real.Stop() })
+	model, err := StartModel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []contender{{"kube-apiserver", jsonClient(t, real), 40}, {"fake client", fakeClient(), 200},
+		{"model", jsonClient(t, model), 200}}
+}
+
+func jsonClient(t *testing.T, arm Arm) client.Client {
+	t.Helper()
+	cfg := rest.CopyConfig(arm.Config())
+	cfg.QPS = -1
+	cfg.ContentConfig = rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"}
+	c, err := client.New(cfg, client.Options{Scheme: clientgoscheme.Scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// fakeClient has interceptors, as tests that let a request fail have them.
+func fakeClient() client.Client {
+	return fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, k client.ObjectKey, o client.Object,
+			opts ...client.GetOption) error {
+			return c.Get(ctx, k, o, opts...)
+		},
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			return c.Create(ctx, o, opts...)
+		},
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			return c.Update(ctx, o, opts...)
+		},
+	}).Build()
+}
+
+// subject is what a verb is tried on.
+type subject struct {
+	client.Client
+	kib, n int
+	one    *corev1.ConfigMap
+}
+
+func (s *subject) fresh() *corev1.ConfigMap {
+	s.n++
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("beside-%d-%d", s.kib, s.n)},
+		Data:       map[string]string{"payload": strings.Repeat("x", s.kib<<10), "n": "0"},
+	}
+}
+
+// tried are the verbs, in the order of the table.
+var tried = []struct {
+	verb string
+	do   func(context.Context, *subject) error
+}{
+	{"get", func(ctx context.Context, s *subject) error {
+		return s.Get(ctx, client.ObjectKeyFromObject(s.one), &corev1.ConfigMap{})
+	}},
+	{"list", func(ctx context.Context, s *subject) error {
+		return s.List(ctx, &corev1.ConfigMapList{}, client.InNamespace("default"))
+	}},
+	{"patch", func(ctx context.Context, s *subject) error {
+		s.n++
+		return s.Patch(ctx, s.one.DeepCopy(),
+			client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"data":{"n":"%d"}}`, s.n)))
+	}},
+	{"update", func(ctx context.Context, s *subject) error {
+		s.n++
+		s.one.ResourceVersion = "" // whatever the last verb left there
+		s.one.Data["n"] = fmt.Sprint(s.n)
+		return s.Update(ctx, s.one)
+	}},
+	{"create and delete", func(ctx context.Context, s *subject) error {
+		cm := s.fresh()
+		if err := s.Create(ctx, cm); err != nil {
+			return err
+		}
+		return s.Delete(ctx, cm)
+	}},
+}
+
+// requests measures single requests, the contenders in turn.
+func requests(t *testing.T, b *strings.Builder) {
+	all := contenders(t)
+	b.WriteString("\nA request through a controller-runtime client for a ConfigMap, in microseconds:\n\n" +
+		"| verb | size | kube-apiserver | fake client | model | kube-apiserver to model | fake client to model |\n" +
+		"| --- | --- | ---: | ---: | ---: | ---: | ---: |\n")
+	for _, kib := range []int{1, 10, 100} {
+		subjects := make([]*subject, len(all))
+		for i, a := range all {
+			s := &subject{Client: a.c, kib: kib}
+			s.one = s.fresh()
+			if err := a.c.Create(t.Context(), s.one); err != nil {
+				t.Fatal(err)
+			}
+			subjects[i] = s
+		}
+		for _, v := range tried {
+			took := make([][]time.Duration, len(all))
+			for range rounds {
+				for i, a := range all {
+					began := time.Now()
+					for range a.ops {
+						if err := v.do(t.Context(), subjects[i]); err != nil {
+							t.Fatalf("%s, %s: %v", a.name, v.verb, err)
+						}
+					}
+					took[i] = append(took[i], time.Since(began)/time.Duration(a.ops))
+				}
+			}
+			real, fake, model := median(took[0]), median(took[1]), median(took[2])
+			fmt.Fprintf(b, "| %s | %d KiB | %s | %s | %s | %s | %s |\n", v.verb, kib, micro(real), micro(fake),
+				micro(model), ratio(real, model), ratio(fake, model))
+		}
+		for _, s := range subjects {
+			if err := s.Delete(t.Context(), s.one); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
