@@ -31,8 +31,8 @@ func TestLongTestsAreMarked(t *testing.T) {
 	})
 }
 
-// What make test leaves out has a step of its own in .ci/run, or in make nightly if it is about exact
-// mode.
+// What make test leaves out has a step of its own in .ci/run, or in make nightly if it is about
+// exact mode.
 func TestNoTestIsLeftOutOfCI(t *testing.T) {
 	const leftOut = `-skip '^$(call names,$(CAMPAIGNS) $(RESULTS) $(EXACT))$$'`
 	if n := strings.Count(contents(t, "Makefile"), " -skip "); n != 1 ||

@@ -87,7 +87,8 @@ func worlds(t *testing.T, b *strings.Builder) {
 		f, m = inSimulation(t)
 		freshSim, moreSim = append(freshSim, f), append(moreSim, m)
 	}
-	const row = "| fresh world with %d definitions, a started manager and one object reconciled | %s | %s | %s |\n"
+	const row = "| fresh world with %d definitions, a started manager and one object reconciled " +
+		"| %s | %s | %s |\n"
 	fmt.Fprintf(b, "\nThe same reconciler, which makes a ConfigMap for each object, in microseconds:\n\n"+
 		"| | envtest | simulation | envtest to simulation |\n| --- | ---: | ---: | ---: |\n"+
 		row+
