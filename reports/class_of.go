@@ -19,16 +19,15 @@ const scenarios = "github.com/wavetank/wavetank/scenarios/"
 type cell struct{ scenario, of, variant string }
 
 // cellOf is what a test of a reference scenario ran: TestMatrix/<case>/<variant>, or
-// TestDemo/<variant>, <case>. It is empty for other tests.
-func cellOf(s *story.Story) cell {
+// TestDemo/<variant>, whose cells are those of reports/out/demo.json. It is empty for other tests.
+func (l *classLinks) cellOf(s *story.Story) cell {
 	scenario, ours := strings.CutPrefix(s.Package, scenarios)
 	parts := strings.Split(s.Test, "/")
 	switch {
 	case ours && len(parts) == 3 && parts[0] == "TestMatrix":
 		return cell{scenario, parts[1], parts[2]}
 	case ours && len(parts) == 2 && parts[0] == "TestDemo":
-		variant, of, _ := strings.Cut(parts[1], ",_")
-		return cell{scenario, of, variant}
+		return cell{scenario, l.shown[cell{scenario, "", parts[1]}], parts[1]}
 	}
 	return cell{}
 }
@@ -75,7 +74,6 @@ func knownCells(root string) (map[cell]knownCell, error) {
 		}
 		for _, r := range file.Results {
 			if k, ok := stories[path.Join(dir, "testdata", "catalogue", r.Story)]; ok {
-				part := func(name string) string { return strings.ReplaceAll(name, " ", "_") }
 				out[cell{path.Base(dir), part(r.Case), part(r.Variant)}] = k
 			}
 		}
@@ -83,19 +81,39 @@ func knownCells(root string) (map[cell]knownCell, error) {
 	return out, nil
 }
 
+// part is a name as the name of a test has it.
+func part(name string) string { return strings.ReplaceAll(name, " ", "_") }
+
+// readShown reads in which case make demo showed each variant.
+func readShown(path string) (map[cell]string, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var rows []struct{ Scenario, Variant, Case string }
+	if err == nil {
+		err = json.Unmarshal(data, &rows)
+	}
+	out := map[cell]string{}
+	for _, r := range rows {
+		out[cell{r.Scenario, "", part(r.Variant)}] = part(r.Case)
+	}
+	return out, err
+}
+
 // classLinks finds the classes of stories of reference scenarios, for a page in a directory of the
 // repository. It knows no class of anything else.
 type classLinks struct {
 	dir   string
 	cells map[cell]knownCell // nil until it is asked for
+	shown map[cell]string    // the case in which make demo showed a variant
 	page  string             // of the classes, from dir
 }
 
 // of is the class of a story, with its place on the page of the classes. It is nil unless the story
 // violates the same property under the same faults as the stored one of its cell.
 func (l *classLinks) of(s *story.Story) (*link, error) {
-	at := cellOf(s)
-	if at == (cell{}) {
+	if !strings.HasPrefix(s.Package, scenarios) {
 		return nil, nil
 	}
 	if l.cells == nil {
@@ -103,7 +121,7 @@ func (l *classLinks) of(s *story.Story) (*link, error) {
 			return nil, err
 		}
 	}
-	k, ok := l.cells[at]
+	k, ok := l.cells[l.cellOf(s)]
 	if !ok || k.story.Property != s.Property || (Entry{Story: k.story}).Pattern() != (Entry{Story: s}).Pattern() {
 		return nil, nil
 	}
@@ -125,6 +143,9 @@ func (l *classLinks) read() error {
 		root = up
 	}
 	if l.cells, err = knownCells(root); err != nil {
+		return err
+	}
+	if l.shown, err = readShown(filepath.Join(root, "reports", "out", "demo.json")); err != nil {
 		return err
 	}
 	l.page = "reports/out/catalogue/" + ClassesFile

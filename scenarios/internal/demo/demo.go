@@ -45,8 +45,8 @@ func Show[V ~string](t *testing.T, table matrix.Table[V]) {
 		s.out.clear(t)
 	}
 	for i, v := range table.Variants {
-		c := cases[i]
-		t.Run(string(v)+", "+c.Name, func(t *testing.T) { // the index of the demo reads both names
+		t.Run(string(v), func(t *testing.T) {
+			c := cases[i]
 			if matrix.Replaying() {
 				sim.Explore(t, c.Scenario(v))
 				return
