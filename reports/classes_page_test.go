@@ -78,6 +78,9 @@ func TestTheClassesPageHasEveryClass(t *testing.T) {
 			t.Errorf("%s is not there", l)
 		}
 	}
+	if script, err := dist.ReadFile("dist/classes.js"); err != nil || !strings.Contains(page, string(script)) {
+		t.Errorf("the page does not have its script (%v)", err)
+	}
 	if strings.Contains(page, "](http") || strings.Contains(page, "```") {
 		t.Error("Markdown is left on the page")
 	}
