@@ -106,7 +106,8 @@ func wordIndex(classes []Class) (out []indexWord) {
 // there to the root.
 func linksOf(root, dir, up, file string, s *story.Story) (storyLinks, error) {
 	l := storyLinks{
-		Name: strings.ReplaceAll(s.Test, "_", " "), Headline: s.Headline(), File: up + "/" + file, Replay: s.Replay,
+		Name:     path.Base(packageOf(file)) + ": " + strings.ReplaceAll(strings.TrimPrefix(s.Test, "TestMatrix/"), "_", " "),
+		Headline: s.Headline(), File: up + "/" + file, Replay: s.Replay,
 		End: strings.Join(s.History[max(0, len(s.History)-linesOfStory):], "\n"),
 	}
 	at := timelineOf(file)

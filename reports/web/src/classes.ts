@@ -37,6 +37,7 @@ function follow(): void {
 
 query.addEventListener('input', () => {
   find();
+  window.scrollTo(0, 0); // to the best class
   history.replaceState(null, '', query.value.trim() ? `#search=${encodeURIComponent(query.value.trim())}` : location.href.split('#')[0]!);
 });
 box.addEventListener('submit', (e) => {
