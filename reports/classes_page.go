@@ -105,8 +105,9 @@ func wordIndex(classes []Class) (out []indexWord) {
 // linksOf says where a story and its timeline are, as seen from a page in dir. up is the way from
 // there to the root.
 func linksOf(root, dir, up, file string, s *story.Story) (storyLinks, error) {
+	cell := strings.ReplaceAll(strings.TrimPrefix(s.Test, "TestMatrix/"), "_", " ")
 	l := storyLinks{
-		Name:     path.Base(packageOf(file)) + ": " + strings.ReplaceAll(strings.TrimPrefix(s.Test, "TestMatrix/"), "_", " "),
+		Name:     path.Base(packageOf(file)) + ": " + cell,
 		Headline: s.Headline(), File: up + "/" + file, Replay: s.Replay,
 		End: strings.Join(s.History[max(0, len(s.History)-linesOfStory):], "\n"),
 	}

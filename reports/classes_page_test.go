@@ -86,8 +86,8 @@ func TestTheClassesPageHasEveryClass(t *testing.T) {
 	}
 }
 
-// A timeline that is there is linked to; for one that is not there the page says how to make it. Two
-// scenarios may have stories of one name.
+// A timeline that is there is linked to; for one that is not there the page says how to make it.
+// Two scenarios may have stories of one name.
 func TestTheClassesPageLeadsToTimelines(t *testing.T) {
 	_, page := classesPage(t, "promotion/two-leaders--V1.html")
 	section := page[strings.Index(page, `id="two-leaders"`):]
