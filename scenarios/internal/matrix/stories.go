@@ -277,7 +277,7 @@ func Failure[V ~string](t *testing.T, table Table[V], name string, v V) (f *resu
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, _, err = p.play(t, asked, v, path); err != nil {
+	if f, _, err = p.play(t, asked, v, path, sim.ReportTo("")); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
 	return f, c.Story
