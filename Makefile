@@ -230,12 +230,13 @@ PROVE ?= 100
 .PHONY: reprove
 reprove: ## Every kept story once more, and every passing cell PROVE (100) times; two scenarios at a time. Leaves pages in reports/out/catalogue.
 	@rm -rf $(OUT)/catalogue
-	@SIM_REPORT=$(CURDIR)/$(OUT)/catalogue $(MAKE) --no-print-directory -j2 $(PROVEN)
+	@$(MAKE) --no-print-directory -j2 $(PROVEN)
+	@$(MAKE) --no-print-directory classes
 
 PROVEN = $(MATRICES:%/=reprove-%)
 .PHONY: $(PROVEN)
 $(PROVEN): reprove-%:
-	cd $* && $(CELLS) -matrix.runs=$(PROVE)
+	cd $* && SIM_REPORT=$(CURDIR)/$(OUT)/catalogue/$(notdir $*) $(CELLS) -matrix.runs=$(PROVE)
 
 .PHONY: catalogue
 catalogue: ## Every kept story must break its faulty variant and pass on the fixed one; writes reports/CATALOGUE.md.

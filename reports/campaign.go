@@ -20,13 +20,14 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"ms":    func(d time.Duration) string { return d.Round(time.Millisecond).String() },
 }).ParseFS(templateFiles, "templates/*.html"))
 
-// document renders one of the templates as a page without script.
+// document renders one of the templates as a page, with the script in dist that has its name.
 func document(title, name string, data any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
 		return nil, err
 	}
-	return page{Title: title, Body: template.HTML(b.String())}.render()
+	script, _ := dist.ReadFile("dist/" + name + ".js") // most have none
+	return page{Title: title, Script: template.JS(script), Body: template.HTML(b.String())}.render()
 }
 
 type findingRow struct {

@@ -17,19 +17,20 @@ import (
 // Class is a class of bug: what users see, a faulty and a fixed form, where it happened, and what
 // to ask in a review.
 type Class struct {
-	Name  string // of its file
-	Title string
-	Words []string // by which a reviewer looks for it
-	Story string   // path of a story from the root; "" for none
-	Bugs  []string // planted bugs of the class
-	Text  string
+	Name    string // of its file
+	Title   string
+	Words   []string // by which a reviewer looks for it
+	Stories []string // paths of stories from the root; the first one is shown
+	Bugs    []string // planted bugs of the class
+	Text    string
 }
 
 // linesOfStory is how much of the end of a story a class shows.
 const linesOfStory = 10
 
-// ReadClasses reads reports/classes below the root: lines "title", "words", "story" and "bugs", an
-// empty line, and the text.
+// ReadClasses reads reports/classes below the root: lines "title", "words", "story" and "bugs", and
+// perhaps "also" with further stories, as in "promotion/two-leaders--V1"; an empty line; and the
+// text.
 func ReadClasses(root string) ([]Class, error) {
 	files, err := filepath.Glob(filepath.Join(root, "reports", "classes", "*.md"))
 	if err != nil {
@@ -52,7 +53,14 @@ func ReadClasses(root string) ([]Class, error) {
 			case "words":
 				c.Words = list
 			case "story":
-				c.Story = strings.TrimPrefix(value, "none")
+				if value != "none" {
+					c.Stories = list
+				}
+			case "also":
+				for _, s := range list {
+					scenario, name, _ := strings.Cut(s, "/")
+					c.Stories = append(c.Stories, "scenarios/"+scenario+"/testdata/catalogue/"+name+".txtar")
+				}
 			case "bugs":
 				c.Bugs = slices.DeleteFunc(list, func(bug string) bool { return bug == "none" })
 			default:
@@ -105,16 +113,13 @@ func Classes(root string, classes []Class) (string, error) {
 func (c Class) section(root string) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n%s", c.Title, c.Text)
-	if c.Story != "" {
-		s, err := story.Read(filepath.Join(root, filepath.FromSlash(c.Story)))
-		if errors.Is(err, fs.ErrNotExist) {
-			return b.String(), nil // its scenario was deleted
-		}
-		if err != nil {
-			return "", err
+	if len(c.Stories) > 0 {
+		s, err := readKept(root, c.Stories[0])
+		if s == nil {
+			return b.String(), err
 		}
 		end := s.History[max(0, len(s.History)-linesOfStory):]
-		fmt.Fprintf(&b, "\nThe end of [its story](../%s), %s:\n\n", c.Story, s.Headline())
+		fmt.Fprintf(&b, "\nThe end of [its story](../%s), %s:\n\n", c.Stories[0], s.Headline())
 		fmt.Fprintf(&b, "```\n%s\n```\n\n`%s`\n", strings.Join(end, "\n"), s.Replay)
 	}
 	if len(c.Bugs) > 0 {
@@ -122,6 +127,15 @@ func (c Class) section(root string) (string, error) {
 		fmt.Fprintf(&b, "\nPlanted for the search in [fuzz/planted](../fuzz/planted): %s.\n", bugs)
 	}
 	return b.String(), nil
+}
+
+// readKept reads a story of the catalogue; nil if its scenario was deleted.
+func readKept(root, file string) (*story.Story, error) {
+	s, err := story.Read(filepath.Join(root, filepath.FromSlash(file)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return s, err
 }
 
 // anchor is the fragment by which a page names a heading, as GitHub makes it.

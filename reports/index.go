@@ -21,6 +21,7 @@ type card struct {
 	Thumb                                          template.HTML
 	Page, Beside, File                             string // links; "" for none
 	Thread, ThreadURL                              string
+	Class                                          *link // of bugs; nil if it is not known
 }
 
 func newCard(s *story.Story) card {
@@ -60,9 +61,9 @@ func CataloguePage(entries []Entry, link func(Entry) (timeline, file string), in
 	}{index, len(entries), folders})
 }
 
-// WriteCatalogue writes dir/index.html, the page of the catalogue of the repository at root.
-// Timelines that are in dir under the names of their stories are linked to. It returns the page's
-// path.
+// WriteCatalogue writes dir/index.html, the page of the catalogue of the repository at root, and
+// the page of the classes of bugs beside it. Timelines that are in dir, in the folders of their
+// scenarios and under the names of their stories, are linked to. It returns the page's path.
 func WriteCatalogue(root, dir, back string) (string, error) {
 	entries, err := ReadCatalogue(root)
 	if err != nil {
@@ -73,13 +74,16 @@ func WriteCatalogue(root, dir, back string) (string, error) {
 		return "", err
 	}
 	html, err := CataloguePage(entries, func(e Entry) (timeline, file string) {
-		timeline = strings.TrimSuffix(filepath.Base(e.File), ".txtar") + ".html"
-		if _, err := os.Stat(filepath.Join(dir, timeline)); err != nil {
+		timeline = timelineOf(e.File)
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(timeline))); err != nil {
 			timeline = ""
 		}
 		return timeline, up + "/" + e.File
 	}, back)
 	if err != nil {
+		return "", err
+	}
+	if _, err := WriteClasses(root, dir, back); err != nil {
 		return "", err
 	}
 	out := mkdir(dir, "index.html")
@@ -115,6 +119,7 @@ type link struct{ Name, Page string }
 type wrong struct {
 	Package, Kind, Property, Message string
 	Faults                           []string
+	Class                            *link  // of bugs; nil if it is not known
 	In                               []link // campaigns
 	Runs                             int    // that failed
 }
@@ -138,6 +143,7 @@ type index struct {
 	Parts     []template.HTML
 	dir       string
 	pages     map[string]string // name of a story's file → its timeline, from dir
+	classes   classLinks
 	results   []string
 }
 
@@ -148,6 +154,7 @@ type index struct {
 // that Wavetank did not write.
 func Index(dir, title string, parts []template.HTML, links ...[2]string) (string, error) {
 	x := &index{Title: title, Links: links, Parts: parts, dir: dir, pages: map[string]string{}}
+	x.classes.dir = dir
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -210,6 +217,9 @@ func (x *index) run(path string) error {
 	c, of := card{Title: r.Name}, ""
 	if r.Story != nil {
 		c, of = newCard(r.Story), r.Story.Package
+		if c.Class, err = x.classes.of(r.Story); err != nil {
+			return err
+		}
 		x.pages[r.Story.Name()] = x.from(base + ".html")
 	}
 	c.Page = x.from(base + ".html")
@@ -233,10 +243,13 @@ func (x *index) group(name string) *packageGroup {
 }
 
 // found adds what a campaign found to what is wrong.
-func (x *index) found(r *story.Result, f story.Finding, at link) {
+func (x *index) found(r *story.Result, f story.Finding, at link) error {
 	w := wrong{Package: r.Package, Kind: f.Kind, Property: cmp.Or(f.Property, f.Cause)}
 	if s, err := story.Decode([]byte(f.Story)); err == nil {
 		w.Message, w.Faults = s.Message, Entry{Story: s}.Faults()
+		if w.Class, err = x.classes.of(s); err != nil {
+			return err
+		}
 	}
 	i := slices.IndexFunc(x.Wrong, func(o wrong) bool {
 		return o.Package == w.Package && o.Kind == w.Kind && o.Property == w.Property &&
@@ -250,6 +263,7 @@ func (x *index) found(r *story.Result, f story.Finding, at link) {
 	if !slices.Contains(x.Wrong[i].In, at) {
 		x.Wrong[i].In = append(x.Wrong[i].In, at)
 	}
+	return nil
 }
 
 func (x *index) campaign(path string, r *story.Result) error {
@@ -278,7 +292,9 @@ func (x *index) campaign(path string, r *story.Result) error {
 		row.Injected += f.Injected
 	}
 	for _, f := range r.Findings {
-		x.found(r, f, link{row.Name, row.Page})
+		if err := x.found(r, f, link{row.Name, row.Page}); err != nil {
+			return err
+		}
 		if row.Broke == "" {
 			row.Broke, row.By = f.Cause, fmt.Sprintf("%s, run %d", f.Strategy, f.First)
 		} else {

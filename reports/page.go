@@ -16,7 +16,7 @@ import (
 // The script and the style of the pages are built from web/ by make web and embedded, so that Go
 // users need no Node.
 //
-//go:embed dist/page.js dist/page.css dist/page.html
+//go:embed dist/page.js dist/classes.js dist/page.css dist/page.html
 var dist embed.FS
 
 var pageTemplate = template.Must(template.New("page.html").ParseFS(dist, "dist/page.html"))

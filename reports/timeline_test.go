@@ -293,9 +293,8 @@ func TestManyIncarnationsShareALane(t *testing.T) {
 	}
 }
 
-// What make pages needs beside the demo's pages: a run that the browser's tests know, long runs, of
-// which they measure how soon they are painted, and the catalogue's page with links to the
-// timelines that are there by now.
+// What make pages needs beside the demo's pages: a run that the browser's tests know, and long
+// runs, of which they measure how soon they are painted.
 func TestWritePagesForTheBrowser(t *testing.T) {
 	out := os.Getenv("WAVETANK_PAGES")
 	if out == "" {
@@ -315,6 +314,15 @@ func TestWritePagesForTheBrowser(t *testing.T) {
 	}
 	if _, err := WriteRun(filepath.Join(out, "long"), storm(473)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// make classes asks for the pages of the catalogue and of the classes, with links to the timelines
+// that are there by now.
+func TestWriteTheCatalogue(t *testing.T) {
+	out := os.Getenv("WAVETANK_PAGES")
+	if out == "" {
+		t.Skip("it writes files for make classes, which asks for it")
 	}
 	if _, err := WriteCatalogue("..", filepath.Join(out, "catalogue"), "../demo/index.html"); err != nil {
 		t.Fatal(err)

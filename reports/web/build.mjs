@@ -17,7 +17,10 @@ if (process.argv.includes('--tests')) {
   const out = here + '../dist/';
   mkdirSync(out, { recursive: true });
   const target = ['chrome100', 'firefox113', 'safari16.4'];
-  await build({ entryPoints: [here + 'src/main.ts'], bundle: true, minify: true, format: 'iife', target, charset: 'ascii', outfile: out + 'page.js', legalComments: 'none', logLevel: 'warning' });
+  await build({
+    entryPoints: { page: here + 'src/main.ts', classes: here + 'src/classes.ts' },
+    bundle: true, minify: true, format: 'iife', target, charset: 'ascii', outdir: out, legalComments: 'none', logLevel: 'warning',
+  });
   await build({ entryPoints: [here + 'src/style.css'], bundle: true, minify: true, target, outfile: out + 'page.css', logLevel: 'warning' });
   writeFileSync(out + 'page.html', readFileSync(here + 'src/page.html'));
   const sources = ['build.mjs', 'package-lock.json', ...readdirSync(here + 'src').map((f) => `src/${f}`)].sort();

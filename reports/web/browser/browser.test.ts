@@ -34,12 +34,20 @@ after(() => browser?.close());
 
 interface View { width?: number; height?: number; dark?: boolean; fragment?: string }
 
-/** open opens a page and fails at anything that it complains of or reaches for. */
-async function open(file: string, view: View = {}): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width: view.width ?? 1280, height: view.height ?? 860 }, colorScheme: view.dark ? 'dark' : 'light' });
-  page.on('console', (m) => assert.fail(`${file} says ${m.type()}: ${m.text()}`));
-  page.on('pageerror', (e) => assert.fail(`${file} throws: ${e.stack}`));
-  page.on('request', (r) => assert.match(r.url(), /^(file|data|blob):/, `${file} asks for ${r.url()}`));
+/** blank is a page without a document, which fails at anything that a document complains of or reaches for. */
+async function blank(): Promise<Page> {
+  const page = await browser.newPage();
+  page.on('console', (m) => assert.fail(`${page.url()} says ${m.type()}: ${m.text()}`));
+  page.on('pageerror', (e) => assert.fail(`${page.url()} throws: ${e.stack}`));
+  page.on('request', (r) => assert.match(r.url(), /^(file|data|blob):/, `${page.url()} asks for ${r.url()}`));
+  return page;
+}
+
+/** open opens a file, in a page of its own or in one that is given: a new page takes longer than all that is done with it. */
+async function open(file: string, view: View = {}, given?: Page): Promise<Page> {
+  const page = given ?? await blank();
+  await page.setViewportSize({ width: view.width ?? 1280, height: view.height ?? 860 });
+  await page.emulateMedia({ colorScheme: view.dark ? 'dark' : 'light' });
   await page.goto(pathToFileURL(file).href + (view.fragment ?? ''));
   if (!documents.includes(file)) await page.waitForSelector('html[data-painted]', patiently);
   return page;
@@ -61,16 +69,17 @@ test('there is something to look at', () => {
 
 test('every page opens without complaint and fits at 1280 and 390 pixels', async () => {
   const some = [...documents, ...demo, ...beside, ...timelines.filter((f) => !demo.includes(f)).slice(0, 6)];
+  const page = await blank();
   for (const file of some) {
     for (const width of [1280, 390]) {
-      const page = await open(file, { width, dark: width === 390 });
+      await open(file, { width, dark: width === 390 }, page);
       assert.ok(await overflow(page) <= 0, `${file} is ${await overflow(page)} pixels too wide at ${width}`);
       if (file.includes('/demo/')) await page.screenshot({ path: join(shots, `${name(file)}-${width}.png`) });
       if (demo.includes(file)) assert.ok(await page.locator('.row.violation').isVisible(), `${file} does not open where it broke`);
       if (demo.includes(file) && width === 1280) assert.deepEqual(await crowded(page), [], `names in ${file} run into what they do`);
-      await page.close();
     }
   }
+  await page.close();
 });
 
 test('a storm of restarts keeps the strip low and the timeline in sight', async () => {
@@ -85,28 +94,98 @@ test('a storm of restarts keeps the strip low and the timeline in sight', async 
 });
 
 test('links lead to files that are there', async () => {
+  const page = await blank();
   for (const file of documents) {
-    const page = await open(file);
+    await open(file, {}, page);
     const links = await page.$$eval('a[href]', (as) => as.map((a) => (a as HTMLAnchorElement).href));
     for (const l of links.filter((l) => l.startsWith('file:'))) assert.ok(existsSync(decodeURIComponent(new URL(l).pathname)), `${file} links to ${l}`);
-    await page.close();
   }
+  await page.close();
 });
 
 test('axe finds nothing against accessibility, in light and dark', async () => {
   const all: string[] = [];
-  for (const file of [demo[0]!, beside[0]!, ...documents.filter((f) => f.includes('index') || f.includes('V8'))]) {
+  const page = await blank();
+  for (const file of [demo[0]!, beside[0]!, ...documents.filter((f) => /index|classes|V8/.test(f))]) {
     for (const dark of [false, true]) {
-      const page = await open(file, { dark });
+      await open(file, { dark }, page);
       if (!documents.includes(file)) await page.keyboard.press('j');
       await page.waitForTimeout(200);
       await page.evaluate(axe.source);
       const found = await page.evaluate(async () => (await (window as unknown as { axe: typeof axe }).axe.run()).violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 4).map((n) => n.html.slice(0, 120) + ' ' + n.any.map((a) => a.message).join()).join(' | ')}`));
       all.push(...found.map((f) => `${name(file)}${dark ? ', dark' : ''}: ${f}`));
-      await page.close();
     }
   }
+  await page.close();
   assert.deepEqual(all, []);
+});
+
+test('the classes of bugs are found by words of a reviewer', async () => {
+  const page = await open(join(out, 'catalogue', 'classes.html'));
+  const shown = () => page.locator('section.class:visible h2').allInnerTexts();
+  const every = await shown();
+  for (const [word, first] of [['finalizer', 'A finalizer that nobody can remove'], ['leader', 'Two leaders'], ['cache', 'An object of the cache is changed'],
+    ['back-off', 'A failure that never settles into back-off'], ['backoff', 'A failure that never settles into back-off'], ['requeue never', 'Nobody wakes it']] as const) {
+    await page.locator('h1').click(); // out of the box, in which a slash is a letter
+    await page.keyboard.press('/');
+    await page.keyboard.type(word);
+    const found = await shown();
+    assert.equal(found[0], first, `${word} finds ${found.join(', ')}`);
+    assert.ok(found.length < every.length, `${word} finds every class`);
+    assert.deepEqual(await page.locator('.titles li:visible').allInnerTexts(), found);
+    assert.equal(await page.locator('.finder output').innerText(), `${found.length} of ${every.length} classes`);
+  }
+  await page.keyboard.press('Enter');
+  assert.equal(await page.evaluate(() => document.activeElement!.textContent), 'Nobody wakes it');
+  const again = await open(join(out, 'catalogue', 'classes.html'), { fragment: new URL(page.url()).hash, width: 390, dark: true });
+  assert.deepEqual(await again.locator('section.class:visible h2').allInnerTexts(), await shown());
+  assert.ok(await overflow(again) <= 0);
+  await again.screenshot({ path: join(shots, 'classes-390.png') });
+  await page.keyboard.press('/');
+  await page.keyboard.type('zebra');
+  assert.deepEqual(await shown(), []);
+  assert.match(await page.locator('.finder output').innerText(), /^No class has “zebra”/);
+  await page.getByText('Index by word', { exact: true }).click();
+  await page.locator('.index a', { hasText: 'Two leaders' }).first().click();
+  await page.locator('#two-leaders').waitFor();
+  assert.deepEqual(await shown(), every, 'a class of the index ends the search');
+  await page.getByLabel('Search').fill('two leaders');
+  await page.screenshot({ path: join(shots, 'classes-1280.png') });
+  await page.close();
+  await again.close();
+});
+
+test('the index says first what is wrong, each cause once, then each package', async () => {
+  const index = join(out, 'demo', 'index.html');
+  for (const width of [1280, 390]) {
+    const page = await open(index, { width });
+    assert.match(await page.locator('.lead').innerText(), /^\d+ things? (is|are) wrong/);
+    const heads = await page.locator('h2').allInnerTexts();
+    assert.equal(heads[0], 'What is wrong');
+    const causes = await page.$$eval('.wrong tbody tr', (rows) => rows.map((r) =>
+      [r.children[0], ...r.children[1]!.querySelectorAll('.badge'), r.children[3]!.firstChild].map((c) => c!.textContent!.trim()).join(' | ')));
+    assert.deepEqual(causes, [...new Set(causes)], 'one cause has two rows');
+    const packages = heads.filter((h) => h.startsWith('github.com/'));
+    assert.deepEqual(packages, [...new Set(packages)].sort());
+    assert.ok(packages.length > 0);
+    const classes = await page.locator('.wrong a[href*="classes.html#"]').count();
+    assert.ok(classes > 0, 'no finding has a class');
+    await page.screenshot({ path: join(shots, `index-${width}.png`) });
+    await page.close();
+  }
+});
+
+test('a filter hides the lanes in which nothing is shown', async () => {
+  const page = await open(told);
+  const lanes = () => page.locator('.head').count();
+  const all = await lanes();
+  await page.getByLabel('Who', { exact: true }).selectOption('user');
+  assert.ok(await lanes() < all, `${all} lanes stay`);
+  assert.ok(await lanes() > 0);
+  await page.screenshot({ path: join(shots, 'filtered.png') });
+  await page.getByLabel('Who', { exact: true }).selectOption('everybody');
+  assert.equal(await lanes(), all);
+  await page.close();
 });
 
 test('filters, chain and chatter', async () => {
@@ -155,8 +234,9 @@ test('a step that is clicked shows request, difference and reconcile, and can be
 
 test('a reconcile that began with a stale cache says what it held', async () => {
   let stale = 0;
+  const page = await blank();
   for (const file of demo) {
-    const page = await open(file, { height: 2400 });
+    await open(file, { height: 2400 }, page);
     const row = page.locator('.row.dequeue', { hasText: 'its cache holds' });
     if (await row.count() > 0) {
       stale++;
@@ -165,8 +245,8 @@ test('a reconcile that began with a stale cache says what it held', async () => 
       assert.match(await page.locator('.panel').innerText(), /Stale when this reconcile began[\s\S]*rv \d+\s+rv \d+/);
       assert.ok(await page.locator('svg line.missing, svg line.late').count() > 0, 'no slanted line shows the lag');
     }
-    await page.close();
   }
+  await page.close();
   assert.ok(stale > 0, 'no story of the demo has a stale read');
 });
 
@@ -213,6 +293,7 @@ test('two runs side by side show where they part', async () => {
   assert.equal(await page.getByRole('listbox').count(), 2);
   assert.ok(await page.locator('.row.parts').first().isVisible());
   assert.match(await page.locator('.parting').innerText(), /they part at/);
+  for (const half of await page.locator('.half').all()) assert.ok(await half.locator('.row.parts').isVisible(), 'it does not open where the runs part');
   await page.close();
 });
 

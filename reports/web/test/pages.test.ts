@@ -9,6 +9,7 @@ import { actor, clock, span } from '../src/model.ts';
 import type { Event, Run } from '../src/model.ts';
 import { objectLane, picture } from '../src/draw.ts';
 import type { Scene } from '../src/draw.ts';
+import { rank } from '../src/rank.ts';
 
 const at = (e: Partial<Event>): Event => ({ s: 1, t: 0, k: 'request', l: 0, to: -1, x: '', ...e });
 
@@ -31,6 +32,14 @@ const run: Run = {
   chain: [{ from: 2, to: 3, why: 'not in its cache yet' }, { from: 3, to: 8, why: 'broke' }],
 };
 const sizes = { row: 20, fold: 30 };
+
+test('classes are found by words of a reviewer, those with the word in front first', () => {
+  const classes = [{ title: 'Nobody wakes it', words: 'watch', text: 'It holds a finalizer.' }, { title: 'It is stuck', words: 'finalizer, RBAC', text: 'And its back-off.' }];
+  assert.deepEqual(rank(classes, ''), [0, 1]);
+  assert.deepEqual(rank(classes, 'Finalizers'), [1, 0]);
+  for (const words of ['backoff', 'back-off', 'BACK-OFF rbac']) assert.deepEqual(rank(classes, words), [1], words);
+  assert.deepEqual(rank(classes, 'watch rbac'), [], 'each word must be there');
+});
 
 test('time is written as in the stories', () => {
   assert.equal(clock(180_017_000_000), '03:00.017');

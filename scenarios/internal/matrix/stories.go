@@ -60,7 +60,11 @@ func (p *prover[V]) replay(t testing.TB, asked Case[V], v V, c *cell) error {
 	if err != nil {
 		return err
 	}
-	f, unreached, err := p.play(t, asked, v, path)
+	var opts []sim.ExploreOption
+	if c.Story != c.storyName() {
+		opts = append(opts, sim.ReportTo("")) // the timeline with the story's name is that of its own cell
+	}
+	f, unreached, err := p.play(t, asked, v, path, opts...)
 	switch {
 	case err != nil:
 	case f.Story.After.Faults != c.Faults:
@@ -92,8 +96,10 @@ func (p *prover[V]) searched(t testing.TB, asked Case[V], v V) error {
 
 // play replays choices on a variant, which must fail, and on the fixed one, which must pass. It
 // also returns the classes of faults that only the former was injected.
-func (p *prover[V]) play(t testing.TB, c Case[V], v V, path string) (f *result.Failure, unreached []string, err error) {
-	f = p.explore(t, c.Scenario(v), sim.Replay(path)).Failure
+func (p *prover[V]) play(t testing.TB, c Case[V], v V, path string, opts ...sim.ExploreOption) (
+	f *result.Failure, unreached []string, err error,
+) {
+	f = p.explore(t, c.Scenario(v), append(opts, sim.Replay(path))...).Failure
 	switch {
 	case f == nil:
 		return nil, nil, fmt.Errorf("%s does not break %q", v, c.Property)
@@ -271,7 +277,7 @@ func Failure[V ~string](t *testing.T, table Table[V], name string, v V) (f *resu
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, _, err = p.play(t, asked, v, path); err != nil {
+	if f, _, err = p.play(t, asked, v, path, sim.ReportTo("")); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
 	return f, c.Story
