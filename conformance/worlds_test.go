@@ -103,7 +103,8 @@ func inEnvtest(t *testing.T) (fresh, more time.Duration) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	env := &envtest.Environment{BinaryAssetsDirectory: assets, CRDs: definitions(), ControlPlaneStartTimeout: time.Minute}
+	env := &envtest.Environment{BinaryAssetsDirectory: assets, CRDs: definitions(),
+		ControlPlaneStartTimeout: time.Minute}
 	env.ControlPlane.GetAPIServer().Configure().Set("advertise-address", "192.0.2.1")
 	cfg, err := env.Start()
 	if err != nil {
