@@ -93,6 +93,9 @@ func (p *Port) Freeze() {
 	p.thaw.Store(&thaw)
 }
 
+// WasFrozen reports whether the call was under way, and a write, when its caller was frozen.
+func (c *Call) WasFrozen() bool { return c.sent }
+
 // Frozen reports whether the process is frozen.
 func (p *Port) Frozen() bool { return p.thaw.Load() != nil }
 
