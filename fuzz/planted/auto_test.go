@@ -179,5 +179,6 @@ var missed = map[string]string{
 	"one-slow-call-starves-all": needsOrder, "served-back-to-front": needsOrder, "locks-crossed": needsHaste,
 	"sealed-before-drained": needsOrder, "two-behind-the-seal": needsOrder, "successor-goes-back": needsOrder,
 	"stopped-halfway": needsHaste, "deleted-while-down": needsValue, "finalizer-before-cleanup": needsValue,
-	"timer-lost": needsValue, "timer-overwritten": needsValue,
+	"timer-lost": needsValue, "timer-overwritten": needsValue, "two-conflicts-swallowed": needsValue,
+	"count-lost": needsHaste,
 }

@@ -74,6 +74,8 @@ func (u *users) perform(a action) string {
 		return "restart " + name
 	case removeChild, editChild, unlabelChild:
 		return u.disturbChild(a)
+	case provide:
+		return u.provide(a)
 	case create:
 		if have != nil {
 			return ""

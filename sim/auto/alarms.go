@@ -15,6 +15,9 @@ var alarms = []alarm{
 	{property: "same end state",
 		operator: "An object is kept or not by design, depending on how far its owner had come.",
 		instead:  "The same. Runs in which users do not wait for the operator are not compared."},
+	{property: "same end state",
+		operator: "Two objects wait for one thing, and who asks first when it is free gets it.",
+		instead:  "Switch it off, and declare property.CrashSafe for the kinds that do not say who has it."},
 	{property: "no writes at rest",
 		operator: "A status has the time of the last look, so a restart writes it.",
 		instead:  "Switch it off. A periodic write by RequeueAfter is allowed."},
@@ -36,4 +39,7 @@ var alarms = []alarm{
 	{property: "no writes at rest",
 		operator: "A program repeats an effect at each start, as what it has done is recorded nowhere.",
 		instead:  "Switch it off, if the other side can live with repetitions."},
+	{property: "same end state in any order",
+		operator: "Who comes first gets what two objects want: a number, a port, a lock.",
+		instead:  "Switch it off, or have one object name the other in the sample."},
 }

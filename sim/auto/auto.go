@@ -67,9 +67,10 @@ func Actions(most int) Option { return func(u *users) { u.most = most } }
 //     after each.
 //  3. Up to eight actions follow, each of them drawn: create, change a field, change it back,
 //     scale, delete, delete and create again, apply everything again, delete a child, change a
-//     child, remove a label of a child, restart a program. The world settles after each; in one run
-//     of three some actions do not wait for that.
-//  4. Each program is restarted. Then everything is deleted.
+//     child, remove a label of a child, restart a program, create, change or delete what a program
+//     has looked for in vain. The world settles after each; in one run of three some actions do not
+//     wait for that. In one of three others two neighbours change places.
+//  4. Each program is restarted. Then everything is deleted but what programs have looked for.
 //
 // What the server refuses, by the schema, by CEL rules or by a webhook, is left out. Where the
 // scenario has declared no faults, those of [Faults] are injected. Properties of the scenario's own
@@ -86,7 +87,9 @@ func Scenario(w *sim.World, opts ...Option) {
 	w.Settle()
 	u.subjects = u.subjectsOf()
 	u.drawn = u.plan()
-	u.declare(w.Undisturbed())
+	drawn := w.Undisturbed()
+	u.drawOrder()
+	u.declare(w.Undisturbed(), drawn)
 	if !u.world.DeclaresFaults() {
 		w.Inject(Faults(u.world.Processes()...)...)
 	}
@@ -128,11 +131,8 @@ type users struct {
 // begin creates the objects that are there from the start. The world settles after each, because an
 // operator may give the first of two what the second does not get.
 func (u *users) begin() {
-	for i, s := range u.subjects {
-		if !s.given {
-			continue
-		}
-		u.world.Drew("begin", fmt.Sprintf("create %s: %s", s, u.make(i)))
+	for _, i := range u.drawn.first {
+		u.world.Drew("begin", fmt.Sprintf("create %s: %s", u.subjects[i], u.make(i)))
 		if !u.drawn.hurried {
 			u.world.Settle()
 		}
@@ -163,8 +163,7 @@ func (u *users) act() {
 		if a.what == nothing {
 			continue
 		}
-		child := a.what == removeChild || a.what == editChild || a.what == unlabelChild
-		if !atRest && (child || a.what == applyAgain) { // which children there are must not depend on the schedule
+		if !atRest && !a.known() { // what there is to act on must not depend on the schedule
 			u.world.Settle()
 			atRest = true
 		}
@@ -206,8 +205,8 @@ func (u *users) end() {
 	u.world.Drew("end", "restart every program")
 	u.world.Settle()
 	var left []int
-	for i := range u.subjects {
-		if u.wanted[i] != nil {
+	for i, s := range u.subjects {
+		if u.wanted[i] != nil && !s.provided { // a finalizer may need what the operator has asked for
 			left = append(left, i)
 		}
 	}

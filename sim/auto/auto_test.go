@@ -30,7 +30,7 @@ func TestQuietOnACorrectOperator(t *testing.T) {
 			}
 			done[first]++
 		}
-	}, sim.Runs(100), sim.For(0))
+	}, sim.Runs(200), sim.For(0))
 	if err := r.Err(); err != nil {
 		t.Error(err)
 	}

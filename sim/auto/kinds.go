@@ -27,6 +27,7 @@ type subject struct {
 	namespace, name string
 	sample          *unstructured.Unstructured // nil for one that is made from the schema
 	given           bool                       // it exists when the scenario begins
+	provided        bool                       // a program has looked for it
 }
 
 // String names the subject.

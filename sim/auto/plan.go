@@ -22,6 +22,7 @@ const (
 	editChild
 	unlabelChild
 	scale
+	provide
 	verbs int = iota
 )
 
@@ -40,9 +41,24 @@ type action struct {
 	early   time.Duration // it happens so long after the one before, without waiting for the world to settle
 }
 
+// known says whether it is known without looking at the world what the action is done to.
+func (a action) known() bool {
+	switch a.what {
+	case removeChild, editChild, unlabelChild, applyAgain, provide:
+		return false
+	}
+	return true
+}
+
+// onObject says whether the action is done to one object.
+func (a action) onObject() bool {
+	return a.what != nothing && a.what != restart && a.what != applyAgain
+}
+
 // plan is everything that users do in one run.
 type plan struct {
 	settings [][]setting // by subject
+	first    []int       // subjects that are created first, in order
 	actions  []action
 	hurried  bool // some actions do not wait for the world to settle
 }
@@ -60,8 +76,11 @@ var earlier = []time.Duration{0, 20 * time.Millisecond, 200 * time.Millisecond, 
 // plan draws what users do. Each object and each action has a label of its own, and the default
 // choice of each is that nothing is set and nothing done, so shrinking takes them away one by one.
 func (u *users) plan() (p plan) {
-	for _, s := range u.subjects {
+	for i, s := range u.subjects {
 		p.settings = append(p.settings, u.drawSettings(s))
+		if s.given {
+			p.first = append(p.first, i)
+		}
 	}
 	p.hurried = u.world.Choose("pace", "actions wait", 2, 3) == 1
 	for i := range u.most {
@@ -72,7 +91,7 @@ func (u *users) plan() (p plan) {
 		case nothing, applyAgain:
 		case restart:
 			a.nth = draw("which", mostChildren, 0)
-		case removeChild, editChild, unlabelChild:
+		case removeChild, editChild, unlabelChild, provide:
 			a.nth, a.field = draw("which", mostChildren, 0), draw("field", mostChildren, 0)
 			a.value = draw("value", variants, 0)
 		default:

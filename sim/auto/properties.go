@@ -18,19 +18,21 @@ const (
 	StatusIsTrue   = "status names what exists"
 	UpToDate       = "observedGeneration is up to date"
 	SameEffects    = "same effects"
+	SameInAnyOrder = "same end state in any order"
 )
 
 // Properties are the names of the properties that [Scenario] declares besides the default
 // properties.
 func Properties() []string {
-	return []string{SameEndState, NoWritesAtRest, NothingOwned, StatusIsTrue, UpToDate, SameEffects}
+	return []string{SameEndState, NoWritesAtRest, NothingOwned, StatusIsTrue, UpToDate, SameEffects, SameInAnyOrder}
 }
 
 // site stands in messages where a property of a scenario's own has its line.
 const site = "auto.Scenario"
 
-// declare declares the properties that are on.
-func (u *users) declare(calm *history.History) {
+// declare declares the properties that are on. calm is the run without faults, and drawn is that
+// run with the actions in the order in which they were drawn.
+func (u *users) declare(calm, drawn *history.History) {
 	var defaults []string
 	for _, name := range u.without {
 		if !slices.Contains(Properties(), name) {
@@ -50,6 +52,7 @@ func (u *users) declare(calm *history.History) {
 	if !u.drawn.hurried {
 		on(result.Eventually, SameEndState, alike(calm, property.CrashSafe(calm)))
 		on(result.Eventually, SameEffects, alike(calm, sameEffects(calm)))
+		on(result.Eventually, SameInAnyOrder, sameInAnyOrder(drawn, calm))
 	}
 }
 
@@ -57,17 +60,10 @@ func (u *users) declare(calm *history.History) {
 // outcome, as when an object was not gone in time, two end states may both be right.
 func alike(calm *history.History, same func(*history.History) error) func(*history.History) error {
 	return func(h *history.History) error {
-		err := same(h)
-		here, there := h.Draws(), calm.Draws()
-		if len(here) > len(there) {
-			return nil
+		if err := same(h); sameDraws(h.Draws(), calm.Draws()) {
+			return err
 		}
-		for i, d := range here {
-			if d.Label != there[i].Label || d.Value != there[i].Value {
-				return nil
-			}
-		}
-		return err
+		return nil
 	}
 }
 

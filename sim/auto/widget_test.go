@@ -138,13 +138,29 @@ func (r *widgets) keep(ctx context.Context, w *Widget, name string) error {
 	_, err := controllerutil.CreateOrUpdate(ctx, r.Client, cm, func() error {
 		cm.Labels = map[string]string{"widget": w.Name}
 		s := w.Spec
+		number, numbered := cm.Data["number"]
 		cm.Data = map[string]string{"text": fmt.Sprint(s.Size, s.Colour, s.Mode, s.Code, s.Parts)}
+		if r.flaw == "numbers them" {
+			if !numbered {
+				number = r.next(ctx)
+			}
+			cm.Data["number"] = number
+		}
 		if r.flaw == "holds the config" {
 			controllerutil.AddFinalizer(cm, finalizer)
 		}
 		return ctrl.SetControllerReference(w, cm, r.Scheme())
 	})
 	return err
+}
+
+// next is the number of the next ConfigMap: how many there are.
+func (r *widgets) next(ctx context.Context) string {
+	var all corev1.ConfigMapList
+	if err := r.List(ctx, &all, client.HasLabels{"widget"}); err != nil {
+		return err.Error()
+	}
+	return fmt.Sprint(len(all.Items))
 }
 
 func (r *widgets) say(ctx context.Context, w *Widget, status WidgetStatus) error {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,10 +23,11 @@ import (
 // the first fields that differ, in order, with both values.
 //
 // What differs between any two runs is not compared, wherever it is written: UIDs and generated
-// names. Nor are resource versions, generations, managed fields, times, and the annotation that
-// fault.Conflict leaves. Nor is what a cluster allocates, as the table in docs/properties.md says.
-// A field of the table is compared if it says that nothing was allocated, as clusterIP: None does.
-// A value that is copied is one that still exists: an address that no pod has any longer differs.
+// names. Nor are resource versions, generations, managed fields, times (those of the run as Unix
+// time, too), and the annotation that fault.Conflict leaves. Nor is what a cluster allocates, as
+// the table in docs/properties.md says. A field of the table is compared if it says that nothing
+// was allocated, as clusterIP: None does. A value that is copied is one that still exists: an
+// address that no pod has any longer differs.
 //
 // Where the property "settles" is switched off, a world that has not settled is compared with none.
 // The scenario itself must not depend on choices other than values that it has drawn before it
@@ -73,6 +75,7 @@ type states struct {
 	live    map[history.Ref][]byte
 	settled int  // how many Settles there were
 	rest    bool // the latest event was one
+	now     history.Time
 	// drawn is, by what the server has drawn at random, what to read in its place: UIDs and
 	// generated names.
 	drawn map[string]string
@@ -82,7 +85,7 @@ func (s *states) take(e *history.Event) {
 	if s.live == nil {
 		s.live, s.drawn = map[history.Ref][]byte{}, map[string]string{}
 	}
-	s.rest = e.Kind == history.Settled
+	s.rest, s.now = e.Kind == history.Settled, e.At
 	for _, c := range e.Changes {
 		if c.Type == "ADDED" {
 			s.drawn[c.UID] = "a UID"
@@ -158,6 +161,7 @@ type reader struct {
 	words  *strings.Replacer // for UIDs and generated names
 	copies map[string]bool   // allocated values that may have been copied
 	longer []string          // the same, longer ones first
+	now    history.Time
 }
 
 func (s *states) reader(copies map[string]bool) *reader {
@@ -168,7 +172,23 @@ func (s *states) reader(copies map[string]bool) *reader {
 	for _, drawn := range slices.SortedFunc(maps.Keys(s.drawn), byLength) {
 		pairs = append(pairs, drawn, s.drawn[drawn])
 	}
-	return &reader{strings.NewReplacer(pairs...), copies, slices.SortedFunc(maps.Keys(copies), byLength)}
+	return &reader{strings.NewReplacer(pairs...), copies, slices.SortedFunc(maps.Keys(copies), byLength),
+		s.now}
+}
+
+// firstSecond is when virtual time begins, in Unix seconds: midnight of January 1, 2000.
+const firstSecond = 946684800
+
+// isUnixTime says whether a number is a time of the run, or of the day after it, since 1970: in
+// seconds, or in parts of a second.
+func (r *reader) isUnixTime(n int64) bool {
+	last := firstSecond + int64((r.now+24*time.Hour)/time.Second)
+	for unit := int64(1); unit <= 1e9; unit *= 1000 {
+		if n >= firstSecond*unit && n < last*unit {
+			return true
+		}
+	}
+	return false
 }
 
 // ephemeral are fields that differ between any two runs, wherever they are, and the annotation that
@@ -193,8 +213,14 @@ func (r *reader) plain(v any) any {
 		if r.copies[asText(v)] {
 			return allocatedHere
 		}
+		if math.Abs(v) < math.MaxInt64 && r.isUnixTime(int64(v)) {
+			return "a time"
+		}
 	case string:
 		if _, err := time.Parse(time.RFC3339, v); err == nil {
+			return "a time"
+		}
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil && r.isUnixTime(n) {
 			return "a time"
 		}
 		v = r.words.Replace(v)

@@ -189,3 +189,26 @@ func TestCrashSafeReadsSecrets(t *testing.T) {
 		t.Errorf("another value is not named: %q", said)
 	}
 }
+
+// A time of the run differs between any two runs, as Unix time too. Other numbers are compared.
+func TestUnixTimesAreIgnored(t *testing.T) {
+	world := func(v any) map[history.Ref]any {
+		return map[history.Ref]any{{Kind: "ConfigMap", Name: "a"}: map[string]any{"data": map[string]any{"at": v}}}
+	}
+	for _, c := range []struct {
+		one, two any
+		ignored  bool
+	}{
+		{firstSecond + 5, firstSecond + 60, true},
+		{"946684805", "946684860", true},
+		{"946684805123", "946684860123456789", true},
+		{firstSecond - 1, firstSecond + 60, false},
+		{"946684805", "1000000000", false},
+		{"946684805", "946684860s", false},
+		{1, 2, false},
+	} {
+		if d := compared(t, world(c.one), world(c.two)); (d == "") != c.ignored {
+			t.Errorf("%v and %v: %q", c.one, c.two, d)
+		}
+	}
+}

@@ -2,6 +2,8 @@ package property
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
@@ -37,8 +39,11 @@ func Settles(within time.Duration) func(*history.History) error {
 //
 // The world is at rest from a Settle until the next change by anybody but the programs under test,
 // or the next fault other than RacingRequeue. A reconcile that RequeueAfter asked for may act: it
-// waits for time to pass. To have everything reconciled once more, end the process, whose next
-// incarnation reconciles every object that it lists:
+// waits for time to pass. A reconcile of one object may change another one that others have made
+// and have changed since the program first did: a program need not watch what is not its own.
+//
+// To have everything reconciled once more, end the process, whose next incarnation reconciles every
+// object that it lists:
 //
 //	w.Settle()
 //	w.Stop("operator")
@@ -48,6 +53,7 @@ func IdempotentAtRest() func(*history.History) error {
 		rest := history.Time(-1) // when it settled; negative when the world is not at rest
 		timed := map[history.ReconcileID]bool{}
 		effects := 0
+		var objects upkeep
 		return judge{event: func(h *history.History, e *history.Event) error {
 			left := false // something left the cluster during this event
 			for all := h.Effects(""); effects < len(all) && all[effects].Event <= e.Index; effects++ {
@@ -57,6 +63,7 @@ func IdempotentAtRest() func(*history.History) error {
 			switch e.Kind {
 			case history.Settled:
 				rest = e.At
+				objects.settled = maps.Clone(objects.kept)
 			case history.Fault:
 				if !e.Injection.Is("RacingRequeue") {
 					rest = -1
@@ -70,14 +77,47 @@ func IdempotentAtRest() func(*history.History) error {
 				case !left && !changes(e):
 				case e.Incarnation == 0:
 					rest = -1
+				case !left && objects.restores(e):
 				case breaks("IdempotentAtRest: a change at rest", rest >= 0 && !e.Reconcile.None() && !timed[run]):
 					return fmt.Errorf("%s in reconcile %q, though the world had settled at %s and nothing has "+
 						"disturbed it since",
 						what(e), e.Reconcile.String(), history.Clock(rest))
 				}
 			}
+			objects.take(e)
 			return nil
 		}}
+	})
+}
+
+// upkeep is who has made objects, and who keeps them as they are.
+type upkeep struct {
+	foreign map[history.Ref]bool // others than the programs under test have made it
+	kept    map[history.Ref]bool // a program has changed it, and nobody else since
+	spoilt  map[history.Ref]bool // somebody else has, once
+	settled map[history.Ref]bool // kept, when the world settled
+}
+
+func (u *upkeep) take(e *history.Event) {
+	if u.kept == nil {
+		u.foreign, u.kept, u.spoilt = map[history.Ref]bool{}, map[history.Ref]bool{}, map[history.Ref]bool{}
+	}
+	for _, c := range e.Changes {
+		others := e.Incarnation == 0
+		if c.Type == "ADDED" {
+			u.foreign[c.Ref] = others
+		}
+		u.spoilt[c.Ref] = u.spoilt[c.Ref] || others && u.kept[c.Ref]
+		u.kept[c.Ref] = !others && !u.spoilt[c.Ref]
+	}
+}
+
+// restores says whether a reconcile only changes objects that it is not about, that others have
+// made and that the program does not keep.
+func (u *upkeep) restores(e *history.Event) bool {
+	return !slices.ContainsFunc(e.Changes, func(c history.Change) bool {
+		about := c.Ref.Namespace == e.Reconcile.Namespace && c.Ref.Name == e.Reconcile.Name
+		return !c.Ref.Chatter() && (c.Type != "MODIFIED" || about || !u.foreign[c.Ref] || u.settled[c.Ref])
 	})
 }
 

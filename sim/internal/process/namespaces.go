@@ -35,12 +35,12 @@ func (l *Incarnation) inOrder(create cache.NewCacheFunc) cache.NewCacheFunc {
 			return nil, err
 		}
 		if !several {
-			return waitingCache{c, l}, nil
+			return waitingCache{c, l, true}, nil
 		}
 		l.mu.Lock()
 		l.resyncs = map[schema.GroupKind]time.Duration{}
 		l.mu.Unlock()
-		return waitingCache{ordered{c, o.Scheme, o.ReaderFailOnMissingInformer}, l}, nil
+		return waitingCache{ordered{c, o.Scheme, o.ReaderFailOnMissingInformer}, l, true}, nil
 	}
 }
 

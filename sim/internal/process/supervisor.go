@@ -30,6 +30,7 @@ type Supervisor struct {
 	processes    []*Process
 	longest      atomic.Int64 // see LongestWait
 	unserved     sync.Map     // by schema.GroupKind, what was not found
+	missing      sync.Map     // by history.Ref, what caches were asked for and did not have
 	incarnations []*Incarnation
 	alive        []*Incarnation // room for Flush, which is called at each quiet moment
 	served       int            // see Served

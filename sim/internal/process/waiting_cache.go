@@ -2,12 +2,17 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/wavetank/wavetank/history"
 )
 
 // waitingCache is a cache whose callers, when they have waited for it, go on one at a time (see
@@ -19,6 +24,7 @@ import (
 type waitingCache struct {
 	cache.Cache
 	incarnation *Incarnation
+	home        bool // it is of the cluster that the incarnation runs in
 }
 
 // WaitForCacheSync implements cache.Informers. If the caller's own context is done it returns false
@@ -50,7 +56,32 @@ func (c waitingCache) GetInformerForKind(
 // Get implements client.Reader.
 func (c waitingCache) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 	defer c.incarnation.inTurn(fmt.Sprintf("%T %s", o, key))()
-	return c.Cache.Get(ctx, key, o, opts...)
+	err := c.Cache.Get(ctx, key, o, opts...)
+	if c.home {
+		c.incarnation.world.noteMissing(key, err)
+	}
+	return err
+}
+
+// noteMissing remembers what a cache was asked for and did not have. The error says of which kind
+// it is.
+func (w *Supervisor) noteMissing(key client.ObjectKey, err error) {
+	var said apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || !errors.As(err, &said) || said.Status().Details == nil {
+		return
+	}
+	of := said.Status().Details
+	w.missing.Store(history.Ref{Group: of.Group, Kind: of.Kind, Namespace: key.Namespace, Name: key.Name}, true)
+}
+
+// Missing are the objects that caches were asked for and did not have, in order.
+func (w *Supervisor) Missing() (out []history.Ref) {
+	w.missing.Range(func(ref, _ any) bool {
+		out = append(out, ref.(history.Ref))
+		return true
+	})
+	slices.SortFunc(out, history.Ref.Compare)
+	return out
 }
 
 // List implements client.Reader.
@@ -80,5 +111,5 @@ func (f otherCluster) Start(ctx context.Context) error {
 
 // GetCache implements clusterRunnable.
 func (f otherCluster) GetCache() cache.Cache {
-	return waitingCache{f.clusterRunnable.GetCache(), f.incarnation}
+	return waitingCache{f.clusterRunnable.GetCache(), f.incarnation, false}
 }

@@ -2,6 +2,7 @@ package world
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -58,6 +59,21 @@ func (w *World) Processes() (names []string) {
 		names = append(names, p.Name)
 	}
 	return names
+}
+
+// LookedFor are the objects that programs under test have looked for in vain, in their caches or at
+// the server, in order. Some of them may be there by now.
+func (w *World) LookedFor() []history.Ref {
+	out := w.procs.Missing()
+	for i := range w.history.Events {
+		e := &w.history.Events[i]
+		if e.Kind == history.Request && e.Incarnation > 0 && e.Verb == "get" && e.Code == http.StatusNotFound &&
+			e.Sub == "" && e.Host == "" && e.Ref.Cluster == "" {
+			out = append(out, e.Ref)
+		}
+	}
+	slices.SortFunc(out, history.Ref.Compare)
+	return slices.Compact(out)
 }
 
 // DeclaresFaults says whether the scenario has declared a fault.
