@@ -30,6 +30,9 @@ func (c *cell) choices(test, dir string) (string, error) {
 	if c.Story != "" {
 		return filepath.Join(catalogue, c.Story), nil
 	}
+	if err := c.unexplained(); err != nil {
+		return "", err
+	}
 	none := &story.Story{Test: test, Kind: "always", Property: c.Property}
 	path := filepath.Join(dir, c.storyName())
 	return path, os.WriteFile(path, none.Encode(), 0o666)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,9 +60,15 @@ func test[V ~string](t *testing.T, table Table[V], cellByCell bool) {
 		t.Fatal(err)
 	}
 	p := prover[V]{table: table, cells: merge(cells, seen), shared: map[campaign[V]]result.Report{}}
+	p.anew = p.unnamed()
 	switch {
 	case *paint:
-		p.write(t)
+		for _, err := range p.unexplained() {
+			t.Errorf("%v; run make matrices STORY=%s", err, folder(t))
+		}
+		if !t.Failed() {
+			p.write(t)
+		}
 		return
 	case !Replaying() && !*write:
 		t.Run("page", func(t *testing.T) {
@@ -97,7 +104,7 @@ type prover[V ~string] struct {
 	table  Table[V]
 	cells  []cell
 	shared map[campaign[V]]result.Report // campaigns of several cells
-	// anew says that a failure was searched, so that there are new stories.
+	// anew says that there are new stories, so that it must be chosen among all.
 	anew bool
 	// explorer makes the runs if a test does not.
 	explorer Explorer
@@ -142,7 +149,8 @@ func (p *prover[V]) one(t *testing.T, c Case[V], v V, k *cell) {
 	}
 }
 
-// fail repeats the failure of a cell. If that cannot be done, -matrix.write searches it anew.
+// fail repeats the failure of a cell. If that cannot be done, -matrix.write searches it anew: in a
+// folder without stories, because stories are replayed instead. Other cells may use the old story.
 func (p *prover[V]) fail(t *testing.T, c Case[V], v V, k *cell) {
 	err := p.replay(t, c, v, k)
 	if err == nil {
@@ -152,11 +160,12 @@ func (p *prover[V]) fail(t *testing.T, c Case[V], v V, k *cell) {
 		t.Error(err)
 		return
 	}
-	if err := forget(t.Name()); err != nil {
+	p.anew = true
+	found := t.TempDir()
+	k.observe(t, sim.Explore(t, c.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(found)), c.Property)
+	if err := k.keep(found); err != nil {
 		t.Fatal(err)
 	}
-	p.anew = true
-	k.observe(t, sim.Explore(t, c.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(catalogue)), c.Property)
 	if err := p.replay(t, c, v, k); err != nil {
 		t.Error(err)
 	}
@@ -234,21 +243,18 @@ func (p *prover[V]) write(t *testing.T) {
 	}
 }
 
-// forget removes the stories of a test, because a test with stories replays them instead of
-// searching.
-func forget(test string) error {
-	all, err := stories()
+// keep moves the story of a cell from the folder in which it was found to the others.
+func (k *cell) keep(found string) error {
+	if k.Story == "" {
+		return nil
+	}
+	s, err := story.Read(filepath.Join(found, k.Story))
 	if err != nil {
 		return err
 	}
-	for path, s := range all {
-		if s.Test == test {
-			if err := os.Remove(path); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	s.Replay = strings.Replace(s.Replay, found, catalogue, 1)
+	path := filepath.Join(catalogue, k.Story)
+	return errors.Join(os.MkdirAll(catalogue, 0o777), os.WriteFile(path, s.Encode(), 0o666))
 }
 
 // stories returns all stories of the folder, by path.
@@ -273,6 +279,9 @@ func (p *prover[V]) stale(folder string) (out []string) {
 		out = append(out, fmt.Sprintf(format, args...)+"; run make matrices STORY="+folder)
 	}
 	var named []string
+	for _, err := range p.unexplained() {
+		complain("%v", err)
+	}
 	for _, c := range p.cells {
 		switch {
 		case c.Open && c.Runs > 0:
@@ -316,6 +325,16 @@ func (p *prover[V]) stale(folder string) (out []string) {
 		} else if d := differ.Diff(want, string(got)); d != "" {
 			const text = "%s is stale (-table +file); run make matrix-pages STORY=%s\n%s"
 			out = append(out, fmt.Sprintf(text, path, folder, d))
+		}
+	}
+	return out
+}
+
+// unexplained returns an error for each failing cell that cannot be repeated.
+func (p *prover[V]) unexplained() (out []error) {
+	for _, c := range p.cells {
+		if err := c.Result.unexplained(); c.Outcome == Fails && !c.Open && err != nil {
+			out = append(out, err)
 		}
 	}
 	return out
