@@ -42,15 +42,10 @@ const few = 3
 // search is the time limit of a search for a failure.
 const search = 10 * time.Minute
 
-// Test checks a table against the runs, or writes its results. It must be called from a test called
-// TestMatrix in the scenario's folder, because stories name the test that replays them.
-func Test[V ~string](t *testing.T, table Table[V]) { test(t, table, true) }
-
-// TestBesideSpecs is Test in a folder in which the cells are specs, see [NewCells]. They check the
-// cells, and TestMatrix the page.
-func TestBesideSpecs[V ~string](t *testing.T, table Table[V]) { test(t, table, *write || Replaying()) }
-
-func test[V ~string](t *testing.T, table Table[V], cellByCell bool) {
+// Test checks the page of a table, or writes its results. The cells are specs, see [NewCells]. It
+// must be called from a test called TestMatrix in the scenario's folder, because stories name the
+// test that replays them.
+func Test[V ~string](t *testing.T, table Table[V]) {
 	cells, err := table.cells()
 	if err != nil {
 		t.Fatal(err)
@@ -77,11 +72,9 @@ func test[V ~string](t *testing.T, table Table[V], cellByCell bool) {
 				t.Error(wrong)
 			}
 		})
+		return
 	}
 	for i, c := range table.Cases {
-		if !cellByCell {
-			break
-		}
 		t.Run(c.Name, func(t *testing.T) {
 			for j, v := range table.Variants {
 				t.Run(string(v), func(t *testing.T) { p.one(t, c, v, &table.row(p.cells, i)[j]) })
@@ -129,7 +122,7 @@ type campaign[V ~string] struct {
 // Replaying says whether -sim.replay is set: then a test only replays that story.
 func Replaying() bool { return flag.Lookup("sim.replay").Value.String() != "" }
 
-// one is the test of a cell.
+// one replays a story of a cell, or makes the runs that the cell lacks.
 func (p *prover[V]) one(t *testing.T, c Case[V], v V, k *cell) {
 	switch outcome := c.Outcome(v); {
 	case Replaying() && outcome == Passes:
@@ -139,25 +132,16 @@ func (p *prover[V]) one(t *testing.T, c Case[V], v V, k *cell) {
 	case outcome == NotRun:
 	case outcome == Fails:
 		p.fail(t, c, v, k)
-	case !*write:
-		if err := p.pass(t, c, v, few).Err(); err != nil {
-			t.Error(err)
-		}
 	case k.needsRuns():
 		k.observe(t, p.pass(t, c, v, k.Needed), "")
 		p.write(t)
 	}
 }
 
-// fail repeats the failure of a cell. If that cannot be done, -matrix.write searches it anew: in a
+// fail repeats the failure of a cell. If that cannot be done, it is searched anew: in a
 // folder without stories, because stories are replayed instead. Other cells may use the old story.
 func (p *prover[V]) fail(t *testing.T, c Case[V], v V, k *cell) {
-	err := p.replay(t, c, v, k)
-	if err == nil {
-		return
-	}
-	if !*write {
-		t.Error(err)
+	if p.replay(t, c, v, k) == nil {
 		return
 	}
 	p.anew = true

@@ -44,7 +44,17 @@ func (c *cell) owns(s *story.Story, path string) bool {
 
 // path returns the file whose choices make a cell fail. For the default schedule it writes a file
 // without choices.
-func (c *cell) path(t testing.TB) (string, error) { return c.choices(t.Name(), t.TempDir()) }
+func (c *cell) path(t testing.TB) (string, error) {
+	if c.Story != "" {
+		return filepath.Join(catalogue, c.Story), nil
+	}
+	if err := c.unexplained(); err != nil {
+		return "", err
+	}
+	none := &story.Story{Test: t.Name(), Kind: "always", Property: c.Property}
+	path := filepath.Join(t.TempDir(), c.storyName())
+	return path, os.WriteFile(path, none.Encode(), 0o666)
+}
 
 // replay replays a failing cell. The variant must break the property of its case, with as many
 // injections as the result says, and the fixed variant must pass.
