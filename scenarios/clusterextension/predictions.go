@@ -98,6 +98,8 @@ func wanted() []matrix.Situation {
 		{Text: "a migration always fails", Test: "TestNeverHealthy"},
 		{Text: "the operator is asked to stop", Cases: []string{"stopped while it is frozen"},
 			Test: "TestStoppedInTime"},
+		{Text: "the operator is asked to stop, beside every other fault",
+			Test: "TestFixedVariantIsStoppedUnderEveryFault"},
 		{Text: "a rollback or uninstall in shards is interrupted at each of its writes, and V6 goes on",
 			Test: "TestFixedVariantAfterARollbackInShards"},
 		{Text: "retry a number of times, and then fail", Cases: []string{"interrupted often, then left alone"}},
