@@ -22,7 +22,7 @@ DETERMINISM := TestEverySeedReplays TestEverySeedReplaysUnderEveryFault TestEver
 
 # The specs of what must hold however long one looks. In the package's own directory go test lets progress through.
 HELD = $(sort $(dir $(shell grep -l 'Label("hold")' scenarios/*/*_suite_test.go)))
-SUITE = $$(sed -n 's/.*RunSpecs(t, "\(.*\)")/Test\1/p' *_suite_test.go)
+SUITE = $$(sed -n 's/.*RunSpecs(t, "\([A-Za-z]*\)".*/Test\1/p' *_suite_test.go)
 CURE = -run "^$(SUITE)\$$" -ginkgo.v -ginkgo.label-filter=hold -ginkgo.timeout=24h
 
 # Tests that take long: make test leaves them out, and .ci/run makes them all, by make campaigns and make reprove. Those of
@@ -31,7 +31,7 @@ CAMPAIGNS = $(shell git grep -hA1 '^//make:campaigns' -- '*_test.go' | sed -n 's
 # Those of exact mode compile Go's standard library and all else anew: make exact has them.
 EXACT = $(shell git grep -hA1 '^//make:exact' -- '*_test.go' | sed -n 's/^func \(Test[A-Za-z0-9_]*\).*/\1/p' | sort -u)
 # Those of the second kind make the results of the reference scenarios: TestMatrix, and the suites whose specs are its cells.
-RESULTS = TestMatrix TestReposync TestBundledeployment TestClusterExtension
+RESULTS = TestMatrix TestReposync TestBundledeployment TestClusterExtension TestPromotion TestThrottle
 empty :=
 names = ($(subst $(empty) $(empty),|,$(strip $(1))))
 # The packages that have tests of these names.
@@ -50,12 +50,9 @@ campaigns: ## The long campaigns that make test leaves out.
 race: ## The tests that compare histories, under the race detector.
 	go test -race -timeout $(TIMEOUT) -cpu 1,2 -run '^$(call names,$(DETERMINISM))$$' $(call packages,$(DETERMINISM))
 
-# The scenarios whose cells are specs, and the others.
-SPECS := $(sort $(dir $(shell grep -l 'suite\.Entries' scenarios/*/*_suite_test.go)))
 .PHONY: race-operators
 race-operators: ## The fixed reference controllers under every fault and the race detector, 50 runs each.
-	go test -race -timeout $(TIMEOUT) -run '^TestMatrix$$/^every_fault$$' $(addprefix ./,$(filter-out $(SPECS),$(MATRICES))) -matrix.runs=50
-	go test -race -timeout $(TIMEOUT) -run '^$(call names,$(RESULTS))$$' $(addprefix ./,$(SPECS)) -ginkgo.focus=' every fault: ' -matrix.runs=50
+	go test -race -timeout $(TIMEOUT) -run '^$(call names,$(RESULTS))$$' $(addprefix ./,$(MATRICES)) -ginkgo.focus=' every fault: ' -matrix.runs=50
 
 .PHONY: nested
 nested: $(NESTED:%=nested-%) ## The tests of the modules in examples/ and of the other nested modules.
@@ -90,7 +87,7 @@ bin/pairs/0.35/go.work: go.work
 versions-%: bin/pairs/%/go.work
 	GOWORK=$(CURDIR)/$< go test -timeout $(TIMEOUT) -shuffle=on $(ENGINE)
 	GOWORK=$(CURDIR)/$< go test -timeout $(TIMEOUT) -run '^$(call names,$(RESULTS))$$' ./scenarios/reposync
-	GOWORK=$(CURDIR)/$< go test -timeout $(TIMEOUT) -run '^TestMatrix$$/.*/^V[0-46-9]' ./scenarios/promotion
+	GOWORK=$(CURDIR)/$< go test -timeout $(TIMEOUT) -run '^$(call names,$(RESULTS))$$' ./scenarios/promotion -ginkgo.label-filter='!V5'
 
 .PHONY: modules
 modules: ## Which modules Wavetank adds to a kubebuilder project's go.mod, and which it lifts: writes docs/modules.md.

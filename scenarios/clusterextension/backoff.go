@@ -130,8 +130,8 @@ func wakingAndInterrupting() []fault.Fault {
 }
 
 // backoff are the cases about an upgrade that is refused for good. V6 settles as well
-// (TestFixedVariantSettlesAfterFaults). While faults last it was seen to make two attempts in one
-// period, a minute or more after the last fault: the page says so.
+// (TestFixedVariantSettlesAfterFaults). What an attempt changes for the first time wakes it once
+// more, even long after the last fault: the page says so.
 func backoff() []column {
 	of := func(name, sentence string, fail ...variant) column {
 		return column{Name: name, Workload: refusedForGood, Faults: wakingAndInterrupting, Property: sentence,

@@ -80,7 +80,8 @@ func situations() (out []matrix.Situation) {
 	not("a pipeline without environments, which makes the original panic, and a policy without a strategy or no "+
 		"policy, which it records as promoted", "the variants do not have these faults, which have nothing to do "+
 		"with how often a promotion happens")
-	not("a status that begins with an empty map of environments, and so would lose the record", "the thread corrects "+
-		"that in the commit that adds the record, so no stage of it has both; every variant keeps what the map holds")
+	not("a status that begins with an empty map of environments, and so loses the record", "before the pull request "+
+		"there is no record to lose, and with it a pass keeps what the map holds. With both, every pass would promote "+
+		"again, as V0 and V1a do")
 	return out
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
+	"github.com/wavetank/wavetank/scenarios/internal/suite"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/simginkgo"
@@ -25,9 +26,12 @@ import (
 func TestPromotion(t *testing.T) {
 	RegisterFailHandler(Fail)
 	simginkgo.Use(t)
-	RunSpecs(t, "Promotion")
+	RunSpecs(t, "Promotion", suite.Config())
 }
 
+var _ = DescribeTable("A Pipeline", suite.Check(Table()), suite.Entries(Table()))
+
+// TestMatrix checks the pages, and writes the results.
 func TestMatrix(t *testing.T) {
 	matrix.Test(t, Table())
 	t.Run("lesson", lesson)
@@ -59,44 +63,6 @@ func TestKeptStoryReplays(t *testing.T) {
 		}
 	}
 }
-
-// verdicts are entries for each variant and property: with the cases in which the variant must
-// break the property, or keep it.
-func verdicts() (entries []any) {
-	for _, v := range promotion.Variants() {
-		cells := map[string][]matrix.Case[promotion.Variant]{}
-		var properties []string
-		for _, c := range Cases() {
-			if outcome := c.Outcome(v); outcome != matrix.NotRun {
-				if cells[c.Property] == nil {
-					properties = append(properties, c.Property)
-				}
-				cells[c.Property] = append(cells[c.Property], c)
-			}
-		}
-		for _, p := range properties {
-			entries = append(entries, Entry(string(v)+": "+p, v, cells[p]))
-		}
-	}
-	return entries
-}
-
-var _ = Describe("A variant of the operator", func() {
-	DescribeTable("breaks or keeps a property:", append([]any{
-		func(v promotion.Variant, cells []matrix.Case[promotion.Variant]) {
-			for _, c := range cells {
-				if c.Outcome(v) == matrix.Passes {
-					simginkgo.Check(c.Scenario(v), sim.Runs(1), sim.For(0), sim.Verify(0))
-					continue
-				}
-				choices, err := Table().Choices(c.Name, v, GinkgoT().TempDir())
-				Expect(err).NotTo(HaveOccurred())
-				r := simginkgo.Explore(c.Scenario(v), sim.Replay(choices))
-				Expect(r.Failure).NotTo(BeNil(), c.Name)
-				Expect(r.Failure.Property).To(Equal(c.Property), c.Name)
-			}
-		}}, verdicts()...)...)
-})
 
 var _ = Describe("Orders that are refused, under faults,", func() {
 	var entries []any

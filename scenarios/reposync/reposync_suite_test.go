@@ -22,4 +22,4 @@ func TestReposync(t *testing.T) {
 var _ = DescribeTable("A RepoSync", suite.Check(Table()), suite.Entries(Table()))
 
 // TestMatrix checks the page, and writes the results.
-func TestMatrix(t *testing.T) { matrix.TestBesideSpecs(t, Table()) }
+func TestMatrix(t *testing.T) { matrix.Test(t, Table()) }

@@ -1,5 +1,4 @@
-// This file is the suite: the table of the story with its catalogue, and the story with a thousand
-// objects.
+// This file holds the story with a thousand objects.
 
 package throttle
 
@@ -10,11 +9,8 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/throttle"
-	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 )
-
-func TestMatrix(t *testing.T) { matrix.Test(t, Table()) }
 
 // thousand has one poisoned object among a thousand, all of which are there when the operator
 // starts; more come later.

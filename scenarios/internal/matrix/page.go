@@ -18,9 +18,8 @@ var legend = strings.ReplaceAll(`
 ## Matrix
 
 ✗ fails. It links to a story whose choices make it fail, which may have been found for another case of the
-property. ✗° fails on the default schedule, without any choice. ✗* fails by a story that is too long to be kept:
-´make reprove´ searches it. ✓ passes, with the number of runs; they had every fault that the case lists. – is not
-run, see the notes.
+property. ✗° fails on the default schedule, without any choice. ✓ passes, with the number of runs; they had every
+fault that the case lists. – is not run, see the notes.
 
 ´make matrices STORY=%[1]s´ makes the runs that are missing and writes this page from [results.json](results.json).
 ´go test ./scenarios/%[1]s´ fails when the page is stale, repeats every failure, and runs passing cells again.
@@ -112,7 +111,7 @@ func (c cell) mark() string {
 	case c.Default:
 		return "✗°"
 	case c.Story == "":
-		return "✗*"
+		return Fails
 	}
 	return fmt.Sprintf("[✗](%s/%s)", catalogue, c.Story)
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,15 +42,10 @@ const few = 3
 // search is the time limit of a search for a failure.
 const search = 10 * time.Minute
 
-// Test checks a table against the runs, or writes its results. It must be called from a test called
-// TestMatrix in the scenario's folder, because stories name the test that replays them.
-func Test[V ~string](t *testing.T, table Table[V]) { test(t, table, true) }
-
-// TestBesideSpecs is Test in a folder in which the cells are specs, see [NewCells]. They check the
-// cells, and TestMatrix the page.
-func TestBesideSpecs[V ~string](t *testing.T, table Table[V]) { test(t, table, *write || Replaying()) }
-
-func test[V ~string](t *testing.T, table Table[V], cellByCell bool) {
+// Test checks the page of a table, or writes its results. The cells are specs, see [NewCells]. It
+// must be called from a test called TestMatrix in the scenario's folder, because stories name the
+// test that replays them.
+func Test[V ~string](t *testing.T, table Table[V]) {
 	cells, err := table.cells()
 	if err != nil {
 		t.Fatal(err)
@@ -59,9 +55,15 @@ func test[V ~string](t *testing.T, table Table[V], cellByCell bool) {
 		t.Fatal(err)
 	}
 	p := prover[V]{table: table, cells: merge(cells, seen), shared: map[campaign[V]]result.Report{}}
+	p.anew = p.unnamed()
 	switch {
 	case *paint:
-		p.write(t)
+		for _, err := range p.unexplained() {
+			t.Errorf("%v; run make matrices STORY=%s", err, folder(t))
+		}
+		if !t.Failed() {
+			p.write(t)
+		}
 		return
 	case !Replaying() && !*write:
 		t.Run("page", func(t *testing.T) {
@@ -70,11 +72,9 @@ func test[V ~string](t *testing.T, table Table[V], cellByCell bool) {
 				t.Error(wrong)
 			}
 		})
+		return
 	}
 	for i, c := range table.Cases {
-		if !cellByCell {
-			break
-		}
 		t.Run(c.Name, func(t *testing.T) {
 			for j, v := range table.Variants {
 				t.Run(string(v), func(t *testing.T) { p.one(t, c, v, &table.row(p.cells, i)[j]) })
@@ -97,7 +97,7 @@ type prover[V ~string] struct {
 	table  Table[V]
 	cells  []cell
 	shared map[campaign[V]]result.Report // campaigns of several cells
-	// anew says that a failure was searched, so that there are new stories.
+	// anew says that there are new stories, so that it must be chosen among all.
 	anew bool
 	// explorer makes the runs if a test does not.
 	explorer Explorer
@@ -122,7 +122,7 @@ type campaign[V ~string] struct {
 // Replaying says whether -sim.replay is set: then a test only replays that story.
 func Replaying() bool { return flag.Lookup("sim.replay").Value.String() != "" }
 
-// one is the test of a cell.
+// one replays a story of a cell, or makes the runs that the cell lacks.
 func (p *prover[V]) one(t *testing.T, c Case[V], v V, k *cell) {
 	switch outcome := c.Outcome(v); {
 	case Replaying() && outcome == Passes:
@@ -132,31 +132,24 @@ func (p *prover[V]) one(t *testing.T, c Case[V], v V, k *cell) {
 	case outcome == NotRun:
 	case outcome == Fails:
 		p.fail(t, c, v, k)
-	case !*write:
-		if err := p.pass(t, c, v, few).Err(); err != nil {
-			t.Error(err)
-		}
 	case k.needsRuns():
 		k.observe(t, p.pass(t, c, v, k.Needed), "")
 		p.write(t)
 	}
 }
 
-// fail repeats the failure of a cell. If that cannot be done, -matrix.write searches it anew.
+// fail repeats the failure of a cell. If that cannot be done, it is searched anew: in a
+// folder without stories, because stories are replayed instead. Other cells may use the old story.
 func (p *prover[V]) fail(t *testing.T, c Case[V], v V, k *cell) {
-	err := p.replay(t, c, v, k)
-	if err == nil {
+	if p.replay(t, c, v, k) == nil {
 		return
-	}
-	if !*write {
-		t.Error(err)
-		return
-	}
-	if err := forget(t.Name()); err != nil {
-		t.Fatal(err)
 	}
 	p.anew = true
-	k.observe(t, sim.Explore(t, c.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(catalogue)), c.Property)
+	found := t.TempDir()
+	k.observe(t, sim.Explore(t, c.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(found)), c.Property)
+	if err := k.keep(found); err != nil {
+		t.Fatal(err)
+	}
 	if err := p.replay(t, c, v, k); err != nil {
 		t.Error(err)
 	}
@@ -234,21 +227,18 @@ func (p *prover[V]) write(t *testing.T) {
 	}
 }
 
-// forget removes the stories of a test, because a test with stories replays them instead of
-// searching.
-func forget(test string) error {
-	all, err := stories()
+// keep moves the story of a cell from the folder in which it was found to the others.
+func (k *cell) keep(found string) error {
+	if k.Story == "" {
+		return nil
+	}
+	s, err := story.Read(filepath.Join(found, k.Story))
 	if err != nil {
 		return err
 	}
-	for path, s := range all {
-		if s.Test == test {
-			if err := os.Remove(path); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	s.Replay = strings.Replace(s.Replay, found, catalogue, 1)
+	path := filepath.Join(catalogue, k.Story)
+	return errors.Join(os.MkdirAll(catalogue, 0o777), os.WriteFile(path, s.Encode(), 0o666))
 }
 
 // stories returns all stories of the folder, by path.
@@ -273,6 +263,9 @@ func (p *prover[V]) stale(folder string) (out []string) {
 		out = append(out, fmt.Sprintf(format, args...)+"; run make matrices STORY="+folder)
 	}
 	var named []string
+	for _, err := range p.unexplained() {
+		complain("%v", err)
+	}
 	for _, c := range p.cells {
 		switch {
 		case c.Open && c.Runs > 0:
@@ -316,6 +309,16 @@ func (p *prover[V]) stale(folder string) (out []string) {
 		} else if d := differ.Diff(want, string(got)); d != "" {
 			const text = "%s is stale (-table +file); run make matrix-pages STORY=%s\n%s"
 			out = append(out, fmt.Sprintf(text, path, folder, d))
+		}
+	}
+	return out
+}
+
+// unexplained returns an error for each failing cell that cannot be repeated.
+func (p *prover[V]) unexplained() (out []error) {
+	for _, c := range p.cells {
+		if err := c.Result.unexplained(); c.Outcome == Fails && !c.Open && err != nil {
+			out = append(out, err)
 		}
 	}
 	return out

@@ -41,7 +41,7 @@ type Result struct {
 	// Never are the faults of the case that were never injected in the runs of a passing cell.
 	Never []string `json:"never,omitempty"`
 	// Default says that the variant fails on the default schedule. Story is the file whose choices
-	// make it fail. A failure with neither must be searched.
+	// make it fail. A failure has one of them.
 	Default bool   `json:"default,omitempty"`
 	Story   string `json:"story,omitempty"`
 	// Commit is the commit on which the runs were made.
@@ -50,6 +50,14 @@ type Result struct {
 
 // name is the name of the result's cell.
 func (r Result) name() string { return r.Case + ": " + r.Variant }
+
+// unexplained is the error of a failure that names no choices, so that it cannot be repeated.
+func (r Result) unexplained() error {
+	if r.Passed || r.Default || r.Story != "" {
+		return nil
+	}
+	return fmt.Errorf("%s has no story of %q and does not say that it fails on the default schedule", results, r.name())
+}
 
 // file is results.json.
 type file struct {

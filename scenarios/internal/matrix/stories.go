@@ -44,21 +44,28 @@ func (c *cell) owns(s *story.Story, path string) bool {
 
 // path returns the file whose choices make a cell fail. For the default schedule it writes a file
 // without choices.
-func (c *cell) path(t testing.TB) (string, error) { return c.choices(t.Name(), t.TempDir()) }
+func (c *cell) path(t testing.TB) (string, error) {
+	if c.Story != "" {
+		return filepath.Join(catalogue, c.Story), nil
+	}
+	if err := c.unexplained(); err != nil {
+		return "", err
+	}
+	none := &story.Story{Test: t.Name(), Kind: "always", Property: c.Property}
+	path := filepath.Join(t.TempDir(), c.storyName())
+	return path, os.WriteFile(path, none.Encode(), 0o666)
+}
 
 // replay replays a failing cell. The variant must break the property of its case, with as many
 // injections as the result says, and the fixed variant must pass.
 func (p *prover[V]) replay(t testing.TB, asked Case[V], v V, c *cell) error {
 	const hint = "; run make matrices STORY=%s, and see from the difference what has changed"
-	switch {
-	case c.Open:
+	if c.Open {
 		return fmt.Errorf("its failure has not been recorded"+hint, folder(t))
-	case c.Story == "" && !c.Default:
-		return p.searched(t, asked, v)
 	}
 	path, err := c.path(t)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w"+hint, err, folder(t))
 	}
 	var opts []sim.ExploreOption
 	if c.Story != c.storyName() {
@@ -76,20 +83,6 @@ func (p *prover[V]) replay(t testing.TB, asked Case[V], v V, c *cell) error {
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w"+hint, path, err, folder(t))
-	}
-	return nil
-}
-
-// searched searches for a failure whose story is too long to be kept. An ordinary go test leaves
-// that to make reprove.
-func (p *prover[V]) searched(t testing.TB, asked Case[V], v V) error {
-	if *runs == 0 {
-		t.Logf("no story of it is kept; make reprove searches %q", asked.Property)
-		return nil
-	}
-	f := p.explore(t, asked.Scenario(v), sim.Runs(0), sim.For(search), sim.Shrink(0)).Failure
-	if f == nil || f.Property != asked.Property {
-		return fmt.Errorf("%q was not found to break in %v", asked.Property, search)
 	}
 	return nil
 }
@@ -154,8 +147,14 @@ func (c candidate[V]) lines() int { return bytes.Count(c.Encode(), []byte("\n"))
 
 // choose keeps the shortest story of each kind, and those of cells that no other story makes fail.
 // It writes into each cell which story makes it fail, renames the chosen stories and removes the
-// others.
-func (p *prover[V]) choose(t *testing.T) error {
+// others. An error leaves all cells and files as they are.
+func (p *prover[V]) choose(t *testing.T) (err error) {
+	before := slices.Clone(p.cells)
+	defer func() {
+		if err != nil {
+			copy(p.cells, before)
+		}
+	}()
 	failing, err := p.candidates()
 	if err != nil {
 		return err
@@ -173,24 +172,34 @@ func (p *prover[V]) choose(t *testing.T) error {
 		if slices.ContainsFunc(chosen, own) || p.borrow(t, c, chosen) {
 			continue
 		}
-		c.cell.Story = ""
-		switch {
-		case c.Story == nil:
+		if c.Story == nil {
 			return fmt.Errorf("no story makes %q fail; run make matrices STORY=%s", c.cell.name(), folder(t))
-		case c.lines() <= longestStory:
-			chosen = append(chosen, c)
 		}
+		chosen = append(chosen, c)
 	}
 	return rename(chosen)
+}
+
+// names are the file names of the cells' own stories.
+func (p *prover[V]) names() map[string]bool {
+	out := map[string]bool{}
+	for i := range p.cells {
+		out[p.cells[i].storyName()] = true
+	}
+	return out
+}
+
+// unnamed says whether there is a story under the name with which it was found: whoever found it
+// was stopped before choosing.
+func (p *prover[V]) unnamed() bool {
+	named := p.names()
+	return slices.ContainsFunc(p.cells, func(c cell) bool { return c.Story != "" && !named[c.Story] })
 }
 
 // candidates returns the cells that fail by choices: those with stories of their own, the shortest
 // first, then the rest.
 func (p *prover[V]) candidates() (out []candidate[V], err error) {
-	named := map[string]bool{}
-	for i := range p.cells {
-		named[p.cells[i].storyName()] = true
-	}
+	named := p.names()
 	for i := range p.cells {
 		c := &p.cells[i]
 		if c.Outcome != Fails || c.Default {
@@ -248,15 +257,21 @@ func rename[V ~string](chosen []candidate[V]) error {
 	if err != nil {
 		return err
 	}
-	for _, path := range paths {
-		if err := os.Remove(path); err != nil {
-			return err
-		}
-	}
+	kept := map[string]bool{}
 	for _, c := range chosen {
 		c.cell.Story = c.cell.storyName()
 		c.Replay = strings.Replace(c.Replay, filepath.Base(c.file), c.cell.Story, 1)
-		if err := os.WriteFile(filepath.Join(catalogue, c.cell.Story), c.Encode(), 0o666); err != nil {
+		path := filepath.Join(catalogue, c.cell.Story)
+		if err := os.WriteFile(path, c.Encode(), 0o666); err != nil {
+			return err
+		}
+		kept[path] = true
+	}
+	for _, path := range paths {
+		if kept[path] {
+			continue
+		}
+		if err := os.Remove(path); err != nil {
 			return err
 		}
 	}

@@ -1,11 +1,10 @@
 // Package matrix checks which variants of a reference scenario fail which cases.
 //
-// A scenario folder gives its [Table] to [Test] in a test called TestMatrix. An ordinary go test
-// compares the table with results.json, repeats every failure on its variant and on the fixed one,
-// and runs each passing cell a few times. With -matrix.write (make matrices) it makes the runs that
-// are missing, and writes the results, the page README.md and the stories under testdata/catalogue.
-// In a Ginkgo suite the cells are specs, see the package suite. TestMatrix then compares and
-// writes.
+// A scenario folder gives its [Table] to [Test] in a test called TestMatrix. Its cells are specs of
+// a Ginkgo suite, see the package suite. An ordinary go test compares the table with results.json,
+// repeats every failure on its variant and on the fixed one, and runs each passing cell a few
+// times. With -matrix.write (make matrices) TestMatrix makes the runs that are missing, and writes
+// the results, the page README.md and the stories under testdata/catalogue.
 package matrix
 
 import (

@@ -1,0 +1,134 @@
+// This file tests what results say that were not written to the end.
+
+package matrix
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/result"
+)
+
+// A failure that cannot be repeated is refused at once, and the error says what to run. It was
+// searched for minutes.
+func TestAFailureWithoutAStoryIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	table := toys()
+	cells, err := table.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := Result{Case: "is good", Variant: "bad", Property: "it is good", Runs: 1}
+	if err := os.WriteFile(results, encode(merge(cells, map[string]Result{bad.name(): bad})), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p := prover[toy]{table: table, cells: merge(cells, map[string]Result{bad.name(): bad}),
+		explorer: func(func(*sim.World), ...sim.ExploreOption) result.Report {
+			t.Error("it is searched")
+			return result.Report{}
+		}}
+	specs := NewCells(table, p.explorer)
+	for asked, got := range map[string]string{
+		"the cell's": fmt.Sprint(p.replay(t, table.Cases[0], "bad", &cells[0])),
+		"the spec's": fmt.Sprint(specs.Check(t, "is good", "bad")),
+		"the page's": strings.Join(p.stale(filepath.Base(dir)), "\n"),
+	} {
+		for _, want := range []string{`has no story of "is good: bad" and does not say that it fails on the default`,
+			"run make matrices STORY=" + filepath.Base(dir)} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s error does not say %q: %s", asked, want, got)
+			}
+		}
+	}
+}
+
+// lottery is a scenario in which the bad and the odd fail by one number each.
+func lottery(v toy, _ ...fault.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		n := sim.Draw(w, "n", rapid.IntRange(0, 3))
+		w.Always("it is good", func(*history.History) error {
+			if v == "bad" && n == 1 || v == "odd" && n == 2 {
+				return errors.New("it is bad")
+			}
+			return nil
+		})
+		w.Sleep(time.Second)
+	}
+}
+
+// Results that are written in part keep what was found before, and continue from there.
+func TestAnErrorKeepsTheStoriesOfOtherCells(t *testing.T) {
+	t.Chdir(t.TempDir())
+	table := toys()
+	table.Cases = []Case[toy]{
+		{Name: "first", New: lottery, Property: "it is good", Fail: []toy{"bad", "odd"}},
+		{Name: "second", New: lottery, Property: "it is good", Fail: []toy{"bad"}, Skip: []toy{"odd"}},
+	}
+	cells, err := table.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := prover[toy]{table: table, cells: merge(cells, nil)}
+	find := func(i int, v toy) {
+		found := t.TempDir()
+		p.cells[i].observe(t, sim.Explore(t, lottery(v), sim.Stories(found)), "it is good")
+		if err := p.cells[i].keep(found); err != nil {
+			t.Fatal(err)
+		}
+	}
+	find(0, "bad")
+	find(1, "odd")
+	if !p.unnamed() {
+		t.Error("stories that nobody has chosen from are not noticed")
+	}
+	before, err := stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := encode(p.cells)
+	p.table.Fixed = "bad" // no story can be borrowed, as the fixed variant must pass
+	if err := p.choose(t); err == nil || !strings.Contains(err.Error(), `no story makes "second: bad" fail`) {
+		t.Errorf("a cell without a story is no error: %v", err)
+	}
+	after, err := stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(was), string(encode(p.cells))); d != "" {
+		t.Errorf("an error changes other cells: %s", d)
+	}
+	if d := cmp.Diff(slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after))); d != "" {
+		t.Errorf("an error changes stories: %s", d)
+	}
+	p.table.Fixed = "good"
+	if err := p.choose(t); err != nil {
+		t.Error(err)
+	}
+	got := []string{p.cells[0].Story, p.cells[1].Story, p.cells[3].Story}
+	if d := cmp.Diff([]string{"first--bad.txtar", "first--odd.txtar", "first--bad.txtar"}, got); d != "" {
+		t.Error(d)
+	}
+	if p.unnamed() {
+		t.Error("there are stories without a name")
+	}
+	after, err = stories()
+	for path, s := range after {
+		if err != nil || !strings.HasSuffix(s.Replay, "-sim.replay="+path) {
+			t.Errorf("%s says it is replayed with %q, %v", path, s.Replay, err)
+		}
+	}
+}
