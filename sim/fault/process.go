@@ -92,8 +92,8 @@ func (f *restart) stop(c *wire.Call, when string) wire.Ruling {
 // Pause freezes the process for up to d around any of its requests, as when a virtual machine
 // stalls or a container is out of CPU time. No reply and no watch event reaches the process, and
 // nothing that it does reaches anybody. Then it goes on where it was. A write that it was about to
-// send arrives now, whoever has become leader meanwhile, and is not held up a second time. So none is
-// under way for much longer than d.
+// send arrives now, whoever has become leader meanwhile. It is not held up again, so none is under
+// way for much longer than d.
 //
 // Its timers do go off while it is frozen, but what follows from them is held until it goes on.
 func Pause(process string, d time.Duration, scopes ...Scope) Fault {
