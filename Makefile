@@ -16,7 +16,7 @@ TIMEOUT ?= 3h
 # All packages of the workspace, which are those of several modules.
 ALL := github.com/wavetank/wavetank/...
 # Modules outside the workspace with tests of their own. hack/ only pins tools; what builds Kubernetes has a target of its own.
-NESTED := $(patsubst %/go.mod,%,$(shell find ./examples ./models -name go.mod -not -path './models/upstream/*'))
+NESTED := $(patsubst %/go.mod,%,$(shell find examples models -name go.mod -not -path 'models/upstream/*'))
 # The tests that compare histories run by run: once more under the race detector, at one and at two CPUs.
 DETERMINISM := TestEverySeedReplays TestEverySeedReplaysUnderEveryFault TestEverySeedReplaysWithAWindow TestScenariosDoNotTouchEachOther
 
