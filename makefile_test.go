@@ -4,6 +4,7 @@ package wavetank_test
 
 import (
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -47,6 +48,25 @@ func TestNoTestIsLeftOutOfCI(t *testing.T) {
 		if !slices.Contains(steps, step) {
 			t.Errorf(".ci/run has no %q; together, these make every test", step)
 		}
+	}
+}
+
+// Each step of .ci/run is something that make knows.
+func TestStepsAreTargets(t *testing.T) {
+	steps := 0
+	for line := range strings.Lines(contents(t, ".ci/run")) {
+		step, ok := strings.CutPrefix(strings.TrimSpace(line), "step ")
+		if !ok {
+			continue
+		}
+		steps++
+		dry := append([]string{"-n"}, strings.Fields(step)...)
+		if out, err := exec.Command("make", dry...).CombinedOutput(); err != nil {
+			t.Errorf("make %s: %v\n%s", step, err, out)
+		}
+	}
+	if steps == 0 {
+		t.Error(".ci/run has no steps")
 	}
 }
 
