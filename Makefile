@@ -101,7 +101,7 @@ next-go: ## Doubled runs with the newest Go that is known, which the go command 
 .PHONY: platforms
 platforms: bin/vet ## Vet what users import and the command for other platforms; nothing is run there.
 	@set -e; for p in darwin/arm64 linux/arm64 windows/amd64; do echo "$$p"; \
-		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 GOFLAGS='-gcflags=all=-l -dwarf=false' $(GO_VET) ./sim/... ./models/... ./history/... ./story ./reports ./cmd/wavetank/...; done
+		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 GOFLAGS="'-gcflags=all=-l -dwarf=false'" $(GO_VET) ./sim/... ./models/... ./history/... ./story ./reports ./cmd/wavetank/...; done
 
 .PHONY: versions
 versions: next-go oldest versions-0.36 ## The tests of the engine at each pair of versions but the newest, which make test has.
