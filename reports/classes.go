@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -88,16 +87,13 @@ where it happened elsewhere, and what to ask in a review.
 func Classes(root string, classes []Class) (string, error) {
 	var b strings.Builder
 	b.WriteString(classesHead)
-	index := map[string][]string{}
-	for _, c := range classes {
-		for _, word := range c.Words {
-			index[word] = append(index[word], fmt.Sprintf("[%s](#%s)", c.Title, anchor(c.Title)))
-		}
-	}
 	b.WriteString("| word | classes |\n| --- | --- |\n")
-	fold := func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) }
-	for _, word := range slices.SortedFunc(maps.Keys(index), fold) {
-		fmt.Fprintf(&b, "| %s | %s |\n", word, strings.Join(index[word], ", "))
+	for _, w := range wordIndex(classes) {
+		var links []string
+		for _, c := range w.Classes {
+			links = append(links, fmt.Sprintf("[%s](%s)", c.Name, c.Page))
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", w.Word, strings.Join(links, ", "))
 	}
 	for _, c := range classes {
 		section, err := c.section(root)

@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"html/template"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -112,7 +111,7 @@ func linksOf(root, dir, up, file string, s *story.Story) (storyLinks, error) {
 		End: strings.Join(s.History[max(0, len(s.History)-linesOfStory):], "\n"),
 	}
 	at := timelineOf(file)
-	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(at))); err == nil {
+	if exists(filepath.Join(dir, filepath.FromSlash(at))) {
 		l.Page = at
 	}
 	// go test runs in the package's directory.

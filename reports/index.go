@@ -75,7 +75,7 @@ func WriteCatalogue(root, dir, back string) (string, error) {
 	}
 	html, err := CataloguePage(entries, func(e Entry) (timeline, file string) {
 		timeline = timelineOf(e.File)
-		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(timeline))); err != nil {
+		if !exists(filepath.Join(dir, filepath.FromSlash(timeline))) {
 			timeline = ""
 		}
 		return timeline, up + "/" + e.File
