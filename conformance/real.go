@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
@@ -27,15 +28,15 @@ type Real struct {
 	etcd *url.URL
 }
 
-// StartReal starts the control plane, or says what to do.
-func StartReal() (*Real, error) {
+// controlPlane is one that has not been started, with definitions.
+func controlPlane(crds []*apiextensionsv1.CustomResourceDefinition) (*envtest.Environment, error) {
 	assets, err := findAssets()
 	if err != nil {
 		return nil, err
 	}
 	env := &envtest.Environment{
 		BinaryAssetsDirectory:    assets,
-		CRDs:                     CRDs(),
+		CRDs:                     crds,
 		ControlPlaneStartTimeout: time.Minute,
 		ControlPlaneStopTimeout:  20 * time.Second,
 	}
@@ -43,10 +44,19 @@ func StartReal() (*Real, error) {
 	env.ControlPlane.GetAPIServer().Configure().Set("advertise-address", "192.0.2.1")
 	// The range that kubeadm gives, and the model.
 	env.ControlPlane.GetAPIServer().Configure().Set("service-cluster-ip-range", "10.96.0.0/12")
+	return env, nil
+}
+
+// StartReal starts the control plane, or says what to do.
+func StartReal() (*Real, error) {
+	env, err := controlPlane(CRDs())
+	if err != nil {
+		return nil, err
+	}
 	cfg, err := env.Start()
 	if err != nil {
 		_ = env.Stop()
-		return nil, fmt.Errorf("starting the control plane from %s: %w", assets, err)
+		return nil, fmt.Errorf("starting the control plane from %s: %w", env.BinaryAssetsDirectory, err)
 	}
 	r := &Real{env: env, cfg: cfg, etcd: env.ControlPlane.Etcd.URL}
 	if err := r.settle(); err != nil {

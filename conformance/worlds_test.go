@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -98,14 +99,11 @@ func worlds(t *testing.T, b *strings.Builder) {
 }
 
 func inEnvtest(t *testing.T) (fresh, more time.Duration) {
-	assets, err := findAssets()
+	began := time.Now()
+	env, err := controlPlane(definitions())
 	if err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
-	env := &envtest.Environment{BinaryAssetsDirectory: assets, CRDs: definitions(),
-		ControlPlaneStartTimeout: time.Minute}
-	env.ControlPlane.GetAPIServer().Configure().Set("advertise-address", "192.0.2.1")
 	cfg, err := env.Start()
 	if err != nil {
 		t.Fatal(err)
@@ -136,8 +134,12 @@ func inEnvtest(t *testing.T) (fresh, more time.Duration) {
 		if err := c.Create(ctx, thing(name)); err != nil {
 			t.Fatal(err)
 		}
-		for c.Get(ctx, client.ObjectKey{Namespace: "default", Name: name}, &corev1.ConfigMap{}) != nil {
-			time.Sleep(time.Millisecond)
+		made := func(ctx context.Context) (bool, error) {
+			err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: name}, &corev1.ConfigMap{})
+			return err == nil, client.IgnoreNotFound(err)
+		}
+		if err := wait.PollUntilContextTimeout(ctx, time.Millisecond, time.Minute, true, made); err != nil {
+			t.Fatal(err)
 		}
 	}
 	one(0)
