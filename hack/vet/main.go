@@ -23,6 +23,9 @@ type unit struct {
 
 func main() {
 	log.SetFlags(0)
+	if len(os.Args) < 2 || os.Getenv("VET") == "" {
+		log.Fatal("go vet runs this: VET=$(go tool -n vet) go vet -vettool=bin/vet ./...")
+	}
 	if last := os.Args[len(os.Args)-1]; strings.HasSuffix(last, ".cfg") {
 		var u unit
 		data, err := os.ReadFile(last)
