@@ -33,7 +33,9 @@ type Record struct {
 	extensions *view.Track[v1.ClusterExtension]
 	reconciles []*view.Reconcile // of the extension
 	committed  map[int64]history.Time
-	injected   []history.Time // faults
+	injected   []history.Time   // faults
+	reached    map[reached]bool // which object has had which version
+	further    []further        // attempts that got further than those before
 	fence      *fence.Judge
 
 	override bool // the user allows whatever he wants
@@ -72,7 +74,7 @@ func newRecord(c *catalog) *Record {
 	return &Record{catalog: c, edges: map[string][]string{}, view: v, all: view.Follow[object](v, history.Ref{}),
 		secrets:    view.Follow[corev1.Secret](v, recordKinds),
 		extensions: view.Follow[v1.ClusterExtension](v, extensionRef),
-		committed:  map[int64]history.Time{}, whole: map[string]bool{}, fence: fence.New(),
+		committed:  map[int64]history.Time{}, reached: map[reached]bool{}, whole: map[string]bool{}, fence: fence.New(),
 		tries: map[*view.Reconcile]bool{}, bounded: fewRecords(), broken: map[string]error{}, quiet: true}
 }
 
@@ -244,6 +246,7 @@ func (b *Record) readObject(e *history.Event, c *history.Change) {
 		if version != "" {
 			b.judgeWrite(e, c.Ref, version, b.versions(o))
 			b.wrote(version)
+			b.gotFurther(e, c.Ref, version)
 		}
 	}
 	b.whole[version] = b.whole[version] || b.complete(version)

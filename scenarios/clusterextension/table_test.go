@@ -169,23 +169,6 @@ func TestNeverHealthy(t *testing.T) {
 	}, sim.Runs(2), sim.For(0), sim.Verify(1))
 }
 
-// An upgrade that is refused for good settles when faults have ended.
-//
-//make:campaigns
-func TestFixedVariantSettlesAfterFaults(t *testing.T) {
-	sim.Check(t, RefusedForGood(settles)(Setting{Variant: clusterextension.V6}, wakingAndInterrupting()...),
-		sim.Runs(4), sim.For(0), sim.Verify(0))
-}
-
-// To be asked to stop, beside every fault of the table, harms the fixed variant as little.
-//
-//make:campaigns
-func TestFixedVariantIsStoppedUnderEveryFault(t *testing.T) {
-	s := sharded(Setting{Variant: clusterextension.V6, Edges: []string{one, two}})
-	asked := Upgrades(installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)
-	sim.Check(t, asked(s, append(everyFault(), fault.Restart(Operator))...), sim.Runs(60), sim.For(0), sim.Verify(0))
-}
-
 // To be asked to stop harms nobody: 30 s are enough for what is going on.
 func TestStoppedInTime(t *testing.T) {
 	sim.Check(t, Upgrades(installed, finishFirst, saneRecords)(Setting{Variant: clusterextension.V0},
