@@ -14,7 +14,7 @@ import (
 func OfHelm(operator, kind string, verbs ...string) []fault.Fault {
 	of, records := fault.In(operator), fault.OfKind("Secret")
 	faults := []fault.Fault{fault.StaleCache(30 * time.Second), fault.RacingRequeue(), fault.Crash(operator),
-		fault.DroppedWatch(of), fault.Relist(of), fault.Conflict(of),
+		fault.Restart(operator), fault.DroppedWatch(of), fault.Relist(of), fault.Conflict(of),
 		fault.ServerError(of, fault.OnVerb("get")), fault.Forbidden(time.Minute, of, records),
 		fault.Forbidden(time.Minute, of, fault.OfKind(kind)),
 		fault.Forbidden(time.Minute, of, records, fault.OnVerb("create")), fault.Forbidden(time.Minute, of, records,
