@@ -64,27 +64,6 @@ func TestKeptStoryReplays(t *testing.T) {
 	}
 }
 
-var _ = Describe("Orders that are refused, under faults,", func() {
-	var entries []any
-	for _, c := range refusedUnderFaults() {
-		for _, v := range promotion.Variants() {
-			if c.Outcome(v) != matrix.NotRun {
-				entries = append(entries, Entry(c.Name+": "+string(v), c, v))
-			}
-		}
-	}
-	DescribeTable("come at the pace of the back-off, or not:", append([]any{
-		func(c matrix.Case[promotion.Variant], v promotion.Variant) {
-			if c.Outcome(v) == matrix.Passes {
-				simginkgo.Check(c.Scenario(v), sim.Runs(5), sim.For(0), sim.Verify(0))
-				return
-			}
-			r := simginkgo.Explore(c.Scenario(v), sim.Runs(300), sim.For(time.Minute), sim.Verify(0), sim.Shrink(0))
-			Expect(r.Failure).NotTo(BeNil(), "nothing was found in %d runs", r.Runs)
-			Expect(r.Failure.Property).To(Equal(c.Property), r.Failure.Message)
-		}}, entries...)...)
-})
-
 var _ = Describe("A promotion by the fixed variant", Label("hold"), func() {
 	check := func(scenario func(*sim.World)) {
 		GinkgoHelper()

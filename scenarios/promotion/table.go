@@ -26,7 +26,8 @@ func Table() matrix.Table[promotion.Variant] {
 
 // Cases are the cases of the table.
 func Cases() cases {
-	return slices.Concat(tooMuch(), enough(), truth(), grounds(), odd(), pace(), people(), everyFault())
+	return slices.Concat(tooMuch(), enough(), truth(), grounds(), odd(), pace(), refusedUnderFaults(), people(),
+		everyFault())
 }
 
 type (
@@ -238,8 +239,7 @@ func pace() cases {
 }
 
 // refusedUnderFaults are the cases about whether orders that are refused settle into one for each
-// period of back-off: while faults are injected, and when they have ended. The suite runs them.
-// Appended to Cases they become part of the matrix, and their runs are recorded.
+// period of back-off: while faults are injected, and when they have ended.
 func refusedUnderFaults() (out cases) {
 	const forgets = "a restart empties the work queue's memory, so its back-off begins anew"
 	for _, class := range []struct {
