@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"helm.sh/helm/v3/pkg/chart"
@@ -22,7 +21,6 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -72,11 +70,8 @@ type Reconciler struct {
 // ManagerOptions returns the options with what the operator needs of its manager: of all kinds but
 // its own the cache holds only what belongs to a deployment.
 func ManagerOptions(o ctrl.Options) ctrl.Options {
-	everything := cache.ByObject{Label: labels.Everything()}
-	o.Cache.ByObject = map[client.Object]cache.ByObject{
-		&v1alpha1.BundleDeployment{}: everything, &v1alpha1.Bundle{}: everything}
-	ours := labels.Set{v1alpha1.OwnerKindLabel: v1alpha1.BundleDeploymentKind}
-	o.Cache.DefaultLabelSelector = labels.SelectorFromSet(ours)
+	o.Cache = release.CacheOf(o.Cache, labels.Set{v1alpha1.OwnerKindLabel: v1alpha1.BundleDeploymentKind},
+		&v1alpha1.BundleDeployment{}, &v1alpha1.Bundle{})
 	return o
 }
 
@@ -201,11 +196,7 @@ func (p *pass) run(ctx context.Context) (ctrl.Result, error) {
 	if err != nil || installed == nil {
 		return result, err
 	}
-	objects, err := release.Objects(strings.NewReader(installed.Manifest))
-	if err == nil {
-		err = p.watches.Begin(ctx, objects) // changes of the installed objects wake the operator
-	}
-	if err != nil {
+	if err := p.watches.Begin(installed); err != nil { // changes of the installed objects wake the operator
 		return ctrl.Result{}, p.failed(v1alpha1.CreateDynamicWatchFailed, err)
 	}
 	p.set(v1alpha1.Installed, metav1.ConditionTrue, v1alpha1.InstallationSucceeded,

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -18,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -30,11 +28,8 @@ import (
 	"github.com/wavetank/wavetank/controllers/internal/release"
 )
 
-// DefaultNamespace is where the release records are.
-const DefaultNamespace = "olmv1-system"
-
-// Owner is who the release records say owns them.
-const Owner = "operator-controller"
+// DefaultNamespace is where the release records are, and Owner who they say owns them.
+const DefaultNamespace, Owner = "olmv1-system", "operator-controller"
 
 // Reconciler installs ClusterExtensions. Fill in the exported fields and call SetupWithManager.
 type Reconciler struct {
@@ -51,21 +46,18 @@ type Reconciler struct {
 	// ChunkSize is how much of a release record fits into one Secret, in bytes; 1 MiB if zero.
 	ChunkSize int
 
-	policy  policy
-	reads   client.Reader // of extensions
-	helm    *release.Clients
-	watches *release.Watches
-	// identity is this process, among all that ever were.
-	identity string
+	policy   policy
+	reads    client.Reader // of extensions
+	helm     *release.Clients
+	watches  *release.Watches
+	identity string // of this process, among all that ever were
 }
 
 // ManagerOptions returns the options with what the operator needs of its manager: of all kinds but
 // its own the cache holds only what belongs to an extension.
 func ManagerOptions(o ctrl.Options) ctrl.Options {
-	everything := cache.ByObject{Label: labels.Everything()}
-	o.Cache.ByObject = map[client.Object]cache.ByObject{&v1.ClusterExtension{}: everything,
-		&v1.ClusterCatalog{}: everything}
-	o.Cache.DefaultLabelSelector = labels.SelectorFromSet(labels.Set{v1.OwnerKindLabel: v1.ClusterExtensionKind})
+	o.Cache = release.CacheOf(o.Cache, labels.Set{v1.OwnerKindLabel: v1.ClusterExtensionKind}, &v1.ClusterExtension{},
+		&v1.ClusterCatalog{})
 	return o
 }
 
@@ -186,5 +178,3 @@ func (p *pass) writeStatus(ctx context.Context) error {
 func owner(ext *v1.ClusterExtension) metav1.OwnerReference {
 	return *metav1.NewControllerRef(ext, v1.GroupVersion.WithKind(v1.ClusterExtensionKind))
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

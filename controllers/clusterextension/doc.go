@@ -5,8 +5,8 @@
 // It restates, in its own words, the controller of operator-framework/operator-controller and what
 // was proposed around its pull requests 1776 and 1987, which wanted releases to survive an
 // interruption. One pass of the controller is the same for every variant; what a variant adds or
-// leaves out is a line in variants.go. The fixed variant, V6, is the zero value of [Variant] and
-// lives in fix.go; it is meant to be copied.
+// leaves out is a line in variants.go. The fixed variant, V6, is the zero value of [Variant]. It is
+// meant to be copied: controller.go, pass.go and fix.go.
 //
 // It is an ordinary controller-runtime program. Nothing in it knows that it is simulated.
 //

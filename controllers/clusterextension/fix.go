@@ -1,39 +1,27 @@
 // This file exists for the fixed variant: how a release comes through any interruption. It is meant
-// to be copied.
+// to be copied, with controller.go and pass.go.
 //
-//   - Finish first. While the newest record is not deployed, its version is the target, from the
-//     manifest in the record: the catalog is not asked, for an edge from v2 to v3 presupposes a
-//     whole v2. This holds for failures as well as for interruptions, and for a version that is
-//     deployed and not healthy yet, as far as its chart says what healthy means
-//     ([release.HealthKey]). A user who wants out says so by the upgrade constraint policy
-//     SelfCertified.
-//   - Finishing is done in place, on the record that was begun, and what is there already is not
-//     written again. So it may be interrupted as often as you like, anywhere, and there is no
-//     moment between two records.
-//   - The newest record says who may write, and until when: whoever wants to install, upgrade,
-//     repair or prune holds it before. He writes nothing after that time: his connection refuses.
-//     So a process that finds a record in another one's hands waits for that time, and for the
-//     requests that may be under way, and then takes the record over, by a write with an optimistic
-//     lock on what it read before it decided anything. An attempt that takes longer than its time
-//     is not lost: the next one finds less to do. What remains is a process that is frozen between
-//     that check and the wire, or a write that the server takes longer for than the grace: while
-//     webhooks are asked, for one.
-//   - Records are written so that they cannot be torn: chunks are named by their content, they are
-//     written before the index that names them, and old ones are deleted last. A record that an
-//     older version of the operator tore is made again from the catalog, or else the status says
-//     that it is broken and that the catalog no longer has its bundle.
+//   - Finish first. While the newest record is not deployed and healthy, its version is the target,
+//     from the manifest in the record: an edge from v2 to v3 presupposes a whole v2. A user who wants
+//     out sets the upgrade constraint policy SelfCertified.
+//   - It is finished on the record that was begun, and what is there is not written again. So it may
+//     be interrupted anywhere and often, and there is no moment between two records.
+//   - The newest record says who may write, and until when. Whoever installs, upgrades, repairs or
+//     prunes holds it before, by a write with an optimistic lock on what he read before he decided
+//     anything. After that time his connection refuses. Another process waits for that time, and for
+//     requests that may be under way. What remains is a process that is frozen between the check and
+//     the wire, or a write for which the server takes longer than the grace.
+//   - Records cannot be torn: chunks are named by their content and written before the index that
+//     names them, and old ones are deleted last. A record that an older version of the operator tore
+//     is made again from the catalog.
 //   - Before anything is done again, the status says that it was interrupted, and how often.
-//   - Nothing but news and the back-off begins an attempt: events of its own status are dropped, so
-//     that a refusal that says something else each time is tried no sooner. A chart that renders
-//     something else each time is applied once.
+//   - Events of its own status are dropped, so a refusal that says something else each time is tried
+//     no sooner. A chart that renders something else each time is applied once.
 //   - What is dropped is looked for once more when a version is whole: Helm only logs it when it
 //     cannot delete something, and knows nothing of versions that were skipped.
-//   - What was begun of a chart with hooks is not gone on with, as that would leave them out: the
-//     status says so, and how to get out.
+//   - What was begun of a chart with hooks is not gone on with, as that would leave them out.
 //
-// No worker ever waits, but for hooks, and for these no longer than a pass may write: whoever has
-// to, says when to call again. However often an attempt is interrupted it is made again: the status
-// says how often, and from the sixth time on what that may mean.
+// No worker ever waits, except for hooks: whoever has to, says when to call again.
 
 package clusterextension
 
@@ -110,10 +98,9 @@ func (p *pass) finish(ctx context.Context) error {
 	case overridden:
 		err = p.markFailed(begun)
 	case release.Hooked(begun):
-		return p.blocked(bundle, fmt.Errorf("revision %d was not finished, and its chart has hooks, "+
-			"which would be left out if it were; set the upgrade "+
-			"constraint policy to %s to have what is wanted then applied from the "+
-			"beginning", begun.Version, v1.PolicySelfCertified))
+		return p.blocked(bundle, fmt.Errorf("revision %d was not finished, and its chart has hooks, which would be left "+
+			"out if it were; set the upgrade constraint policy to %s to have what is wanted then applied from the beginning",
+			begun.Version, v1.PolicySelfCertified))
 	default:
 		err = p.client.Resume(begun)
 	}
@@ -178,9 +165,8 @@ func (p *pass) hold(ctx context.Context) error {
 		map[string]string{InterruptionsKey: strconv.Itoa(n)})
 	if wait := release.Later(0); errors.As(err, &wait) {
 		if unfinished(release.Status(p.newest)) { // else the one who is at it has the say
-			_ = p.retrying(bundle,
-				fmt.Errorf("it was interrupted, or another process is still at it, which has to stop at %s",
-					p.newest.Annotations[release.UntilKey]))
+			_ = p.retrying(bundle, fmt.Errorf("it was interrupted, or another process is still at it, which has to "+
+				"stop at %s", p.newest.Annotations[release.UntilKey]))
 		}
 		return err
 	} else if err != nil {
@@ -201,8 +187,7 @@ func (p *pass) hold(ctx context.Context) error {
 // heldLabels are what a record that this pass makes says besides its bundle.
 func (p *pass) heldLabels(b *Bundle) map[string]string {
 	return map[string]string{release.HolderKey: p.identity, release.UntilKey: p.end(), InterruptionsKey: "0",
-		PrunedKey: "false",
-		ChartKey:  release.Digest(b.Chart, nil)}
+		PrunedKey: "false", ChartKey: release.Digest(b.Chart, nil)}
 }
 
 // asRead says whether the newest record is still the one that this pass has read at first.
@@ -253,10 +238,9 @@ func (p *pass) mend(ctx context.Context, index *corev1.Secret, torn error) error
 	}
 	i := slices.IndexFunc(bundles, func(b Bundle) bool { return b.Name == bundle.Name })
 	if i < 0 {
-		return p.retrying(bundle,
-			fmt.Errorf("it was interrupted, its release record is broken, and the catalog no longer has the "+
-				"bundle to make it again from; restore the bundle to the catalog, "+
-				"or set the upgrade constraint policy to %s: %w", v1.PolicySelfCertified, torn))
+		return p.retrying(bundle, fmt.Errorf("it was interrupted, its release record is broken, and the catalog no longer "+
+			"has the bundle to make it again from; restore the bundle to the catalog, or set the upgrade constraint "+
+			"policy to %s: %w", v1.PolicySelfCertified, torn))
 	}
 	if err := p.hold(ctx); err != nil {
 		return err
@@ -283,8 +267,8 @@ func (p *pass) prune(ctx context.Context, deployed *helmrelease.Release) error {
 		return nil
 	}
 	if release.Revision(p.newest) != deployed.Version { // it was made in this pass
-		indices, err := p.records.Indices(map[string]string{"name": p.ext.Name,
-			"version": strconv.Itoa(deployed.Version)})
+		version := strconv.Itoa(deployed.Version)
+		indices, err := p.records.Indices(map[string]string{"name": p.ext.Name, "version": version})
 		if err != nil || len(indices) == 0 {
 			return errors.Join(err, fmt.Errorf("the record of revision %d cannot be found", deployed.Version))
 		}
@@ -303,9 +287,6 @@ func (p *pass) prune(ctx context.Context, deployed *helmrelease.Release) error {
 }
 
 func interruptions(index *corev1.Secret) int {
-	n, err := strconv.Atoi(index.Annotations[InterruptionsKey])
-	if err != nil {
-		return 0 // an older version of this operator made the record
-	}
+	n, _ := strconv.Atoi(index.Annotations[InterruptionsKey]) // 0 if an older version of this operator made it
 	return n
 }

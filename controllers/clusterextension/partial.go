@@ -18,6 +18,18 @@ import (
 	"github.com/wavetank/wavetank/controllers/internal/release"
 )
 
+// clear does what the variant does about a pending record. Unless it goes on in the same pass, the
+// error says that there will be another.
+func (p *pass) clear(pending *helmrelease.Release) (newest *helmrelease.Release, err error) {
+	if err := p.policy.pending(p, pending); err != nil {
+		return nil, err
+	}
+	if !p.policy.goOn {
+		return nil, fmt.Errorf("%s was interrupted while %s; trying again", bundleOf(pending.Labels), pending.Info.Status)
+	}
+	return p.client.Get()
+}
+
 // undo (V1) goes back to where it was before.
 func (p *pass) undo(pending *helmrelease.Release) error { return p.client.Undo(pending) }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/releaseutil"
 	"helm.sh/helm/v3/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -43,8 +44,7 @@ type pass struct {
 
 func (p *pass) run(ctx context.Context) error {
 	if !p.ext.DeletionTimestamp.IsZero() {
-		// The caches of this process hold nothing of it that would not go by itself, and what it
-		// has installed goes with it.
+		// What it has installed goes with it, and so does what the caches of this process hold.
 		controllerutil.RemoveFinalizer(p.ext, v1.CleanupUnpackCacheFinalizer)
 		controllerutil.RemoveFinalizer(p.ext, v1.CleanupContentManagerCacheFinalizer)
 		return nil
@@ -76,10 +76,10 @@ func (p *pass) run(ctx context.Context) error {
 		return p.retrying(nil, err)
 	}
 	made, err := p.apply(ctx, wanted)
-	if err != nil {
-		return p.retrying(wanted, err)
+	if err == nil {
+		err = p.watches.Begin(made) // changes of the installed objects wake the operator
 	}
-	if err := p.watch(ctx, made); err != nil {
+	if err != nil {
 		return p.retrying(wanted, err)
 	}
 	arrived := p.policy.fenced && (p.newest == nil || release.Revision(p.newest) != made.Version)
@@ -109,9 +109,6 @@ func (p *pass) open(ctx context.Context) error {
 		return err
 	}
 	p.records = &release.Chunked{Secrets: secrets, Owner: Owner, For: owner(p.ext), Size: p.ChunkSize}
-	if p.policy.fenced {
-		p.records.Careful, p.records.Holder = true, p.identity
-	}
 	config, err := p.helm.Configuration(ctx, p.ext.Spec.Namespace, p.records)
 	if err != nil {
 		return err
@@ -121,7 +118,7 @@ func (p *pass) open(ctx context.Context) error {
 	p.client = &release.Client{Config: config, Name: p.ext.Name, Namespace: p.ext.Spec.Namespace, Marks: marks,
 		MaxHistory: mostRecords, Confirm: p.policy.fenced, CleanUp: release.CleanUp{Off: true}}
 	if p.policy.fenced {
-		p.client.Timeout = time.Until(p.until)
+		p.records.Careful, p.records.Holder, p.client.Timeout = true, p.identity, time.Until(p.until)
 	}
 	return nil
 }
@@ -134,16 +131,13 @@ func (p *pass) installed() (*Bundle, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	var newest *helmrelease.Release
+	releaseutil.Reverse(history, releaseutil.SortByRevision)
 	for _, r := range history {
-		if r.Info.Status == helmrelease.StatusDeployed && (newest == nil || r.Version > newest.Version) {
-			newest = r
+		if r.Info.Status == helmrelease.StatusDeployed {
+			return bundleOf(r.Labels), nil
 		}
 	}
-	if newest == nil {
-		return nil, nil
-	}
-	return bundleOf(newest.Labels), nil
+	return nil, nil
 }
 
 // apply has Helm install or upgrade to a bundle, or puts back what has drifted.
@@ -159,15 +153,8 @@ func (p *pass) apply(ctx context.Context, b *Bundle) (*helmrelease.Release, erro
 	if p.policy.fenced && !p.asRead(newest) {
 		return nil, release.AtOnce
 	}
-	if newest != nil && newest.Info.Status.IsPending() && p.policy.pending != nil {
-		if err := p.policy.pending(p, newest); err != nil {
-			return nil, err
-		}
-		if !p.policy.goOn {
-			return nil, fmt.Errorf("%s was interrupted while %s; trying again", bundleOf(newest.Labels),
-				newest.Info.Status)
-		}
-		if newest, err = p.client.Get(); err != nil {
+	if p.policy.pending != nil && newest != nil && newest.Info.Status.IsPending() {
+		if newest, err = p.clear(newest); err != nil {
 			return nil, err
 		}
 	}
@@ -188,8 +175,7 @@ func (p *pass) apply(ctx context.Context, b *Bundle) (*helmrelease.Release, erro
 	return p.client.Upgrade(b.Chart, map[string]any{})
 }
 
-// needsUpgrade compares the newest record with what the bundle's chart renders now; the fixed
-// variant with the chart.
+// needsUpgrade compares the newest record with what the chart renders now; V6 with the chart.
 func (p *pass) needsUpgrade(newest *helmrelease.Release, b *Bundle) (bool, error) {
 	s := newest.Info.Status
 	if p.policy.fenced && s == helmrelease.StatusDeployed && newest.Labels[ChartKey] == p.client.Labels[ChartKey] {
@@ -199,17 +185,7 @@ func (p *pass) needsUpgrade(newest *helmrelease.Release, b *Bundle) (bool, error
 	if err != nil {
 		return false, err
 	}
-	return desired.Manifest != newest.Manifest || s == helmrelease.StatusFailed ||
-		s == helmrelease.StatusSuperseded, nil
-}
-
-// watch makes sure that changes of the installed objects wake the operator.
-func (p *pass) watch(ctx context.Context, of *helmrelease.Release) error {
-	objects, err := release.Objects(strings.NewReader(of.Manifest))
-	if err != nil {
-		return err
-	}
-	return p.watches.Begin(ctx, objects)
+	return desired.Manifest != newest.Manifest || s == helmrelease.StatusFailed || s == helmrelease.StatusSuperseded, nil
 }
 
 // setInstalled writes down what is installed.
@@ -233,20 +209,19 @@ func (p *pass) retrying(b *Bundle, err error) error {
 	if b != nil {
 		err = fmt.Errorf("error for resolved %s: %w", b, err)
 	}
-	p.set(v1.TypeProgressing, metav1.ConditionTrue, v1.ReasonRetrying, oneLine(err.Error()))
+	p.set(v1.TypeProgressing, metav1.ConditionTrue, v1.ReasonRetrying, err.Error())
 	return err
 }
 
 // blocked writes down what only the user can change, and returns an error for which the work queue
 // does not try again.
 func (p *pass) blocked(b *Bundle, err error) error {
-	p.set(v1.TypeProgressing, metav1.ConditionFalse, v1.ReasonBlocked,
-		oneLine(fmt.Sprintf("error for resolved %s: %v", b, err)))
+	p.set(v1.TypeProgressing, metav1.ConditionFalse, v1.ReasonBlocked, fmt.Sprintf("error for resolved %s: %v", b, err))
 	return reconcile.TerminalError(err)
 }
 
 func (p *pass) set(kind string, status metav1.ConditionStatus, reason, message string) {
 	apimeta.SetStatusCondition(&p.ext.Status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: release.Said(message),
-		ObservedGeneration: p.ext.Generation})
+		Type: kind, Status: status, Reason: reason, ObservedGeneration: p.ext.Generation,
+		Message: release.Said(strings.Join(strings.Fields(message), " "))})
 }

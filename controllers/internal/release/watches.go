@@ -4,14 +4,17 @@
 package release
 
 import (
-	"context"
 	"fmt"
+	"strings"
 	"sync"
 
+	"helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -19,6 +22,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
+
+// CacheOf changes a cache so that it holds all objects of some kinds, and of the others those with a
+// label.
+func CacheOf(o cache.Options, label labels.Set, all ...client.Object) cache.Options {
+	o.ByObject = map[client.Object]cache.ByObject{}
+	for _, of := range all {
+		o.ByObject[of] = cache.ByObject{Label: labels.Everything()}
+	}
+	o.DefaultLabelSelector = labels.SelectorFromSet(label)
+	return o
+}
 
 // Watches are one for each kind. Events of an installed object go to its owner.
 type Watches struct {
@@ -36,7 +50,11 @@ func NewWatches(mgr ctrl.Manager, c controller.Controller, owner client.Object) 
 }
 
 // Begin watches the kinds of a release's objects, as far as they are not watched yet.
-func (w *Watches) Begin(_ context.Context, objects []*unstructured.Unstructured) error {
+func (w *Watches) Begin(of *release.Release) error {
+	objects, err := Objects(strings.NewReader(of.Manifest))
+	if err != nil {
+		return err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, o := range objects {
@@ -44,11 +62,11 @@ func (w *Watches) Begin(_ context.Context, objects []*unstructured.Unstructured)
 		if w.begun[kind] {
 			continue
 		}
-		of := &unstructured.Unstructured{}
-		of.SetGroupVersionKind(kind)
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(kind)
 		scheme, mapper, only := w.mgr.GetScheme(), w.mgr.GetRESTMapper(), handler.OnlyControllerOwner()
 		owner := handler.EnqueueRequestForOwner(scheme, mapper, w.owner, only)
-		err := w.controller.Watch(source.Kind[client.Object](w.mgr.GetCache(), of, owner, dependents()))
+		err := w.controller.Watch(source.Kind[client.Object](w.mgr.GetCache(), object, owner, dependents()))
 		if err != nil {
 			return fmt.Errorf("watching %s: %w", kind.Kind, err)
 		}
