@@ -3,6 +3,7 @@ package reports
 import (
 	"flag"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -36,6 +37,29 @@ func TestTheCataloguePageIsFresh(t *testing.T) {
 			t.Errorf("CATALOGUE.md is stale; run make catalogue. It does not have:\n%s", section)
 		}
 	}
+}
+
+// The card of a story names its class, and links to that on the page beside it.
+func TestCardsNameTheirClass(t *testing.T) {
+	path, err := WriteCatalogue("..", filepath.Join(t.TempDir(), "catalogue"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const file = "scenarios/promotion/testdata/catalogue/default-trace--V1.txtar"
+	const class = `<a href="classes.html#it-acts-on-a-stale-read">It acts on a stale read</a>`
+	for _, card := range strings.Split(string(page), "<article") {
+		if strings.Contains(card, file) {
+			if !strings.Contains(card, class) {
+				t.Errorf("the card does not name its class:\n%s", card)
+			}
+			return
+		}
+	}
+	t.Errorf("there is no card of %s", file)
 }
 
 func TestAnEntryNamesItsPattern(t *testing.T) {

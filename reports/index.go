@@ -34,9 +34,9 @@ func newCard(s *story.Story) card {
 
 var markdownLink = regexp.MustCompile(`^\[(.*)\]\((.*)\)$`)
 
-// CataloguePage is the catalogue with a picture of each story. link says where a story's timeline
-// and its file are, as seen from the page; "" for nowhere. index is a link back, or "".
-func CataloguePage(entries []Entry, link func(Entry) (timeline, file string), index string) ([]byte, error) {
+// cataloguePage is the catalogue with a picture of each story. complete sets links of a card. index
+// is a link back, or "".
+func cataloguePage(entries []Entry, complete func(*card, Entry) error, index string) ([]byte, error) {
 	type folder struct {
 		Name  string
 		Cards []card
@@ -47,7 +47,9 @@ func CataloguePage(entries []Entry, link func(Entry) (timeline, file string), in
 			folders = append(folders, folder{Name: e.Folder})
 		}
 		c := newCard(e.Story)
-		c.Page, c.File = link(e)
+		if err := complete(&c, e); err != nil {
+			return nil, err
+		}
 		if m := markdownLink.FindStringSubmatch(e.Thread); m != nil {
 			c.Thread, c.ThreadURL = m[1], m[2]
 		}
@@ -73,12 +75,18 @@ func WriteCatalogue(root, dir, back string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	html, err := CataloguePage(entries, func(e Entry) (timeline, file string) {
-		timeline = timelineOf(e.File)
-		if !exists(filepath.Join(dir, filepath.FromSlash(timeline))) {
-			timeline = ""
+	cells, err := knownCells(root)
+	if err != nil {
+		return "", err
+	}
+	classes := classLinks{cells: cells, page: ClassesFile}
+	html, err := cataloguePage(entries, func(c *card, e Entry) (err error) {
+		c.File = up + "/" + e.File
+		if timeline := timelineOf(e.File); exists(filepath.Join(dir, filepath.FromSlash(timeline))) {
+			c.Page = timeline
 		}
-		return timeline, up + "/" + e.File
+		c.Class, err = classes.of(e.Story)
+		return err
 	}, back)
 	if err != nil {
 		return "", err
