@@ -224,6 +224,11 @@ matrices: ## Make the runs that results.json lacks (STORY=name for one scenario,
 matrix-pages: ## Write scenarios/*/README.md anew from the results on file (STORY=name for one).
 	@set -e; for d in $(MATRICES); do (cd $$d && $(MATRIX) -matrix.page); done
 
+.PHONY: story-texts
+story-texts: ## Replay every stored story and write its text as it reads now (STORY=name for one scenario).
+	@set -e; for d in $(MATRICES); do (cd $$d && $(MATRIX) -matrix.texts); done
+	go test -count=1 -timeout $(TIMEOUT) ./reports -update
+
 PROVE ?= 100
 .PHONY: reprove
 reprove: ## Every kept story once more, and every passing cell PROVE (100) times; two scenarios at a time. Leaves pages in reports/out/catalogue.

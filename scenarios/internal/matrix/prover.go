@@ -27,6 +27,7 @@ import (
 var (
 	write  = flag.Bool("matrix.write", false, "make the runs that the results lack; write results, page and stories")
 	paint  = flag.Bool("matrix.page", false, "write only the page, from the results on file")
+	texts  = flag.Bool("matrix.texts", false, "replay every stored story, and write its text as it reads now")
 	runs   = flag.Int("matrix.runs", 0, "runs of each passing cell: by default 3, or as many as its result needs")
 	limit  = flag.Duration("matrix.for", 0, "most real time for each passing cell; 0 means no limit")
 	commit = flag.String("matrix.commit", "", "the commit that the results name")
@@ -65,7 +66,7 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 			p.write(t)
 		}
 		return
-	case !Replaying() && !*write:
+	case !Replaying() && !*write && !*texts:
 		t.Run("page", func(t *testing.T) {
 			table.checkSituations(t)
 			for _, wrong := range p.stale(folder(t)) {
@@ -130,6 +131,12 @@ func (p *prover[V]) one(t *testing.T, c Case[V], v V, k *cell) {
 	case Replaying():
 		sim.Explore(t, c.Scenario(v))
 	case outcome == NotRun:
+	case *texts:
+		if k.Story == k.storyName() {
+			if err := p.replay(t, c, v, k); err != nil {
+				t.Error(err)
+			}
+		}
 	case outcome == Fails:
 		p.fail(t, c, v, k)
 	case k.needsRuns():

@@ -78,6 +78,8 @@ func (p *prover[V]) replay(t testing.TB, asked Case[V], v V, c *cell) error {
 		err = fmt.Errorf("%d faults were injected, not %d as %s says", f.Story.After.Faults, c.Faults, results)
 	case *write:
 		c.Unreached = unreached
+	case *texts && c.Story == c.storyName():
+		err = rewrite(path, f.Story)
 	case !slices.Equal(unreached, c.Unreached):
 		err = fmt.Errorf("%s is not injected %v, and %s says so of %v", p.table.Fixed, unreached, results, c.Unreached)
 	}
@@ -212,7 +214,7 @@ func (p *prover[V]) candidates() (out []candidate[V], err error) {
 			if k.Story, err = story.Read(k.file); err != nil {
 				return nil, err
 			}
-			k.abridge()
+			abridge(k.Story)
 		}
 		out = append(out, k)
 	}
@@ -226,13 +228,25 @@ func (p *prover[V]) candidates() (out []candidate[V], err error) {
 }
 
 // abridge leaves out the middle of a long history.
-func (c *candidate[V]) abridge() {
-	if len(c.History) <= longestHistory {
+func abridge(s *story.Story) {
+	if len(s.History) <= longestHistory {
 		return
 	}
-	left := len(c.History) - longestHistory + 1
+	left := len(s.History) - longestHistory + 1
 	mark := fmt.Sprintf("… %d lines left out; a replay has them all …", left)
-	c.History = slices.Concat(c.History[:headOfHistory], []string{mark}, c.History[headOfHistory+left:])
+	s.History = slices.Concat(s.History[:headOfHistory], []string{mark}, s.History[headOfHistory+left:])
+}
+
+// rewrite gives a stored story the text that its replay has now. Its choices, and how they were
+// found, stay.
+func rewrite(path string, now *story.Story) error {
+	s, err := story.Read(path)
+	if err != nil {
+		return err
+	}
+	s.Site, s.Message, s.History, s.After, s.Versions = now.Site, now.Message, now.History, now.After, now.Versions
+	abridge(s)
+	return os.WriteFile(path, s.Encode(), 0o666)
 }
 
 // borrow looks for a chosen story of the same property that makes a cell fail, and writes it into

@@ -20,6 +20,7 @@ import (
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
 )
 
 // A failure that cannot be repeated is refused at once, and the error says what to run. It was
@@ -130,5 +131,42 @@ func TestAnErrorKeepsTheStoriesOfOtherCells(t *testing.T) {
 		if err != nil || !strings.HasSuffix(s.Replay, "-sim.replay="+path) {
 			t.Errorf("%s says it is replayed with %q, %v", path, s.Replay, err)
 		}
+	}
+}
+
+// The text of a stored story is written anew from its replay, and nothing else of it.
+func TestTextsAreWrittenAnew(t *testing.T) {
+	t.Chdir(t.TempDir())
+	table := toys()
+	table.Cases[0].New = lottery
+	cells, err := table.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, found := prover[toy]{table: table, cells: merge(cells, nil)}, t.TempDir()
+	c := &p.cells[0]
+	c.observe(t, sim.Explore(t, lottery("bad"), sim.Stories(found)), "it is good")
+	if err := errors.Join(c.keep(found), p.choose(t)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(catalogue, c.Story)
+	want, err := story.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := *want
+	old.Message, old.History = "it was bad", slices.Repeat([]string{"00:00.000  nothing"}, 2*longestHistory)
+	if err := os.WriteFile(path, old.Encode(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	*texts = true
+	defer func() { *texts = false }()
+	p.one(t, table.Cases[0], "bad", c)
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want.Encode()), string(got)); d != "" {
+		t.Error(d)
 	}
 }
