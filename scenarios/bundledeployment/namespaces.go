@@ -6,7 +6,6 @@ package bundledeployment
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +13,7 @@ import (
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/models/namespace"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 )
 
 // holder is a controller that has a finalizer on ConfigMaps, and takes its time to take it off one
@@ -53,29 +53,5 @@ func (s Setting) namespaces() actor.Actor {
 	if s.OldServer {
 		options = append(options, namespace.RefuseSecondDelete())
 	}
-	return slowActor{namespace.New(options...), s.Terminates}
-}
-
-type slowActor struct {
-	actor.Actor
-	begins time.Duration
-}
-
-// Serve implements actor.Server.
-func (s slowActor) Serve(server *apiserver.Server) { s.Actor.(actor.Server).Serve(server) }
-
-// Begin implements actor.Actor.
-func (s slowActor) Begin(c actor.Cluster) { s.Actor.Begin(slowCluster{c, s.begins}) }
-
-type slowCluster struct {
-	actor.Cluster
-	begins time.Duration
-}
-
-// After implements actor.Cluster.
-func (c slowCluster) After(d time.Duration, key string, step func()) {
-	if strings.HasPrefix(key, "wait ") {
-		d = max(d, c.begins)
-	}
-	c.Cluster.After(d, key, step)
+	return worlds.Slow(namespace.New(options...), "wait ", s.Terminates)
 }

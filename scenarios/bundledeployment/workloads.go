@@ -11,6 +11,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -148,7 +149,7 @@ func mended(mend func(*World), more func(*World) time.Duration) func(*World) {
 
 var (
 	// environmentMended has what was missing come to be there.
-	environmentMended = mended(func(w *World) { w.Apply(Namespace(cause)) },
+	environmentMended = mended(func(w *World) { w.Apply(worlds.Namespace(cause)) },
 		func(*World) time.Duration { return longestSleep })
 	// deploymentMended has the deployment not want it any more.
 	deploymentMended = mended(func(w *World) { w.accept(app, "app", "apps") }, (*World).looks)
@@ -258,7 +259,7 @@ func interrupted(w *World) {
 	w.workThenSettle()
 	w.accept(app, "wide", "apps")
 	w.workThenSettle()
-	w.Remove(Namespace("apps-more"))
+	w.Remove(worlds.Namespace("apps-more"))
 	w.workThenSettle()
 }
 
@@ -290,7 +291,7 @@ func twoLeaders(refusedFirst bool) func(*World) {
 			w.accept(app, image, "apps")
 			w.Sleep(20 * time.Second)
 		}
-		w.Remove(Namespace("apps-more"))
+		w.Remove(worlds.Namespace("apps-more"))
 		w.Sleep(20 * time.Minute)
 	}
 }

@@ -4,21 +4,16 @@ package bundledeployment
 
 import (
 	"encoding/json"
-	"errors"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
-	"github.com/wavetank/wavetank/internal/versions"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -82,7 +77,7 @@ func Begin(w *sim.World, s Setting) *World {
 		w.Builtin(&holder{after: s.Held})
 	}
 	world := &World{World: w, Record: NewRecord(s.Terminates + s.Slower + s.Held), setting: s}
-	w.Apply(Namespace(bundledeployment.DefaultNamespace))
+	w.Apply(worlds.Namespace(bundledeployment.DefaultNamespace))
 	world.replica(Operator)
 	if s.Replicas > 1 {
 		world.replica(Second)
@@ -108,18 +103,10 @@ func (s Setting) options() ctrl.Options {
 	o := bundledeployment.ManagerOptions(ctrl.Options{Scheme: scheme})
 	o.Controller.UsePriorityQueue = ptr.To(!s.Classic)
 	if s.Replicas > 1 && !s.Unelected {
-		o.LeaderElection, o.LeaderElectionReleaseOnCancel = true, true
-		o.LeaderElectionID, o.LeaderElectionNamespace = "510f803c.core.rukpak.io", bundledeployment.DefaultNamespace
+		worlds.Elect(&o, "510f803c.core.rukpak.io", bundledeployment.DefaultNamespace)
 	}
 	if s.ReadYourWrites {
-		o.NewClient = func(config *rest.Config, options client.Options) (client.Client, error) {
-			cache := *options.Cache
-			if !versions.ReadYourWrites(&cache) {
-				return nil, errors.New("a client that reads its own writes needs controller-runtime 0.25")
-			}
-			options.Cache = &cache
-			return client.New(config, options)
-		}
+		worlds.ReadYourWrites(&o)
 	}
 	return o
 }
@@ -127,23 +114,8 @@ func (s Setting) options() ctrl.Options {
 // What all runs share, made once: as in an operator's main, and because it takes longer than a run.
 var (
 	crds   = bundledeployment.CRDs()
-	scheme = newScheme()
+	scheme = worlds.Scheme(v1alpha1.AddToScheme)
 )
-
-func newScheme() *runtime.Scheme {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			panic(err)
-		}
-	}
-	return scheme
-}
-
-// Namespace is an empty namespace.
-func Namespace(name string) *corev1.Namespace {
-	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-}
 
 // Deployment installs the chart of an image into a namespace, with more values for the chart.
 func Deployment(name, image, namespace, values string) *v1alpha1.BundleDeployment {

@@ -12,6 +12,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -225,7 +226,7 @@ func Full(sentences ...string) Workload {
 func (s *World) allows() {
 	s.read(s.History())
 	s.failing, s.quiet = false, true
-	s.Apply(Namespace(cause))
+	s.Apply(worlds.Namespace(cause))
 }
 
 // Overridden has the server refuse version 2 for good; the user then says that version 3 may be
@@ -265,9 +266,9 @@ func Emptied(sentences ...string) Workload {
 	return from(deployed, sentences, func(s *World) {
 		s.Offers(two)
 		s.Sleep(20 * time.Millisecond)
-		s.Remove(Namespace(apps))
+		s.Remove(worlds.Namespace(apps))
 		s.Sleep(s.Setting.Terminates + time.Minute)
-		s.Apply(Namespace(apps))
+		s.Apply(worlds.Namespace(apps))
 	})
 }
 

@@ -4,17 +4,12 @@
 package clusterextension
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,9 +17,9 @@ import (
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/internal/versions"
 	"github.com/wavetank/wavetank/models/migration"
 	"github.com/wavetank/wavetank/models/namespace"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 )
 
@@ -88,9 +83,9 @@ func Begin(w *sim.World, s Setting) *World {
 	out.counts = s.Variant == clusterextension.V6
 	w.Builtin(out.Data)
 	if s.Terminates > 0 {
-		w.Builtin(slowly{namespace.New(), s.Terminates})
+		w.Builtin(worlds.Slow(namespace.New(), "wait ", s.Terminates))
 	}
-	w.Apply(Namespace(clusterextension.DefaultNamespace), Namespace(apps))
+	w.Apply(worlds.Namespace(clusterextension.DefaultNamespace), worlds.Namespace(apps))
 	out.Replica(Operator)
 	if s.Replicas > 1 {
 		out.Replica(Second)
@@ -114,19 +109,10 @@ func (s Setting) options() ctrl.Options {
 	o := clusterextension.ManagerOptions(ctrl.Options{Scheme: scheme})
 	o.Controller.UsePriorityQueue = ptr.To(!s.Classic)
 	if s.Replicas > 1 {
-		o.LeaderElection, o.LeaderElectionID = true, "9c4404e7.operatorframework.io"
-		o.LeaderElectionNamespace = clusterextension.DefaultNamespace
-		o.LeaderElectionReleaseOnCancel = true
+		worlds.Elect(&o, "9c4404e7.operatorframework.io", clusterextension.DefaultNamespace)
 	}
 	if s.ReadYourWrites {
-		o.NewClient = func(config *rest.Config, options client.Options) (client.Client, error) {
-			cache := *options.Cache
-			if !versions.ReadYourWrites(&cache) {
-				return nil, errors.New("a client that reads its own writes needs controller-runtime 0.25")
-			}
-			options.Cache = &cache
-			return client.New(config, options)
-		}
+		worlds.ReadYourWrites(&o)
 	}
 	return o
 }
@@ -189,23 +175,8 @@ func extension() *v1.ClusterExtension {
 	}
 }
 
-// Namespace is an empty namespace.
-func Namespace(name string) *corev1.Namespace {
-	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-}
-
 // What all runs share, made once: as in an operator's main, and because it takes longer than a run.
 var (
 	crds   = clusterextension.CRDs()
-	scheme = newScheme()
+	scheme = worlds.Scheme(v1.AddToScheme)
 )
-
-func newScheme() *runtime.Scheme {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			panic(fmt.Sprintf("the operator's scheme cannot be built: %v", err))
-		}
-	}
-	return scheme
-}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 )
 
@@ -69,14 +70,14 @@ var corners = []corner{
 		s.Runs("dev", "v2")
 	}},
 	{"an environment is added", func(s *World) {
-		s.Apply(Namespace("canary"), App("canary"))
+		s.Apply(worlds.Namespace("canary"), App("canary"))
 		s.Runs("dev", "v2")
 		s.Sleep(soon)
 		s.Environments = []string{"dev", "canary", "staging"}
 		s.Apply(Pipeline(s.Environments...))
 	}},
 	{"environments change places", func(s *World) {
-		s.Apply(Namespace("prod"), App("prod"))
+		s.Apply(worlds.Namespace("prod"), App("prod"))
 		s.Environments = []string{"dev", "staging", "prod"}
 		s.Apply(Pipeline(s.Environments...))
 		s.Settle()
@@ -92,9 +93,9 @@ var corners = []corner{
 	{late, func(s *World) {
 		s.Environments = []string{"dev", "staging", "prod"}
 		for _, env := range s.Environments {
-			s.Apply(Namespace(second(env)))
+			s.Apply(worlds.Namespace(second(env)))
 		}
-		s.Apply(Namespace("prod"), App("prod"), App("dev-2"), App("prod-2"), doubled(Pipeline(s.Environments...), nil))
+		s.Apply(worlds.Namespace("prod"), App("prod"), App("dev-2"), App("prod-2"), doubled(Pipeline(s.Environments...), nil))
 		s.Runs("dev", "v2")
 		s.Runs("dev-2", "v2")
 		s.Sleep(time.Minute)
@@ -149,7 +150,7 @@ func moves(s *World) {
 // has been refused.
 func isCorrected(s *World) {
 	s.outages.missing = "/repos/acme/shpo/"
-	s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), App("dev"), App("staging"),
+	s.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), worlds.Namespace("staging"), App("dev"), App("staging"),
 		in("shpo", Pipeline("dev", "staging")))
 	s.Runs("dev", "v1")
 	s.Sleep(time.Minute)
@@ -231,5 +232,5 @@ func isRefused(s *World) {
 		}
 	}
 	s.over = true
-	s.Apply(Namespace("the-end")) // a step, after which properties are judged
+	s.Apply(worlds.Namespace("the-end")) // a step, after which properties are judged
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -63,7 +64,7 @@ func (w *World) isCleared(only string) {
 		}
 		return nil
 	})
-	w.Apply(Namespace("the-end")) // a step, after which properties are judged
+	w.Apply(worlds.Namespace("the-end")) // a step, after which properties are judged
 }
 
 // outdoesElsewhere has the repository go in which a pull request is open, and dev go on by way of
@@ -86,7 +87,7 @@ func outdoesElsewhere(s *World) {
 func onlyOneComesBack(s *World) {
 	p := Pipeline("dev", "staging", "prod")
 	p.Spec.Environments[2].Promotion = in("prod", Pipeline()).Spec.Promotion
-	s.Apply(Namespace("prod"), App("prod"))
+	s.Apply(worlds.Namespace("prod"), App("prod"))
 	s.Runs("prod", "v1")
 	s.Apply(p)
 	s.Runs("dev", "v2")
@@ -104,7 +105,7 @@ func onlyOneComesBack(s *World) {
 func takenOut(s *World) {
 	s.Runs("dev", "v2")
 	s.Settle()
-	s.Apply(Namespace("prod"), App("prod"))
+	s.Apply(worlds.Namespace("prod"), App("prod"))
 	s.Runs("prod", "v1")
 	s.Apply(Pipeline("dev", "prod"))
 	s.Runs("dev", "v3")
@@ -119,10 +120,10 @@ func inTwoClusters(environments ...string) opening {
 		s := between(environments...)(w, v)
 		var there []string
 		var apps []client.Object
-		s.Apply(Namespace("shop"), gitopsCluster(), kubeconfig("there.example"))
+		s.Apply(worlds.Namespace("shop"), gitopsCluster(), kubeconfig("there.example"))
 		s.clusterIsReady("connected")
 		for _, env := range environments {
-			s.Apply(Namespace(env), App(env))
+			s.Apply(worlds.Namespace(env), App(env))
 			s.More[env] = []string{second(env)}
 			there, apps = append(there, second(env)), append(apps, App(second(env)))
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -60,9 +61,9 @@ func tuned(tune func(*ctrl.Options), environments ...string) opening {
 // is the only reason to run.
 func quietly(w *sim.World, v promotion.Variant) *World {
 	s := between("dev", "staging")(w, v)
-	s.Apply(Namespace("shop"))
+	s.Apply(worlds.Namespace("shop"))
 	for _, env := range s.Environments {
-		s.Apply(Namespace(env), App(env))
+		s.Apply(worlds.Namespace(env), App(env))
 		s.Runs(env, "v1")
 	}
 	s.Apply(Pipeline(s.Environments...))
@@ -79,7 +80,7 @@ func remotely(w *sim.World, v promotion.Variant) *World {
 }
 
 func (w *World) remotely() {
-	w.Apply(Namespace("shop"), gitopsCluster(), kubeconfig("prod.example"), Namespace("dev"), App("dev"))
+	w.Apply(worlds.Namespace("shop"), gitopsCluster(), kubeconfig("prod.example"), worlds.Namespace("dev"), App("dev"))
 	w.clusterIsReady("connected")
 	w.Elsewhere("prod.example", "prod").Apply(App("prod"))
 	w.Runs("dev", "v1")
@@ -92,7 +93,7 @@ func notifying(w *sim.World, v promotion.Variant) *World {
 	s := between("dev", "staging")(w, v)
 	p := Pipeline("dev", "staging")
 	p.Spec.Promotion.Strategy = v1alpha1.Strategy{Notification: &v1alpha1.NotificationStrategy{}}
-	s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), App("dev"), App("staging"), p)
+	s.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), worlds.Namespace("staging"), App("dev"), App("staging"), p)
 	w.Sleep(dwell)
 	return s
 }
@@ -121,7 +122,7 @@ func leftover(priority bool) opening {
 
 // openWithoutStaging is Open, but the application of staging is missing.
 func (w *World) openWithoutStaging() {
-	w.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), App("dev"), Pipeline("dev", "staging"))
+	w.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), worlds.Namespace("staging"), App("dev"), Pipeline("dev", "staging"))
 }
 
 // movesOn has dev report a new revision once, in a world that is otherwise at rest.
@@ -260,14 +261,14 @@ const longAbsent = 30 * time.Minute
 
 // isAbsent has a target that nobody creates: what the thread reports.
 func isAbsent(s *World) {
-	s.Apply(Namespace("shop"), Namespace("dev"), Pipeline("dev"))
+	s.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), Pipeline("dev"))
 	s.Sleep(longAbsent)
 	s.Settle()
 }
 
 // isAbsentThere has such a target in another cluster, which is known from the start.
 func isAbsentThere(s *World) {
-	s.Apply(Namespace("shop"), gitopsCluster(), kubeconfig("prod.example"), Namespace("dev"), App("dev"))
+	s.Apply(worlds.Namespace("shop"), gitopsCluster(), kubeconfig("prod.example"), worlds.Namespace("dev"), App("dev"))
 	s.clusterIsReady("connected")
 	s.Elsewhere("prod.example", "prod")
 	s.Runs("dev", "v1")
@@ -281,7 +282,7 @@ func isAbsentThere(s *World) {
 func becomesKnown(s *World) {
 	s.Elsewhere("prod.example", "prod").Apply(App("prod"))
 	s.Runs("prod", "v1")
-	s.Apply(Namespace("shop"), Namespace("dev"), App("dev"), Away(Pipeline("dev", "prod"), "prod"))
+	s.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), App("dev"), Away(Pipeline("dev", "prod"), "prod"))
 	s.Runs("dev", "v1")
 	s.Sleep(time.Minute)
 	s.Apply(gitopsCluster())
@@ -330,8 +331,8 @@ func doubled(p *v1alpha1.Pipeline, cluster *v1alpha1.CrossNamespaceClusterRefere
 // hastensWithSecond has both targets of dev ready with a revision while the second one of staging
 // is missing.
 func hastensWithSecond(s *World) {
-	s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), Namespace(second("dev")),
-		Namespace(second("staging")))
+	s.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), worlds.Namespace("staging"), worlds.Namespace(second("dev")),
+		worlds.Namespace(second("staging")))
 	s.Apply(App("dev"), App(second("dev")), App("staging"), doubled(Pipeline("dev", "staging"), nil))
 	s.Runs("dev", "v1")
 	s.Runs(second("dev"), "v1")
@@ -344,7 +345,7 @@ func hastensWithSecond(s *World) {
 // reached, then has nothing in it.
 func hastensThere(s *World) {
 	there := s.Elsewhere("prod.example", "prod")
-	s.Apply(Namespace("shop"), Namespace("dev"), App("dev"), Away(Pipeline("dev", "prod"), "prod"))
+	s.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), App("dev"), Away(Pipeline("dev", "prod"), "prod"))
 	s.Runs("dev", "v1")
 	for _, known := range []func(){
 		func() { s.Apply(gitopsCluster()) },

@@ -14,9 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -26,6 +24,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 )
 
@@ -119,24 +118,14 @@ func setup(v promotion.Variant, workers int) func(ctrl.Manager) error {
 // What all runs share, made once: as in an operator's main, and because it takes longer than a run.
 var (
 	crds   = promotion.CRDs()
-	scheme = newScheme()
+	scheme = worlds.Scheme(v1alpha1.AddToScheme)
 )
-
-func newScheme() *runtime.Scheme {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			panic(fmt.Sprintf("the operator's scheme cannot be built: %v", err))
-		}
-	}
-	return scheme
-}
 
 // Open applies the namespaces, the application of every environment, and the pipeline.
 func (s *World) Open() {
-	s.Apply(Namespace("shop"))
+	s.Apply(worlds.Namespace("shop"))
 	for _, env := range s.Environments {
-		s.Apply(Namespace(env), App(env))
+		s.Apply(worlds.Namespace(env), App(env))
 	}
 	s.Apply(Pipeline(s.Environments...))
 }
@@ -195,11 +184,6 @@ func (s *World) Deliver() {
 	}
 }
 
-// Namespace is an empty namespace.
-func Namespace(name string) *corev1.Namespace {
-	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-}
-
 // App is the application web in one environment.
 func App(env string) *unstructured.Unstructured {
 	app := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"path": "./" + env, "prune": true}}}
@@ -252,7 +236,7 @@ func (s *World) Elsewhere(host string, namespaces ...string) *sim.Cluster {
 	c.Install(crds)
 	s.hosts[away] = host
 	for _, namespace := range namespaces {
-		c.Apply(Namespace(namespace))
+		c.Apply(worlds.Namespace(namespace))
 		s.remote[namespace] = c.Client()
 	}
 	return c

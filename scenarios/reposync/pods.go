@@ -6,7 +6,6 @@ package reposync
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"time"
 
@@ -99,26 +98,4 @@ func (p *pods) run(ctx context.Context, name string, program func(context.Contex
 	case <-down:
 		return nil
 	}
-}
-
-// paced is the namespace controller where each step of a pass takes a while.
-type paced struct {
-	actor.Actor
-	pace time.Duration
-}
-
-// Begin implements actor.Actor.
-func (p paced) Begin(c actor.Cluster) { p.Actor.Begin(pacedCluster{c, p.pace}) }
-
-type pacedCluster struct {
-	actor.Cluster
-	pace time.Duration
-}
-
-// After implements actor.Cluster.
-func (c pacedCluster) After(d time.Duration, key string, step func()) {
-	if strings.HasPrefix(key, "pass ") {
-		d = max(d, c.pace)
-	}
-	c.Cluster.After(d, key, step)
 }

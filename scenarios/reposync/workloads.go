@@ -18,6 +18,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -222,7 +223,7 @@ func again(s *World) {
 	s.DeleteNamespace(shop.Namespace)
 	for waited := time.Duration(0); waited < 5*time.Minute; waited += period {
 		s.Sleep(period)
-		if apierrors.IsNotFound(s.Client().Get(s.Context(), types.NamespacedName{Name: shop.Namespace}, named(""))) {
+		if apierrors.IsNotFound(s.Client().Get(s.Context(), types.NamespacedName{Name: shop.Namespace}, worlds.Namespace(""))) {
 			delete(s.wanted, shop.Namespace)
 			s.Sync(shop)
 			return
@@ -236,7 +237,7 @@ const treasure, elsewhere = "treasure", "elsewhere"
 // coveted has a tenant write a Secret of another namespace into the inventory, and then delete the
 // RepoSync while its reconciler is dead: whoever takes over has rights to everything.
 func coveted(s *World) {
-	s.Apply(named(elsewhere), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere, Name: treasure}})
+	s.Apply(worlds.Namespace(elsewhere), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere, Name: treasure}})
 	reconcilerDead(func(s *World) {
 		inv := bare("kpt.dev/v1alpha1", "ResourceGroup", shop.Namespace, shop.Name)
 		patch := fmt.Sprintf(`[{"op":"add","path":"/spec/resources/-","value":{"group":"","kind":"Secret",`+

@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -27,6 +26,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 	"github.com/wavetank/wavetank/models/namespace"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 )
 
@@ -113,8 +113,9 @@ func Begin(w *sim.World, v reposync.Variant, s Setting) *World {
 		w.Without("settles") // a reconciler without rights asks for ever
 	}
 	w.Install(s.kinds())
-	w.Builtin(paced{namespace.New(namespace.AnyOrder(), namespace.InOrder(s.Order...)), s.Pace}, world.pods)
-	w.Apply(named(reposync.Namespace), reposync.ReconcilerRole())
+	order := namespace.InOrder(s.Order...)
+	w.Builtin(worlds.Slow(namespace.New(namespace.AnyOrder(), order), "pass ", s.Pace), world.pods)
+	w.Apply(worlds.Namespace(reposync.Namespace), reposync.ReconcilerRole())
 	world.run(Manager, reposync.ManagerOptions(ctrl.Options{Scheme: scheme}), func(mgr ctrl.Manager) error {
 		if s.Root != "" {
 			if err := (&reposync.RootManager{Variant: v}).SetupWithManager(mgr); err != nil {
@@ -200,22 +201,8 @@ func (s *World) guard(v reposync.Variant) {
 // What all runs share, made once: as in an operator's main, and because it takes longer than a run.
 var (
 	crds   = reposync.CRDs()
-	scheme = newScheme()
+	scheme = worlds.Scheme(v1beta1.AddToScheme)
 )
-
-func newScheme() *runtime.Scheme {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1beta1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			panic(fmt.Sprintf("the operator's scheme cannot be built: %v", err))
-		}
-	}
-	return scheme
-}
-
-func named(namespace string) *corev1.Namespace {
-	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
-}
 
 // team is the label by which a RootSync finds the namespaces of the team.
 const team = "example.com/team"
@@ -226,7 +213,7 @@ func (s *World) Sync(sync types.NamespacedName) { s.Apply(s.setting.needed(sync)
 // needed is a RepoSync and all that it needs.
 func (s Setting) needed(sync types.NamespacedName) []client.Object {
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: sync.Namespace, Name: name} }
-	home := named(sync.Namespace)
+	home := worlds.Namespace(sync.Namespace)
 	if s.Root == oneForEach {
 		home.Labels = map[string]string{team: "shop"}
 	}
@@ -318,7 +305,7 @@ func (s *World) insist(name string) {
 
 // refused says that the namespace may not be deleted yet.
 func (s *World) refused(name string) bool {
-	err := s.remove(named(name))
+	err := s.remove(worlds.Namespace(name))
 	if err != nil && !strings.Contains(err.Error(), "delete that first") {
 		panic(fmt.Sprintf("deleting namespace %s: %v", name, err))
 	}
