@@ -5,7 +5,6 @@ package bundledeployment
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
@@ -74,25 +73,12 @@ func workers(s *Setting)   { s.Workers = 3 }
 func visible(s *Setting) { s.Terminates = max(s.Terminates, 28*time.Second) }
 
 // only are the rows of these names, and except all others.
-func only(names string) (out []Row) {
-	for _, name := range strings.Fields(names) {
-		out = append(out, Row(name))
-	}
-	return out
-}
+func only(names string) []Row { return matrix.Names[Row](names) }
 
-func except(names string) []Row {
-	return slices.DeleteFunc(Rows(), func(r Row) bool { return slices.Contains(only(names), r) })
-}
+func except(names string) []Row { return matrix.Except(Rows(), names) }
 
 // because gives several rows the same note.
-func because(text, names string) notes {
-	out := notes{}
-	for _, r := range only(names) {
-		out[r] = text
-	}
-	return out
-}
+func because(text, names string) notes { return matrix.Because(text, only(names)...) }
 
 // merge joins notes.
 func merge(all ...notes) notes {

@@ -37,26 +37,12 @@ type (
 )
 
 // only are the variants of these names, and except all others.
-func only(names string) (out variants) {
-	for _, name := range strings.Fields(names) {
-		out = append(out, promotion.Variant(name))
-	}
-	return out
-}
+func only(names string) []promotion.Variant { return matrix.Names[promotion.Variant](names) }
 
-func except(names string) variants {
-	return slices.DeleteFunc(promotion.Variants(),
-		func(v promotion.Variant) bool { return slices.Contains(only(names), v) })
-}
+func except(names string) []promotion.Variant { return matrix.Except(promotion.Variants(), names) }
 
 // notRun are variants that are not run, all for one reason.
-func notRun(reason string, of variants) because {
-	out := because{}
-	for _, v := range of {
-		out[v] = reason
-	}
-	return out
-}
+func notRun(reason string, of variants) because { return matrix.Because(reason, of...) }
 
 // Groups of variants.
 const (

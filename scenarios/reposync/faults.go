@@ -40,16 +40,6 @@ func conflicts() []fault.Fault {
 	}
 }
 
-// interrupted are the faults under which back-off is to settle.
-func interrupted() []fault.Fault {
-	faults := []fault.Fault{fault.StaleCache(10 * time.Second), fault.RacingRequeue(),
-		fault.SlowNamespace(10 * time.Second)}
-	for _, process := range []string{Manager, reposync.ReconcilerName(shop)} {
-		faults = append(faults, fault.Crash(process), fault.Restart(process), fault.LostReply(fault.In(process)))
-	}
-	return faults
-}
-
 // failingManager has the manager's work end anywhere.
 func failingManager() []fault.Fault {
 	return []fault.Fault{fault.Crash(Manager), fault.ServerError(fault.In(Manager)), fault.Conflict(fault.In(Manager)),

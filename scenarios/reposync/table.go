@@ -4,7 +4,6 @@ package reposync
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
@@ -31,17 +30,9 @@ type (
 )
 
 // only are the variants of these names, and except all others.
-func only(names string) (out variants) {
-	for _, name := range strings.Fields(names) {
-		out = append(out, reposync.Variant(name))
-	}
-	return out
-}
+func only(names string) []reposync.Variant { return matrix.Names[reposync.Variant](names) }
 
-func except(names string) variants {
-	return slices.DeleteFunc(reposync.Variants(),
-		func(v reposync.Variant) bool { return slices.Contains(only(names), v) })
-}
+func except(names string) []reposync.Variant { return matrix.Except(reposync.Variants(), names) }
 
 // notRun are variants that are not run, each list of them after its reason.
 func notRun(reasons ...string) because {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
-	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,13 +35,6 @@ func (s *World) setPolicy(policy string) {
 func stripped(s *World) {
 	s.DeleteSync(shop)
 	s.patchSync(`{"finalizers":null}`)
-}
-
-// strippedFirst is that, and then the namespace is deleted.
-func strippedFirst(s *World) {
-	stripped(s)
-	s.Sleep(sim.Draw(s.World, "until the namespace is deleted, too", delays))
-	s.DeleteNamespace(shop.Namespace)
 }
 
 // What somebody may delete by hand of what a reconciler needs, beside its binding; see revoked.
@@ -87,38 +79,4 @@ func orphaned(s *World) {
 		return
 	}
 	s.DeleteSync(shop)
-}
-
-// settings are what the manager tells a reconciler of its repository.
-func settings() *corev1.ConfigMap {
-	meta := ofReconciler()
-	meta.Name += "-git-sync"
-	return &corev1.ConfigMap{ObjectMeta: meta}
-}
-
-// settled declares that they are there, and say what the RepoSync says.
-func (s *World) settled() {
-	s.Eventually("a reconciler has its settings", func(*history.History) error {
-		now, want := settings(), "https://git.example/"+shop.Namespace
-		err := s.Client().Get(s.Context(), client.ObjectKeyFromObject(now), now)
-		if err == nil && now.Data["GIT_SYNC_REPO"] != want {
-			err = fmt.Errorf("it is told to sync %q, not %q", now.Data["GIT_SYNC_REPO"], want)
-		}
-		return err
-	})
-}
-
-// unsettled has somebody do something to them, and nothing else happens.
-func unsettled(do func(*World, client.Object) error) func(*World) {
-	return func(s *World) {
-		if err := do(s, settings()); err != nil {
-			panic(fmt.Sprintf("meddling with the settings of a reconciler: %v", err))
-		}
-	}
-}
-
-// spoil has somebody write another repository into them.
-func (s *World) spoil(settings client.Object) error {
-	return s.Client().Patch(s.Context(), settings,
-		client.RawPatch(types.MergePatchType, []byte(`{"data":{"GIT_SYNC_REPO":"https://git.example/other"}}`)))
 }

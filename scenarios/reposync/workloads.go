@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -229,24 +228,6 @@ func again(s *World) {
 			return
 		}
 	}
-}
-
-// treasure is what nobody but its owner has a right to, and elsewhere where it is.
-const treasure, elsewhere = "treasure", "elsewhere"
-
-// coveted has a tenant write a Secret of another namespace into the inventory, and then delete the
-// RepoSync while its reconciler is dead: whoever takes over has rights to everything.
-func coveted(s *World) {
-	s.Apply(worlds.Namespace(elsewhere), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere, Name: treasure}})
-	reconcilerDead(func(s *World) {
-		inv := bare("kpt.dev/v1alpha1", "ResourceGroup", shop.Namespace, shop.Name)
-		patch := fmt.Sprintf(`[{"op":"add","path":"/spec/resources/-","value":{"group":"","kind":"Secret",`+
-			`"namespace":%q,"name":%q}}]`, elsewhere, treasure)
-		if err := s.Client().Patch(s.Context(), inv, client.RawPatch(types.JSONPatchType, []byte(patch))); err != nil {
-			panic(fmt.Sprintf("writing into the inventory: %v", err))
-		}
-		s.DeleteSync(shop)
-	})(s)
 }
 
 // anything is one of all that may happen.

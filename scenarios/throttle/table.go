@@ -4,7 +4,6 @@ package throttle
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/throttle"
@@ -34,23 +33,12 @@ type (
 )
 
 // only are the variants of these names.
-func only(names string) (out []throttle.Variant) {
-	for _, name := range strings.Fields(names) {
-		out = append(out, throttle.Variant(name))
-	}
-	return out
-}
+func only(names string) []throttle.Variant { return matrix.Names[throttle.Variant](names) }
 
 const faulty = "V0a V0b V0c V1 V2 V1+V2 V3"
 
 // notes gives one reason for several variants.
-func notes(why, names string) because {
-	out := because{}
-	for _, v := range only(names) {
-		out[v] = why
-	}
-	return out
-}
+func notes(why, names string) because { return matrix.Because(why, only(names)...) }
 
 // row is a case that the variants of these names fail.
 func row(name string, w workload, f faults, property, fail string, why ...because) matrix.Case[throttle.Variant] {

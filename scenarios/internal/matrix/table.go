@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
@@ -37,6 +38,20 @@ type Case[V ~string] struct {
 	NotRun map[V]string
 	// Notes say why a variant passes or fails, where the code of the variant does not show it.
 	Notes map[V]string
+}
+
+// Names are the variants of these names, which blanks separate.
+func Names[V ~string](names string) (out []V) {
+	for _, name := range strings.Fields(names) {
+		out = append(out, V(name))
+	}
+	return out
+}
+
+// Except are all variants but those of these names.
+func Except[V ~string](all []V, names string) []V {
+	some := Names[V](names)
+	return slices.DeleteFunc(slices.Clone(all), func(v V) bool { return slices.Contains(some, v) })
 }
 
 // Because is NotRun or Notes with one reason for some variants.
