@@ -1,35 +1,8 @@
-// This file holds what the page says beside its cells: the thread and the runs, predictions, and
-// situations.
+// This file holds the predictions and situations of the page.
 
 package bundledeployment
 
 import "github.com/wavetank/wavetank/scenarios/internal/matrix"
-
-const reports = "The server refuses an object of a bundle with a Namespace in it. The operator undoes the install " +
-	"and does not wait until the namespace has gone, so the next attempt meets it while it terminates. The status " +
-	"then names another cause, and the event of that write starts an attempt at once: three attempts for each " +
-	"back-off, and a status that hides the root cause. The thread is about rukpak's plain provisioner, which makes a " +
-	"chart from plain manifests and applies it by Helm's actions. Ours takes charts as they are: installs, clean-ups " +
-	"and records are Helm's in both, and the step left out plays no part in the thread."
-
-const shows = `As reported (V0) there are three attempts for each sleep that is longer than a namespace takes to go. The
-wait of the pull request (V1, V2) settles where namespaces go within its 30 s. Where they take longer it is worse than
-the fault: every attempt changes the status, and the operator never sleeps again. Watches on the kinds of the bundle
-defeat it, too, because what the clean-up deletes wakes its owner.
-
-Under faults: while the cache lags, V3 makes more attempts than faults, and while keys are queued again all but V4 make
-an attempt for each. V1 and V2 do so while namespaces are slow. When these faults have ended, all but V0 settle. After
-a crash or a lost reply only V4 does: whoever undoes leaves a record half undone, and V3 leaves one pending, for ever.
-SIGTERM wedges nobody but V2 where its wait is longer than the 30 s that it has to stop.
-
-The pull request was closed. Its successor undoes nothing and keeps ten records: V3. It settles, says why, bounds its
-records and keeps the old version. What a failed first install has made stays until somebody removes it, and so does
-what a failed upgrade has made that is given up. Where each refusal says something else, each is news to the status and
-starts the next attempt. It works on for whoever takes the deployment over, as all but V4 do.
-
-V4 keeps what V3 keeps. It removes the remains of a first install without waiting for them, and counts a pending record
-of a process that is gone as failed. It writes only while it holds the newest record, and the record, not the work
-queue, says when the next attempt is due. So neither events nor crashes bring one sooner.`
 
 // predictions were made from reading the code, before anything ran.
 func predictions() []matrix.Prediction[Row] {

@@ -39,7 +39,7 @@ type (
 
 // Table is the matrix of the scenario. A variant that is in neither Fail nor NotRun must pass.
 func Table() matrix.Table[Row] {
-	return matrix.Table[Row]{Reports: reports, Shows: shows, Variants: Rows(), Fixed: "V4", Cases: Cases(),
+	return matrix.Table[Row]{Variants: Rows(), Fixed: "V4", Cases: Cases(),
 		About:       notes{slow: "is V2 where namespaces take 45 s to go, longer than it waits."},
 		Predictions: predictions(), Situations: situations()}
 }

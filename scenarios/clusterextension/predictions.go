@@ -8,45 +8,6 @@ import (
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 )
 
-// reports is what the thread reports.
-const reports = "The operator dies within one of Helm's actions. The release record stays pending, Helm refuses " +
-	"every further action, and only a human can clear that. The thread is about what may be done with such a record, " +
-	"because an upgrade from version 2 to 3 presupposes a healthy version 2."
-
-// settled is what the runs show, and what became of the thread.
-const settled = `V0 is wedged by every death within an action. To go back (V1), to forget the record (V2, V2b, V4) or
-to call it failed (V3) frees it, and lets version 3 in over a half of version 2. V5 finishes version 2 first. V6 also
-survives a second leader, torn records and refusals.
-
-Two proposals of reviewers: V2-waits leaves a pending record alone for a minute, in case its process lives. That is
-enough for a second leader, unless the first one is frozen for longer. V3-limit gives up after three interruptions in a
-row, and stays so when nothing interrupts it any more. Otherwise they do what V2 and V3 do, so most of their cells are
-left out.
-
-SIGTERM alone wedges nobody: the action under way ends within the 30 s (´TestStoppedInTime´). Where it does not, as in
-a process that is frozen meanwhile, it is the same as a crash.
-
-Healthy: V6 looks at the Deployments of which the chart says, by an annotation, that they must be available. It calls
-a version installed, and goes on to the next one, when they are rolled out. Until then the status says which one is
-not. The others go on at once, and version 3 meets data that are being migrated. What remains at risk with V6:
-
-- A chart that does not say so counts as healthy once it is applied.
-- A Deployment that reports itself available before its migration is done is believed.
-- A version that never becomes healthy stays in the way of the next one, until the user sets the policy SelfCertified
-  (´TestNeverHealthy´).
-- What becomes unhealthy in the 20 s between the look and the last write of the next upgrade is not seen.
-- An upgrade by SelfCertified breaks off the migrations under way.
-
-Back-off is judged under faults: the cases about progress and the cost of interruptions under crashes, lost replies and
-refused writes; “refused for good” while the cache lags, keys are queued again, the operator is killed or stopped and
-replies are lost, and from five minutes after the last fault on. V0 stops trying, V6 settles. An attempt that
-gets further than those before, even if its write takes effect late, may be followed by one more: what it changed wakes
-the operator.
-
-Neither pull request was merged: the default path is still V0, which keeps most of the safety there is by not moving.
-Behind a feature gate, off by default, another engine keeps the oldest unfinished revision as the target and does not
-ask the catalog meanwhile: the rule of V5 and V6.`
-
 // predictions were made from reading the code, before anything ran.
 func predictions() []matrix.Prediction[variant] {
 	return []matrix.Prediction[variant]{

@@ -5,7 +5,6 @@ package clusterextension
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
@@ -26,7 +25,6 @@ func variants(v ...variant) []variant { return v }
 // Table is what the story says of every variant.
 func Table() matrix.Table[variant] {
 	return matrix.Table[variant]{Variants: clusterextension.Variants(), Fixed: clusterextension.V6,
-		Reports: reports, Shows: strings.ReplaceAll(settled, "´", "`"),
 		Predictions: predictions(), Situations: wanted(),
 		Cases: alike(slices.Concat(recovery(), graph(), records(), status(), scenes(), health(), interruptions(),
 			backoff()))}

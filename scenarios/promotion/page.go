@@ -1,5 +1,4 @@
-// This file holds what the page says beside its cells: the thread and the runs, predictions, and
-// situations.
+// This file holds the predictions and situations of the page.
 
 package promotion
 
@@ -7,21 +6,6 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 )
-
-const reports = "When dev runs a new revision, the operator opens a pull request for the next environment. It has no " +
-	"memory, so until the change is merged every pass opens or retitles it again. The pull request records each " +
-	"promotion in the status and reads that record from the cache, which may not have it yet: promotions happen " +
-	"“usually once”. Its last commit is about a target that does not exist: the cache that would show that is not in " +
-	"sync when it is first asked, and nothing wakes the operator again."
-
-const shows = `Up to V3, the end of the thread, whatever wakes the operator before its cache knows of the record
-repeats the promotion. A live read (V4) and a client that reads its own writes (V5) end that. They do not help where
-nothing was recorded: after a crash, a lost reply or a failed write, or with two leaders. V6 and V7 write first. So they
-never repeat, and after a crash they never promote. All of V1 to V7 take a failed order for done.
-
-V8 orders under a key that the forge knows, asks what became of an order, and repeats it until it is confirmed. It
-passes all cases. Its back-off is kept in an object, so no restart forgets it. V0 retries by the work queue's back-off,
-which a restart begins anew.`
 
 // predictions were made in the thread, or from reading the code, before anything ran.
 func predictions() (out []matrix.Prediction[promotion.Variant]) {

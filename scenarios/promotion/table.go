@@ -19,7 +19,7 @@ import (
 // Table is the matrix of the scenario. A variant that is in neither Fail nor NotRun must pass.
 func Table() matrix.Table[promotion.Variant] {
 	return matrix.Table[promotion.Variant]{
-		Reports: reports, Shows: shows, Variants: promotion.Variants(), Fixed: promotion.V8, Cases: Cases(),
+		Variants: promotion.Variants(), Fixed: promotion.V8, Cases: Cases(),
 		Predictions: predictions(), Situations: situations(),
 	}
 }

@@ -1,5 +1,4 @@
-// This file holds what the page says beside its cells: the thread and the runs, predictions, and
-// situations.
+// This file holds the predictions and situations of the page.
 
 package reposync
 
@@ -9,20 +8,6 @@ import (
 )
 
 const thread = "https://github.com/GoogleContainerTools/kpt-config-sync/pull/1191"
-
-const reports = "A namespace with a RepoSync in it is deleted. The namespace controller may delete the RoleBinding " +
-	"before the RepoSync: then the reconciler has lost the rights with which it was to take its finalizer off, and " +
-	"the namespace stays for ever."
-
-const shows = `What was merged (V2) lets the namespace go, unless the manager's cache learns late that it terminates;
-then nothing wakes the manager again. It also gives up the order of deletion. A finalizer on the Namespace (V7) only
-gains the five seconds before the namespace controller begins: it does not run before that. Whatever leaves the work to
-the reconciler alone (V3 to V9) waits for ever for a dead one.
-
-V10 passes all cases. It did not at first. As long as it took finalizers off by an update it was late three times in a
-row, in run 23; now it sends a patch. Where the namespace controller deletes a managed object before the RepoSync, the
-reconciler wanted that back and was refused. It said so in its status, and the event of that write started another try
-at once, as with V0; now it creates nothing in a namespace that terminates.`
 
 // predictions were made in the thread, or from reading the code, before anything ran. The first is
 // more than a matter of order: see TestOrdersOfThePairsThatMatter.

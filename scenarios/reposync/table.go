@@ -12,7 +12,6 @@ import (
 // Table is the matrix of the scenario. A variant that is in neither Fail nor NotRun must pass.
 func Table() matrix.Table[reposync.Variant] {
 	return matrix.Table[reposync.Variant]{
-		Reports: reports, Shows: shows,
 		Variants: reposync.Variants(), Fixed: reposync.V10, Cases: Cases(), Predictions: predictions(),
 		Situations: situations(),
 	}

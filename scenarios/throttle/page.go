@@ -1,5 +1,4 @@
-// This file holds what the page says beside its cells: the thread and the runs, predictions, and
-// situations.
+// This file holds the predictions and situations of the page.
 
 package throttle
 
@@ -7,27 +6,6 @@ import (
 	"github.com/wavetank/wavetank/controllers/throttle"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 )
-
-const reports = "A framework runs handlers of users for each object, and writes their progress into annotations of " +
-	"the object. The server answers 422 to that write. Nothing is written down, so with every event the handler " +
-	"runs again, once or twice a second. The thread proposes to end the process (V1); its successor sleeps before " +
-	"the object is looked at again (V2). Failing watchers stop the operator already, in every variant; workers do not."
-
-const shows = `As reported (V0a) the loop takes what the round trip takes. Where requests take no time that is the batch
-window of 100 ms, and there are some nine attempts a second. Where requests take up to half a second, as in some runs
-of every search, there are one to two, as reported (TestRateOfTheHotLoop). Who supplies the events decides what is
-seen: without any (V0b) the object is dropped after one failure.
-
-Ending the process (V1) bounds the attempts to the kubelet's schedule and takes every other object down with the one.
-The throttle (V2) keeps the others going. It never looks again by itself, so an object without events stays as it is,
-and a restart begins its delays anew: while the operator is killed or restarted, V2 and what shipped make more attempts
-than faults. When faults have ended, both settle, as V1 does on the kubelet's schedule. V0a, V0b, V0c and V3 make an
-attempt for each event, or twice a second, under any fault and under none. V3 cures the reported cause and no other.
-
-V4 persists what it is about to do before it does it, and names what it makes by that, so that no crash or lost reply
-makes it twice. It keeps what a handler has come to until that is written down, tries again by itself on the schedule,
-and says on the object what is refused, or in an Event beside it. What it says there tells the next incarnation which
-delay is due.`
 
 // predictions were made from reading the code, before anything ran.
 func predictions() []matrix.Prediction[throttle.Variant] {

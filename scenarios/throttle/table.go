@@ -15,7 +15,7 @@ import (
 // Table is the matrix of the scenario. A variant that is in neither Fail nor NotRun must pass.
 func Table() matrix.Table[throttle.Variant] {
 	return matrix.Table[throttle.Variant]{
-		Reports: reports, Shows: shows, Variants: throttle.Variants(), Fixed: throttle.V4, Cases: Cases(),
+		Variants: throttle.Variants(), Fixed: throttle.V4, Cases: Cases(),
 		Predictions: predictions(), Situations: situations(),
 	}
 }

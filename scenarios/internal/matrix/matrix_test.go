@@ -94,10 +94,13 @@ func TestAFailureIsRecordedAndRepeated(t *testing.T) {
 		{Says: "it will be bad", Case: "is good", Variant: "bad", Fails: true},
 		{Says: "so will the other", Case: "is good", Variant: "good", Fails: true},
 	}
-	table.Reports, table.Shows = "Somebody is bad.", "So it is."
 	table.Situations = []Situation{{Text: "nobody looks", Reason: "who would know"}}
-	if err := os.WriteFile("thread.md", []byte("[a thread](https://example.com)"), 0o666); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{
+		"thread.md": "[a thread](https://example.com)\n", "page.md": "Somebody\nis bad.\n\nSo it is.\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 	page, err := table.render("toys", cells)
 	if err != nil {
@@ -247,7 +250,7 @@ func TestStaleFilesAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string][]byte{
-		"thread.md": []byte("[a thread](https://example.com)"),
+		"thread.md": []byte("[a thread](https://example.com)"), "page.md": []byte("It is bad.\n\nSo it is.\n"),
 		catalogue + "/is-good--bad.txtar": (&story.Story{Test: "TestMatrix/is_good/bad", Kind: "always",
 			Property: "it was good"}).Encode(),
 		catalogue + "/is-nice--bad.txtar": (&story.Story{Test: "TestMatrix/is_nice/bad", Kind: "always",

@@ -28,17 +28,16 @@ fault that the case lists. – is not run, see the notes.
 
 // render returns the page of a scenario, whose folder is the working directory.
 func (t Table[V]) render(folder string, cells []cell) (string, error) {
-	thread, err := os.ReadFile("thread.md")
+	says, err := read()
 	if err != nil {
-		return "", fmt.Errorf("every scenario names the thread that it was made from: %w", err)
+		return "", err
 	}
 	docs, err := constants("../../controllers/" + folder)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s\n\n", folder,
-		strings.TrimSpace(fmt.Sprintf("The thread: %s. %s", strings.TrimSpace(string(thread)), t.Reports)))
+	fmt.Fprintf(&b, "# %s\n\nThe thread: %s. %s\n\n", folder, says.thread, says.reports)
 	b.WriteString("| variant | what it is | fails |\n|---|---|---|\n")
 	for i, v := range t.Variants {
 		failed, run := t.count(cells, i)
@@ -48,10 +47,29 @@ func (t Table[V]) render(folder string, cells []cell) (string, error) {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d of %d cases |\n", name, text, failed, run)
 	}
-	fmt.Fprintf(&b, "\n%s\n", t.Shows)
+	fmt.Fprintf(&b, "\n%s\n", says.shows)
 	fmt.Fprintf(&b, legend, folder)
 	b.WriteString(t.matrix(cells) + t.notes(cells) + t.Predicted(t.Predictions) + t.covered())
 	return b.String(), nil
+}
+
+// prose is what the page says of the thread and of the runs.
+type prose struct{ thread, reports, shows string }
+
+// read reads thread.md, a link, and page.md: a paragraph on what the thread reports, then what the
+// runs show.
+func read() (p prose, err error) {
+	link, err := os.ReadFile("thread.md")
+	if err != nil {
+		return p, fmt.Errorf("every scenario names the thread that it was made from: %w", err)
+	}
+	text, err := os.ReadFile("page.md")
+	if err != nil {
+		return p, fmt.Errorf("every scenario says what its thread reports and what its runs show: %w", err)
+	}
+	reports, shows, _ := strings.Cut(strings.TrimSpace(string(text)), "\n\n")
+	reports = strings.Join(strings.Fields(reports), " ")
+	return prose{thread: strings.TrimSpace(string(link)), reports: reports, shows: shows}, nil
 }
 
 // count returns how many cases a variant fails, and in how many it is run.

@@ -2,11 +2,6 @@
 
 package matrix
 
-import (
-	"os"
-	"strings"
-)
-
 // Summary is a table with its results, for other pages than README.md.
 type Summary struct {
 	Folder, Thread, Reports, Shows string
@@ -32,11 +27,11 @@ func (t Table[V]) Summary(folder string) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	thread, err := os.ReadFile("thread.md")
+	says, err := read()
 	if err != nil {
 		return nil, err
 	}
-	s := &Summary{Folder: folder, Thread: strings.TrimSpace(string(thread)), Reports: t.Reports, Shows: t.Shows}
+	s := &Summary{Folder: folder, Thread: says.thread, Reports: says.reports, Shows: says.shows}
 	for _, v := range t.Variants {
 		s.Variants = append(s.Variants, string(v))
 	}

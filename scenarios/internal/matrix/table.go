@@ -109,9 +109,7 @@ func (c Case[V]) Outcome(v V) string {
 
 // Table is all cases of a scenario.
 type Table[V ~string] struct {
-	// Reports says in a sentence or two what the thread reports, and Shows what the runs show.
-	Reports, Shows string
-	Variants       []V
+	Variants []V
 	// About says what a variant is that is no constant of the controller's package. Of the others
 	// the page shows the documentation.
 	About map[V]string
