@@ -1,24 +1,22 @@
 // This file exists for the fixed variant: how a release comes through any interruption. It is meant
 // to be copied, with controller.go and pass.go.
 //
-//   - Finish first. While the newest record is not deployed and healthy, its version is the target,
-//     from the manifest in the record: an edge from v2 to v3 presupposes a whole v2. A user who wants
-//     out sets the upgrade constraint policy SelfCertified.
-//   - It is finished on the record that was begun, and what is there is not written again. So it may
-//     be interrupted anywhere and often, and there is no moment between two records.
+//   - Finish first. While the newest record is not deployed and healthy, its version is the
+//     target, from the manifest in the record: an edge from v2 to v3 presupposes a whole v2. A user
+//     who wants out sets the upgrade constraint policy SelfCertified.
+//   - It is finished on the record that was begun, and what is there is not written again. So it
+//     may be interrupted anywhere and often, and there is no moment between two records.
 //   - The newest record says who may write, and until when. Whoever installs, upgrades, repairs or
 //     prunes holds it before, by a write with an optimistic lock on what he read before he decided
-//     anything. After that time his connection refuses. Another process waits for that time, and for
-//     requests that may be under way. What remains is a process that is frozen between the check and
-//     the wire, or a write for which the server takes longer than the grace.
+//     anything. After that time his connection refuses, and another process waits for it. What
+//     remains is a process that is frozen between that check and the wire, or a slow server.
 //   - Records cannot be torn: chunks are named by their content and written before the index that
-//     names them, and old ones are deleted last. A record that an older version of the operator tore
-//     is made again from the catalog.
+//     names them, and old ones are deleted last. What an older version tore is made again.
 //   - Before anything is done again, the status says that it was interrupted, and how often.
-//   - Events of its own status are dropped, so a refusal that says something else each time is tried
-//     no sooner. A chart that renders something else each time is applied once.
-//   - What is dropped is looked for once more when a version is whole: Helm only logs it when it
-//     cannot delete something, and knows nothing of versions that were skipped.
+//   - Events of its own status are dropped, so a refusal that says something else each time is
+//     tried no sooner. A chart that renders something else each time is applied once.
+//   - What is dropped is looked for once more when a version is whole: Helm only logs what it
+//     cannot delete, and knows nothing of versions that were skipped.
 //   - What was begun of a chart with hooks is not gone on with, as that would leave them out.
 //
 // No worker ever waits, except for hooks: whoever has to, says when to call again.
@@ -98,9 +96,9 @@ func (p *pass) finish(ctx context.Context) error {
 	case overridden:
 		err = p.markFailed(begun)
 	case release.Hooked(begun):
-		return p.blocked(bundle, fmt.Errorf("revision %d was not finished, and its chart has hooks, which would be left "+
-			"out if it were; set the upgrade constraint policy to %s to have what is wanted then applied from the beginning",
-			begun.Version, v1.PolicySelfCertified))
+		return p.blocked(bundle, fmt.Errorf("revision %d was not finished, and its chart has hooks, which would be "+
+			"left out if it were; set the upgrade constraint policy to %s to have what is wanted then applied from the "+
+			"beginning", begun.Version, v1.PolicySelfCertified))
 	default:
 		err = p.client.Resume(begun)
 	}
@@ -238,9 +236,9 @@ func (p *pass) mend(ctx context.Context, index *corev1.Secret, torn error) error
 	}
 	i := slices.IndexFunc(bundles, func(b Bundle) bool { return b.Name == bundle.Name })
 	if i < 0 {
-		return p.retrying(bundle, fmt.Errorf("it was interrupted, its release record is broken, and the catalog no longer "+
-			"has the bundle to make it again from; restore the bundle to the catalog, or set the upgrade constraint "+
-			"policy to %s: %w", v1.PolicySelfCertified, torn))
+		return p.retrying(bundle, fmt.Errorf("it was interrupted, its release record is broken, and the catalog no "+
+			"longer has the bundle to make it again from; restore the bundle to the catalog, or set the upgrade "+
+			"constraint policy to %s: %w", v1.PolicySelfCertified, torn))
 	}
 	if err := p.hold(ctx); err != nil {
 		return err

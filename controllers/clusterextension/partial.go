@@ -25,7 +25,8 @@ func (p *pass) clear(pending *helmrelease.Release) (newest *helmrelease.Release,
 		return nil, err
 	}
 	if !p.policy.goOn {
-		return nil, fmt.Errorf("%s was interrupted while %s; trying again", bundleOf(pending.Labels), pending.Info.Status)
+		return nil, fmt.Errorf("%s was interrupted while %s; trying again", bundleOf(pending.Labels),
+			pending.Info.Status)
 	}
 	return p.client.Get()
 }

@@ -185,7 +185,8 @@ func (p *pass) needsUpgrade(newest *helmrelease.Release, b *Bundle) (bool, error
 	if err != nil {
 		return false, err
 	}
-	return desired.Manifest != newest.Manifest || s == helmrelease.StatusFailed || s == helmrelease.StatusSuperseded, nil
+	failed := s == helmrelease.StatusFailed || s == helmrelease.StatusSuperseded
+	return failed || desired.Manifest != newest.Manifest, nil
 }
 
 // setInstalled writes down what is installed.

@@ -95,7 +95,8 @@ var corners = []corner{
 		for _, env := range s.Environments {
 			s.Apply(worlds.Namespace(second(env)))
 		}
-		s.Apply(worlds.Namespace("prod"), App("prod"), App("dev-2"), App("prod-2"), doubled(Pipeline(s.Environments...), nil))
+		s.Apply(worlds.Namespace("prod"), App("prod"), App("dev-2"), App("prod-2"),
+			doubled(Pipeline(s.Environments...), nil))
 		s.Runs("dev", "v2")
 		s.Runs("dev-2", "v2")
 		s.Sleep(time.Minute)

@@ -93,7 +93,8 @@ func notifying(w *sim.World, v promotion.Variant) *World {
 	s := between("dev", "staging")(w, v)
 	p := Pipeline("dev", "staging")
 	p.Spec.Promotion.Strategy = v1alpha1.Strategy{Notification: &v1alpha1.NotificationStrategy{}}
-	s.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), worlds.Namespace("staging"), App("dev"), App("staging"), p)
+	s.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), worlds.Namespace("staging"), App("dev"),
+		App("staging"), p)
 	w.Sleep(dwell)
 	return s
 }
@@ -122,7 +123,8 @@ func leftover(priority bool) opening {
 
 // openWithoutStaging is Open, but the application of staging is missing.
 func (w *World) openWithoutStaging() {
-	w.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), worlds.Namespace("staging"), App("dev"), Pipeline("dev", "staging"))
+	w.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), worlds.Namespace("staging"), App("dev"),
+		Pipeline("dev", "staging"))
 }
 
 // movesOn has dev report a new revision once, in a world that is otherwise at rest.
@@ -331,8 +333,8 @@ func doubled(p *v1alpha1.Pipeline, cluster *v1alpha1.CrossNamespaceClusterRefere
 // hastensWithSecond has both targets of dev ready with a revision while the second one of staging
 // is missing.
 func hastensWithSecond(s *World) {
-	s.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), worlds.Namespace("staging"), worlds.Namespace(second("dev")),
-		worlds.Namespace(second("staging")))
+	s.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), worlds.Namespace("staging"),
+		worlds.Namespace(second("dev")), worlds.Namespace(second("staging")))
 	s.Apply(App("dev"), App(second("dev")), App("staging"), doubled(Pipeline("dev", "staging"), nil))
 	s.Runs("dev", "v1")
 	s.Runs(second("dev"), "v1")

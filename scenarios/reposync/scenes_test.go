@@ -103,7 +103,8 @@ const treasure, elsewhere = "treasure", "elsewhere"
 // coveted has a tenant write a Secret of another namespace into the inventory, and then delete the
 // RepoSync while its reconciler is dead: whoever takes over has rights to everything.
 func coveted(s *World) {
-	s.Apply(worlds.Namespace(elsewhere), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere, Name: treasure}})
+	s.Apply(worlds.Namespace(elsewhere),
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere, Name: treasure}})
 	reconcilerDead(func(s *World) {
 		inv := bare("kpt.dev/v1alpha1", "ResourceGroup", shop.Namespace, shop.Name)
 		patch := fmt.Sprintf(`[{"op":"add","path":"/spec/resources/-","value":{"group":"","kind":"Secret",`+

@@ -222,7 +222,8 @@ func again(s *World) {
 	s.DeleteNamespace(shop.Namespace)
 	for waited := time.Duration(0); waited < 5*time.Minute; waited += period {
 		s.Sleep(period)
-		if apierrors.IsNotFound(s.Client().Get(s.Context(), types.NamespacedName{Name: shop.Namespace}, worlds.Namespace(""))) {
+		err := s.Client().Get(s.Context(), types.NamespacedName{Name: shop.Namespace}, worlds.Namespace(""))
+		if apierrors.IsNotFound(err) {
 			delete(s.wanted, shop.Namespace)
 			s.Sync(shop)
 			return

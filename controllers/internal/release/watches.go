@@ -23,8 +23,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// CacheOf changes a cache so that it holds all objects of some kinds, and of the others those with a
-// label.
+// CacheOf changes a cache so that it holds all objects of some kinds, and of the others those with
+// a label.
 func CacheOf(o cache.Options, label labels.Set, all ...client.Object) cache.Options {
 	o.ByObject = map[client.Object]cache.ByObject{}
 	for _, of := range all {
