@@ -97,8 +97,8 @@ func (p *pass) finish(ctx context.Context) error {
 		err = p.markFailed(begun)
 	case release.Hooked(begun):
 		return p.blocked(bundle, fmt.Errorf("revision %d was not finished, and its chart has hooks, which would be "+
-			"left out if it were; set the upgrade constraint policy to %s to have what is wanted then applied from the "+
-			"beginning", begun.Version, v1.PolicySelfCertified))
+			"left out if it were; set the upgrade constraint policy to %s to have what is wanted then applied from "+
+			"the beginning", begun.Version, v1.PolicySelfCertified))
 	default:
 		err = p.client.Resume(begun)
 	}
