@@ -55,8 +55,11 @@ func situations() (out []matrix.Situation) {
 	covered("leaders overlap", "two leaders")
 	covered("a policy only on the environment; a target that is ready without a revision", ownPolicy,
 		"ready without a revision")
-	tested("orders are refused while the cache lags, keys are queued again, the operator is killed or asked to stop, "+
-		"replies are lost; and from then on", "TestPromotion")
+	var refusals []string
+	for _, c := range refusedUnderFaults() {
+		refusals = append(refusals, c.Name)
+	}
+	covered("orders are refused while faults wake or interrupt it, and from then on", refusals...)
 	tested("a restart with many pipelines in the midst of promotion", "TestPromotion")
 	tested("repositories that fail or move for good", "TestFixedVariantLeavesNothingUndone")
 	not("at most so many retries", "V8 tries again, ever more seldom, until the order is confirmed or outdone: to "+
