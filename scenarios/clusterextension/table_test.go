@@ -5,6 +5,7 @@ package clusterextension
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -143,6 +144,26 @@ func TestFixedVariantWaitsForHealth(t *testing.T) {
 	s.Variant = clusterextension.V6
 	sim.Check(t, Migrates(append(slices.Clone(everything), healthTruth)...)(s, crash()...), sim.Runs(6), sim.For(0),
 		sim.Verify(1))
+}
+
+// What wraps Helm's connection is not the line that sends its requests.
+func TestRequestsOfHelmHaveTheirLine(t *testing.T) {
+	sim.Check(t, func(w *sim.World) {
+		deployed(w, Setting{Variant: clusterextension.V6})
+		sent := 0
+		for _, e := range w.History().Events {
+			if e.Kind != history.Request || e.Process != Operator || e.Source == "" {
+				continue
+			}
+			sent++
+			if strings.Contains(e.Source, "helm_connection.go") {
+				t.Errorf("%s of %s was sent by %s", e.Verb, e.Ref, e.Source)
+			}
+		}
+		if sent == 0 {
+			t.Error("no request of the operator has a line")
+		}
+	}, sim.Runs(1), sim.For(0), sim.Verify(0))
 }
 
 // A version that never becomes healthy stands in the way of the next one, and the status says what

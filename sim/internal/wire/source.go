@@ -47,11 +47,11 @@ func source() string {
 	return line
 }
 
-// sourceIn reads a stack. The code under test is what is of no other module, tests last: they may
-// wrap its client. Where the program was imported, its module is the outermost one that is not of
-// Kubernetes.
+// sourceIn reads a stack. The code under test is what is of no other module. Tests, and what wraps
+// its connection, come last. Where the program was imported, its module is the outermost one that
+// is not of Kubernetes.
 func sourceIn(callers []uintptr) string {
-	var test string
+	var around string
 	var imported []Frame
 	frames := runtime.CallersFrames(callers)
 	for more := len(callers) > 0; more; {
@@ -65,9 +65,9 @@ func sourceIn(callers []uintptr) string {
 				imported = append(imported, f)
 				imported[len(imported)-1].File = fmt.Sprintf("%s:%d", f.File, at.Line)
 			}
-		case strings.HasSuffix(f.File, "_test.go"):
-			if test == "" {
-				test = f.relative(at.Line)
+		case strings.HasSuffix(f.File, "_test.go"), strings.HasSuffix(f.Function, ".RoundTrip"):
+			if around == "" {
+				around = f.relative(at.Line)
 			}
 		default:
 			return f.relative(at.Line)
@@ -78,7 +78,7 @@ func sourceIn(callers []uintptr) string {
 			return f.inModule()
 		}
 	}
-	return test
+	return around
 }
 
 // Frame is one call of a stack.
