@@ -14,8 +14,6 @@ type benchPage struct {
 	campaigns []campaign
 }
 
-func (p *benchPage) add(c campaign) { p.campaigns = append(p.campaigns, c) }
-
 // of are the campaigns of a strategy on a mutant.
 func (p *benchPage) of(strategy, mutant string) (out []campaign) {
 	for _, c := range p.campaigns {

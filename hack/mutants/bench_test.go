@@ -36,7 +36,7 @@ type campaign struct {
 	runs             float64 // to the find; infinite if there is none
 	seconds          float64 // of CPU time, to the find
 	all              float64 // seconds of CPU time of the whole process
-	property         string
+	by, property     string  // how it was found, and what was violated
 }
 
 // TestBenchMutants measures which mutants of released operators the strategies find, and how soon.
@@ -59,15 +59,21 @@ func TestBenchMutants(t *testing.T) {
 			if !regexp.MustCompile(*benchName).MatchString(m.Name) {
 				continue
 			}
-			bin := built(t, m, dir, modules)
 			page.halves[i] = append(page.halves[i], m)
-			for _, strategy := range strings.Split(*benchStrategies, ",") {
-				for seed := range *benchSeeds {
-					page.add(hunt(t, m, bin, strategy, seed+1))
-					t.Log(page.campaigns[len(page.campaigns)-1])
+			t.Run(m.Name, func(t *testing.T) {
+				bin := built(t, m, dir, modules)
+				for _, strategy := range strings.Split(*benchStrategies, ",") {
+					for seed := range *benchSeeds {
+						c := hunt(t, m, bin, strategy, seed+1)
+						t.Log(c)
+						page.campaigns = append(page.campaigns, c)
+					}
 				}
-			}
+			})
 		}
+	}
+	if t.Failed() {
+		return
 	}
 	if err := os.WriteFile(*benchWrite, []byte(page.text()), 0o644); err != nil {
 		t.Fatal(err)
@@ -126,11 +132,12 @@ func built(t *testing.T, m Bench, dir string, modules map[string]string) string 
 		args = replaced(t, m.Mutant, modules[m.Module])
 	}
 	bin := filepath.Join(dir, m.Name+".test")
-	command(t, examples(t, m.Operator), "go", append(append([]string{"test", "-c", "-o", bin}, args...), m.Package)...)
+	args = append([]string{"test", "-c", "-ldflags=-s -w", "-o", bin}, args...) // links take long
+	command(t, examples(t, m.Operator), "go", append(args, m.Package)...)
 	return bin
 }
 
-var huntLine = regexp.MustCompile(`found=(true|false) run=(\d+)(?: seconds=([\d.]+) property="(.*?)":)?`)
+var huntLine = regexp.MustCompile(`found=(true|false) run=(\d+)(?: seconds=([\d.]+) by="(.*?)" property="(.*?)":)?`)
 
 // hunt makes one campaign.
 func hunt(t *testing.T, m Bench, bin, strategy string, seed int) campaign {
@@ -147,7 +154,7 @@ func hunt(t *testing.T, m Bench, bin, strategy string, seed int) campaign {
 	c := campaign{mutant: m.Name, strategy: strategy, seed: seed, runs: math.Inf(1), seconds: math.Inf(1)}
 	c.all = (test.ProcessState.UserTime() + test.ProcessState.SystemTime()).Seconds()
 	if said[1] == "true" {
-		c.property = said[4]
+		c.by, c.property = said[4], said[5]
 		c.runs, _ = strconv.ParseFloat(said[2], 64)
 		c.seconds, _ = strconv.ParseFloat(said[3], 64)
 	}
@@ -155,8 +162,8 @@ func hunt(t *testing.T, m Bench, bin, strategy string, seed int) campaign {
 }
 
 func (c campaign) String() string {
-	return fmt.Sprintf("%s, %s, seed %d: run %.0f, %.2f s (%.2f s in all), %q", c.mutant, c.strategy, c.seed, c.runs,
-		c.seconds, c.all, c.property)
+	return fmt.Sprintf("%s, %s, seed %d: run %.0f by %s, %.2f s (%.2f s in all), %q", c.mutant, c.strategy, c.seed,
+		c.runs, c.by, c.seconds, c.all, c.property)
 }
 
 // machine is the model of the CPU.

@@ -45,6 +45,7 @@ func TestPromises(t *testing.T) {
 		w.Eventually("faults leave no trace", property.CrashSafe(w.Undisturbed()))
 		w.Eventually("a backup knows its claim", claimKnown)
 
+		w.Sleep(time.Second) // the operator is there before its users are
 		a, b := named("a"), named("b")
 		w.Apply(a, b)
 		w.Settle()
@@ -55,8 +56,8 @@ func TestPromises(t *testing.T) {
 	})
 	report := fmt.Sprintf("found=%t run=%d", r.Failure != nil, r.Runs)
 	if r.Failure != nil {
-		t.Errorf("%s seconds=%.3f property=%q: %s", report, r.Failure.Took.Seconds(), r.Failure.Property,
-			r.Failure.Message)
+		t.Errorf("%s seconds=%.3f by=%q property=%q: %s", report, r.Failure.Took.Seconds(), r.Failure.Strategy,
+			r.Failure.Property, r.Failure.Message)
 		return
 	}
 	t.Log(report)
