@@ -79,7 +79,8 @@ var benchBackup = []Bench{
 	}
 `}, Edit{imports, "	\"fmt\"\n" + apiErrors + imports})},
 	{"claim-there-work-done", backup("a claim in the cache is taken as the sign that all is done",
-		Edit{createClaim, `	if err := r.Get(ctx, client.ObjectKeyFromObject(claim), &corev1.PersistentVolumeClaim{}); err == nil {
+		Edit{createClaim, `	var have corev1.PersistentVolumeClaim
+	if err := r.Get(ctx, client.ObjectKeyFromObject(claim), &have); err == nil {
 		return ctrl.Result{}, nil
 	}
 ` + createClaim})},

@@ -24,11 +24,13 @@ const (
 )
 
 var benchApprover = []Bench{
-	inApprover("policy-status-error-logged", approverPolicies, "the error of a policy's status write is logged and forgotten",
+	inApprover("policy-status-error-logged", approverPolicies,
+		"the error of a policy's status write is logged and forgotten",
 		Edit{`			err = fmt.Errorf("failed to apply CertificateRequestPolicy.Status patch: %w", err)
 			return ctrl.Result{}, utilerrors.NewAggregate([]error{resultErr, err})
 `, "			c.log.Error(err, \"failed to apply CertificateRequestPolicy.Status patch\")\n"}),
-	inApprover("review-error-told-only", approverRequests, "a review that fails is told in an event and not tried again",
+	inApprover("review-error-told-only", approverRequests,
+		"a review that fails is told in an event and not tried again",
 		Edit{"failed to review the request and will retry\")\n		return ctrl.Result{}, nil, err\n",
 			"failed to review the request\")\n		return ctrl.Result{}, nil, nil\n"}),
 	inApprover("open-when-in-doubt", approverPredicate, "who cannot be checked is let through",

@@ -4,7 +4,8 @@ const kroModule = "github.com/kubernetes-sigs/kro"
 
 // inKro is a mutant of kro.
 func inKro(name, file, mistake string, edits ...Edit) Bench {
-	return Bench{name, Mutant{Operator: "kro", Package: ".", Module: kroModule, File: file, Mistake: mistake, Edits: edits}}
+	return Bench{name, Mutant{Operator: "kro", Package: ".", Module: kroModule, File: file, Mistake: mistake,
+		Edits: edits}}
 }
 
 // Files of kro that bugs change.
@@ -41,8 +42,10 @@ var benchKro = []Bench{
 	}
 	return dcx.delayedRequeue(fmt.Errorf("deleting apply-order wave %d", highest))
 `}),
-	inKro("next-wave-after-a-failure", kroDeletion, "what others depend on is deleted although a delete before it failed",
-		Edit{"	wave, highest := highestDeletionWave(candidates)\n\n	conflict := false\n	for _, candidate := range wave {\n",
+	inKro("next-wave-after-a-failure", kroDeletion,
+		"what others depend on is deleted although a delete before it failed",
+		Edit{"	wave, highest := highestDeletionWave(candidates)\n\n" +
+			"	conflict := false\n	for _, candidate := range wave {\n",
 			`	_, highest := highestDeletionWave(candidates)
 	slices.SortFunc(candidates, func(a, b applyset.OrphanCandidate) int {
 		return strings.Compare(b.Object.GetAnnotations()[metadata.ApplyOrderAnnotation],

@@ -28,9 +28,9 @@ func (p *benchPage) text() string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	say("# What the search finds of thirty mistakes that nobody tuned for\n")
-	say("This page is written by `make bench-mutants SEEDS=%d CAP=%d STRATEGIES=%s`; do not edit it. Thirty mistakes are "+
-		"planted in the released operators of `examples/`, one at a time. Then `TestPromises` of the operator looks for a "+
-		"violation. The operators without a mistake pass it.\n", *benchSeeds, *benchCap, *benchStrategies)
+	say("This page is written by `make bench-mutants SEEDS=%d CAP=%d STRATEGIES=%s`; do not edit it. Thirty "+
+		"mistakes are planted in the released operators of `examples/`, one at a time. Then `TestPromises` of the "+
+		"operator looks for a violation. The operators without a mistake pass it.\n", *benchSeeds, *benchCap, *benchStrategies)
 	say("- measured at commit `%s` with %s on %s/%s, one CPU of %s, %s", *benchCommit, runtime.Version(), runtime.GOOS,
 		runtime.GOARCH, machine(), today())
 	say("- base seeds 1 to %d for each strategy and mutant, at most %d runs each", *benchSeeds, *benchCap)

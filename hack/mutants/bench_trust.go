@@ -36,7 +36,8 @@ const (
 )
 
 var benchTrust = []Bench{
-	inTrust("failed-copy-passed-over", trustFile, "a copy that cannot be written is passed over, and all is called synced",
+	inTrust("failed-copy-passed-over", trustFile,
+		"a copy that cannot be written is passed over, and all is called synced",
 		Edit{"			return statusPatch, err\n", "			continue\n"}),
 	inTrust("status-error-logged", trustFile, "the error of the status write is logged and forgotten",
 		Edit{`			err = fmt.Errorf("failed to apply bundle status patch: %w", err)
@@ -70,11 +71,13 @@ var benchTrust = []Bench{
 		Edit{sourceEvents, strings.Replace(sourceEvents, "Namespace))).", `Namespace), predicate.Funcs{
 				UpdateFunc: func(event.UpdateEvent) bool { return false },
 			})).`, 1)}, Edit{trustImports, trustImports + trustEvents}),
-	inTrust("hash-not-compared", trustTarget, "a copy with the right key counts as right, whatever certificates it holds",
+	inTrust("hash-not-compared", trustTarget,
+		"a copy with the right key counts as right, whatever certificates it holds",
 		Edit{"		obj.GetLabels()[trustapi.BundleLabelKey] != bundle.Name ||\n" +
 			"		obj.GetAnnotations()[trustapi.BundleHashAnnotationKey] != bundleHash\n",
 			"		obj.GetLabels()[trustapi.BundleLabelKey] != bundle.Name\n"}),
-	inTrust("hash-kept-by-generation", trustTarget, "the hash of the certificates is kept for each generation of a bundle",
+	inTrust("hash-kept-by-generation", trustTarget,
+		"the hash of the certificates is kept for each generation of a bundle",
 		Edit{reconcilerField, reconcilerField + "\n	hashes map[string]string\n"},
 		Edit{copyHash, `	generation := fmt.Sprintf("%s/%d", bundle.UID, bundle.Generation)
 	if r.hashes == nil {
