@@ -200,6 +200,14 @@ bench-search: ## What each strategy finds of the planted bugs, and how soon, fro
 	@mkdir -p docs
 	go test -count=1 -cpu 1 -timeout 0 -run '^TestBenchSearch$$' -v ./fuzz/planted -search.write=$(CURDIR)/docs/search.md -search.seeds=$(SEEDS) -search.cap=$(CAP) -search.commit=$$(git rev-parse --short HEAD)
 
+STRATEGIES ?= portfolio
+.PHONY: bench-mutants
+bench-mutants: SEEDS = 3
+bench-mutants: CAP = 500
+bench-mutants: ## Which mistakes in released operators the STRATEGIES (portfolio) find, from SEEDS (3) base seeds and in at most CAP (500) runs: writes docs/mutants.md.
+	@mkdir -p bin/mutants
+	go test -count=1 -timeout 0 -run '^TestBenchMutants$$' -v ./hack/mutants -mutants.write=$(CURDIR)/docs/mutants.md -mutants.seeds=$(SEEDS) -mutants.cap=$(CAP) -mutants.strategies=$(STRATEGIES) -mutants.half=$(HALF) -mutants.dir=$(CURDIR)/bin/mutants -mutants.commit=$$(git rev-parse --short HEAD)
+
 .PHONY: bench-scale
 bench-scale: ## What a step costs in worlds of 1, 100 and 10,000 objects with 50 controllers (minutes): writes docs/scale.md.
 	go test -count=1 -cpu 1 -timeout 0 -run '^TestScale$$' -v ./fuzz/scale -scale.write=$(CURDIR)/docs -scale.commit=$$(git rev-parse --short HEAD)
@@ -262,7 +270,7 @@ docs: ## Write the pages of docs/ that are made from the code's documentation an
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
 STEPS = test campaigns oldest modules next-go platforms 'race nested-examples/backup' 'reprove PROVE=10' demo pages conformance
 NIGHTLY = nested upstream 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold-random FOR=30m' 'fuzz FOR=10m' mutants soak \
-	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume projects determinism bench-search bench-shrinking bench-scale
+	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume projects determinism bench-search bench-shrinking bench-mutants bench-scale
 COMMIT = $(shell git rev-parse --short HEAD)
 
 .PHONY: timings
