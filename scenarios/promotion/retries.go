@@ -5,6 +5,7 @@ package promotion
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
@@ -52,13 +53,16 @@ func (r *Record) unbroken(name string) func(*history.History) error {
 
 // restingOrders are the orders of the only promotion that has been ordered, from the first one on
 // that came after a sleep longer than the longest lag: it has settled. Sleeps in which the process
-// was away do not count.
+// was away do not count, nor those that faults may have prolonged.
 func (r *Record) restingOrders() []*view.Call {
 	for _, calls := range r.posted {
 		for i := 1; i < len(calls); i++ {
 			before, next := calls[i-1], &calls[i].Request
 			same := next.Incarnation == before.Request.Incarnation
-			if next.At >= r.from && same && sleptUntil(before, next.At) > lag {
+			disturbed := slices.ContainsFunc(r.injected, func(at history.Time) bool {
+				return at >= before.Request.At && at <= next.At
+			})
+			if next.At >= r.from && same && !disturbed && sleptUntil(before, next.At) > lag {
 				return calls[i:]
 			}
 		}
