@@ -206,7 +206,7 @@ bench-mutants: SEEDS = 3
 bench-mutants: CAP = 500
 bench-mutants: ## Which mistakes in released operators the STRATEGIES (portfolio) find, from SEEDS (3) base seeds and in at most CAP (500) runs: writes docs/mutants.md.
 	@mkdir -p bin/mutants
-	go test -count=1 -timeout 0 -run '^TestBenchMutants$$' -v ./hack/mutants -mutants.write=$(CURDIR)/docs/mutants.md -mutants.seeds=$(SEEDS) -mutants.cap=$(CAP) -mutants.strategies=$(STRATEGIES) -mutants.half=$(HALF) -mutants.dir=$(CURDIR)/bin/mutants -mutants.commit=$$(git rev-parse --short HEAD)
+	go test -count=1 -timeout 0 -run '^TestBenchMutants$$' -v ./hack/mutants -mutants.write=$(CURDIR)/docs/mutants.md -mutants.seeds=$(SEEDS) -mutants.cap=$(CAP) -mutants.strategies='$(STRATEGIES)' -mutants.half=$(HALF) -mutants.dir=$(CURDIR)/bin/mutants -mutants.commit=$$(git rev-parse --short HEAD)
 
 .PHONY: bench-scale
 bench-scale: ## What a step costs in worlds of 1, 100 and 10,000 objects with 50 controllers (minutes): writes docs/scale.md.

@@ -52,14 +52,14 @@ type sayer = func(string, ...any)
 
 func (p *benchPage) table(say sayer, half []Bench) {
 	head, line := "| mutant | operator | mistake | breaks |", "|---|---|---|---|"
-	for _, s := range strings.Split(*benchStrategies, ",") {
+	for _, s := range strings.Fields(*benchStrategies) {
 		head += fmt.Sprintf(" %s | s |", s)
 		line += "---|---|"
 	}
 	say("%s\n%s", head, line)
 	for _, m := range half {
 		row := fmt.Sprintf("| %s | %s | %s | %s |", m.Name, m.Operator, m.Mistake, p.broken(m.Name))
-		for _, s := range strings.Split(*benchStrategies, ",") {
+		for _, s := range strings.Fields(*benchStrategies) {
 			runs, seconds := figures(p.of(s, m.Name))
 			row += fmt.Sprintf(" %s | %s |", spreadOf(runs, "%.0f"), spreadOf(seconds, "%.1f"))
 		}
@@ -83,7 +83,7 @@ func (p *benchPage) broken(mutant string) string {
 func (p *benchPage) summary(say sayer, half []Bench) {
 	say("| strategy | found by all seeds | by some | by none | median of medians | seconds, all campaigns |")
 	say("|---|---|---|---|---|---|")
-	for _, s := range strings.Split(*benchStrategies, ",") {
+	for _, s := range strings.Fields(*benchStrategies) {
 		var all, some, none int
 		var medians []float64
 		var took float64

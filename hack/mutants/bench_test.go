@@ -20,7 +20,7 @@ import (
 
 var (
 	benchWrite      = flag.String("mutants.write", "", "measure the search and write the page to this file")
-	benchStrategies = flag.String("mutants.strategies", "portfolio", "strategies to measure, with commas between them")
+	benchStrategies = flag.String("mutants.strategies", "portfolio", "strategies to measure, with spaces between them")
 	benchSeeds      = flag.Int("mutants.seeds", 3, "base seeds for each strategy and mutant")
 	benchCap        = flag.Int("mutants.cap", 500, "runs after which a strategy has not found a mutant")
 	benchHalf       = flag.String("mutants.half", "", "tuning or report: only mutants of this half")
@@ -62,7 +62,7 @@ func TestBenchMutants(t *testing.T) {
 			page.halves[i] = append(page.halves[i], m)
 			t.Run(m.Name, func(t *testing.T) {
 				bin := built(t, m, dir, modules)
-				for _, strategy := range strings.Split(*benchStrategies, ",") {
+				for _, strategy := range strings.Fields(*benchStrategies) {
 					for seed := range *benchSeeds {
 						c := hunt(t, m, bin, strategy, seed+1)
 						t.Log(c)
