@@ -67,7 +67,7 @@ func Campaign(r *story.Result, pages func(name string) string, index string) ([]
 		{"runs", count(r.Runs)}, {"runs a second", rate(r.Runs)},
 		{"steps", count(r.Steps)}, {"reconciles", count(r.Reconciles)}, {"requests", count(r.Requests)},
 		{"virtual time", duration(r.Virtual)}, {"real time", duration(r.Elapsed)},
-		{"states and paths seen", count(r.Features)},
+		{"orders of events seen", count(r.Orders)},
 	}
 	for _, f := range r.Findings {
 		row := findingRow{F: f}
@@ -123,7 +123,7 @@ func count(n int) string {
 	return s
 }
 
-// plot is a curve of the features that had been seen after a number of runs.
+// plot is a curve of the orders of events that had been seen after a number of runs.
 func plot(g []story.Growth) template.HTML {
 	if len(g) < 2 {
 		return ""
@@ -131,22 +131,22 @@ func plot(g []story.Growth) template.HTML {
 	const w, h, left, bottom = 1080.0, 200.0, 52.0, 24.0
 	last := g[len(g)-1]
 	x := func(runs int) float64 { return left + (w-left-12)*float64(runs)/float64(max(1, last.Runs)) }
-	y := func(features int) float64 {
-		return h - bottom - (h-bottom-12)*float64(features)/float64(max(1, last.Features))
+	y := func(orders int) float64 {
+		return h - bottom - (h-bottom-12)*float64(orders)/float64(max(1, last.Orders))
 	}
 	var line strings.Builder
 	for i, p := range g {
-		fmt.Fprintf(&line, "%s%.1f %.1f", map[bool]string{true: "M", false: "L"}[i == 0], x(p.Runs), y(p.Features))
+		fmt.Fprintf(&line, "%s%.1f %.1f", map[bool]string{true: "M", false: "L"}[i == 0], x(p.Runs), y(p.Orders))
 	}
 	var svg strings.Builder
 	fmt.Fprintf(&svg, `<svg class="plot" viewBox="0 0 %g %g" role="img"`, w, h)
-	fmt.Fprintf(&svg, ` aria-label="%d different states and paths after %d runs">`, last.Features, last.Runs)
+	fmt.Fprintf(&svg, ` aria-label="%d different orders of events after %d runs">`, last.Orders, last.Runs)
 	fmt.Fprintf(&svg, `<path class="axis" d="M%g 12V%gH%g" fill="none"/>`, left, h-bottom, w-12)
 	fmt.Fprintf(&svg, `<path class="under" d="%sL%.1f %.1fL%.1f %.1fZ"/>`,
 		line.String(), x(last.Runs), h-bottom, x(g[0].Runs), h-bottom)
 	fmt.Fprintf(&svg, `<path class="curve" d="%s"/>`, line.String())
-	fmt.Fprintf(&svg, `<text x="%g" y="%.1f" text-anchor="end">%s</text>`, left-6, y(last.Features)+4,
-		count(last.Features))
+	fmt.Fprintf(&svg, `<text x="%g" y="%.1f" text-anchor="end">%s</text>`, left-6, y(last.Orders)+4,
+		count(last.Orders))
 	fmt.Fprintf(&svg, `<text x="%g" y="%g" text-anchor="end">%s runs</text>`, w-12, h-7, count(last.Runs))
 	fmt.Fprintf(&svg, `<text x="%g" y="%g">0</text></svg>`, left, h-7)
 	return template.HTML(svg.String())

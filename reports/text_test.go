@@ -20,7 +20,7 @@ import (
 func result(t *testing.T, names ...string) *story.Result {
 	r := &story.Result{
 		Test: "TestX/a_case", Package: "example.org/m/pkg/x", Seed: 7, Strategy: "portfolio", Planned: 100, Shards: 1,
-		Complete: true, Runs: 100, Elapsed: 2 * time.Second, Steps: 12345, Doubled: 2, Features: 30,
+		Complete: true, Runs: 100, Elapsed: 2 * time.Second, Steps: 12345, Doubled: 2, Orders: 30,
 		Versions: map[string]string{"go": "go1.26"},
 		Faults: []story.FaultTotal{
 			{Fault: "Crash(p)", Opportunities: 10, Injected: 4, Observed: 1},
@@ -31,7 +31,7 @@ func result(t *testing.T, names ...string) *story.Result {
 			{Sentence: "100% of it, never", Site: "x_test.go:10"},
 		},
 		Strategies: []story.StrategyTotal{{Name: "random", Runs: 60, Finds: 1}, {Name: "sweep", Runs: 40}},
-		Growth:     []story.Growth{{Runs: 1, Features: 5}, {Runs: 50, Features: 28}, {Runs: 100, Features: 30}},
+		Growth:     []story.Growth{{Runs: 1, Orders: 5}, {Runs: 50, Orders: 28}, {Runs: 100, Orders: 30}},
 	}
 	for i, d := range []time.Duration{3, 9, 1, 7, 5, 8} {
 		r.Slow(story.SlowRun{Run: i, Strategy: "random", Elapsed: d * time.Millisecond})

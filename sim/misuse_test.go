@@ -514,7 +514,7 @@ func TestBadFlags(t *testing.T) {
 		{"", []string{"-sim.verify=-1"}, "-sim.verify=-1 is negative; write 0 for never"},
 		{"", []string{"-sim.shrink=-1s"}, "-sim.shrink=-1s is negative"},
 		{"", []string{"-sim.seed=monday"}, `-sim.seed="monday" is neither a number nor "random"`},
-		{"", []string{"-sim.strategy=hope"}, `-sim.strategy="hope" is unknown; write one of portfolio, random`},
+		{"", []string{"-sim.strategy=hope"}, `-sim.strategy="hope" is unknown; write one of portfolio, burst`},
 		{"SIM_RUNS=many", nil,
 			`environment variable SIM_RUNS="many" cannot be read as int; write it as you would write -sim.runs`},
 		{"SIM_MAX_STEPS=-5", nil, "-sim.max-steps=-5 must be positive"},

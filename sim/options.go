@@ -34,8 +34,9 @@ func Verify(n int) ExploreOption { return func(s *campaign.Settings) { s.Verify 
 // Shrink limits the real time for shrinking what is found; 0 means not at all.
 func Shrink(d time.Duration) ExploreOption { return func(s *campaign.Settings) { s.Shrink = d } }
 
-// Strategy sets how choice sequences are made: portfolio (the default, which takes turns), random,
-// swarm, pct, delay, starve, storm, sweep, pairs, exhaustive, evolve or rapid.
+// Strategy sets how choice sequences are made: portfolio (the default), burst, sweep, swarm, random,
+// storm, exhaustive or rapid. Several with commas between them take turns, as those of the portfolio
+// do.
 func Strategy(name string) ExploreOption { return func(s *campaign.Settings) { s.Strategy = name } }
 
 // Bound sets how many disturbances a run of the exhaustive strategy has at most.
@@ -65,8 +66,7 @@ func MaxSteps(n int) ExploreOption { return func(s *campaign.Settings) { s.Run.M
 // fall otherwise from there on, which is where a run departs from the same without a window.
 //
 // d must be at least a minute and longer than faults last. [World.Undisturbed], and strategies that
-// plan with the record of earlier runs (portfolio, sweep, pairs, pct, delay, evolve, exhaustive,
-// rapid), cannot be had with it.
+// plan with the record of earlier runs (all but random, swarm and storm), cannot be had with it.
 func Window(d time.Duration) ExploreOption { return func(s *campaign.Settings) { s.Run.Window = d } }
 
 // Stories keeps what is found as story files in a directory, and tries the stories that are there

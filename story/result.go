@@ -40,7 +40,7 @@ type Result struct {
 	Requests   int           `json:"requests"`
 	Virtual    time.Duration `json:"virtual"` // virtual time, nanoseconds
 	Doubled    int           `json:"doubled"` // runs that were made twice and compared
-	Features   int           `json:"features"`
+	Orders     int           `json:"orders"`  // in which events came, without those that do not depend on one another
 
 	Faults     []FaultTotal    `json:"faults,omitempty"`
 	Sometimes  []ProbeTotal    `json:"sometimes,omitempty"`
@@ -53,16 +53,16 @@ type Result struct {
 	Versions    map[string]string `json:"versions,omitempty"`
 	// Build identifies the test binary, as by its SHA-256; empty if it is not known.
 	Build string `json:"build,omitempty"`
-	// Growth is the number of different features after a number of runs. It is not merged.
+	// Growth is the number of different orders of events after a number of runs. It is not merged.
 	Growth []Growth `json:"growth,omitempty"`
 	// Slowest are the slowest runs, the slowest first.
 	Slowest []SlowRun `json:"slowest,omitempty"`
 }
 
-// Growth is the number of different features after a number of runs.
+// Growth is the number of different orders of events after a number of runs.
 type Growth struct {
-	Runs     int `json:"runs"`
-	Features int `json:"features"`
+	Runs   int `json:"runs"`
+	Orders int `json:"orders"`
 }
 
 // SlowRun is one of the slowest runs.
@@ -276,7 +276,7 @@ func (r *Result) add(o *Result) {
 	r.Requests += o.Requests
 	r.Virtual += o.Virtual
 	r.Doubled += o.Doubled
-	r.Features = max(r.Features, o.Features) // a lower bound, because features are not stored
+	r.Orders = max(r.Orders, o.Orders) // a lower bound, because orders are not stored
 	for _, f := range o.Faults {
 		t := at(&r.Faults, func(t FaultTotal) bool { return t.Fault == f.Fault }, FaultTotal{Fault: f.Fault})
 		t.Opportunities += f.Opportunities

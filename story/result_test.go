@@ -15,7 +15,7 @@ func shard(i, n int) *Result {
 	return &Result{
 		Format: Format, Test: "TestX", Seed: 7, Strategy: "portfolio",
 		Planned: 100 * n, Shard: i, Shards: n, Complete: true,
-		Runs: 100, Steps: 1000 + i, Features: i,
+		Runs: 100, Steps: 1000 + i, Orders: i,
 		Faults:     []FaultTotal{{Fault: "Crash(a)", Opportunities: 10, Injected: i}},
 		Sometimes:  []ProbeTotal{{Sentence: "it happens", Reached: i % 2}},
 		Strategies: []StrategyTotal{{Name: "sweep", Runs: 30, Finds: i % 2}, {Name: "random", Runs: 70}},
@@ -35,7 +35,7 @@ func TestMergeAddsUpAndJoinsCauses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Runs != 900 || m.Steps != 9036 || m.Features != 8 || !m.Complete {
+	if m.Runs != 900 || m.Steps != 9036 || m.Orders != 8 || !m.Complete {
 		t.Errorf("merged to %+v", m)
 	}
 	if len(m.Findings) != 3 || m.Findings[0].Count != 3 {

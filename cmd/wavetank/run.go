@@ -42,8 +42,8 @@ func runCommand() *cobra.Command {
 		Long: "Builds the tests of each package that imports sim once, and runs them in several processes of one\n" +
 			"CPU each. This is faster than one process with several CPUs. Process i of n makes the runs i, i+n,\n" +
 			"i+2n, … Every process runs the scenarios that wavetank list shows, or the tests that --run selects.\n\n" +
-			"The strategies exhaustive, evolve and rapid get one process, because their runs depend on each other.\n" +
-			"Where the portfolio would take its turn of evolve, several processes make random runs.\n\n" +
+			"The strategies exhaustive and rapid get one process, because their runs depend on each other.\n" +
+			"With several processes bursts do not go on from earlier runs, which another process may have made.\n\n" +
 			"Results are written to --report while the campaign runs. An interrupted campaign continues when it is\n" +
 			"started again with the same flags and the same code.\n\n" +
 			"If two runs of one choice sequence differ now and then, the campaigns of that package are made again\n" +
@@ -97,7 +97,7 @@ func (o *options) check() error {
 	if _, err := regexp.Compile(o.match); err != nil {
 		return fmt.Errorf("--run %q is no regular expression: %w", o.match, err)
 	}
-	if slices.Contains([]string{"exhaustive", "evolve", "rapid"}, o.strategy) {
+	if slices.Contains([]string{"exhaustive", "rapid"}, o.strategy) {
 		o.procs = 1
 	}
 	if _, err := strconv.ParseUint(o.seed, 0, 64); err != nil && o.seed != "" && o.seed != "random" {

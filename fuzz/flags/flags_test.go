@@ -33,7 +33,7 @@ func FuzzFlags(f *testing.F) {
 	for _, seed := range []struct{ which, value string }{
 		{"sim.runs", "-1"}, {"sim.runs", "2"},
 		{"sim.seed", "0x10"}, {"sim.seed", "random"}, {"sim.seed", "x"},
-		{"sim.strategy", "pct"}, {"sim.strategy", "luck"},
+		{"sim.strategy", "burst,swarm"}, {"sim.strategy", "luck"},
 		{"sim.shard", "1/2"}, {"sim.shard", "2/2"}, {"sim.shard", "0/1000000"}, {"sim.shard", "1/2/3"},
 		{"sim.max-steps", "0"}, {"sim.verify", "1"}, {"sim.bound", "-3"},
 		{"sim.replay", "nowhere.txtar"}, {"sim.replay", "\x00"},

@@ -88,17 +88,19 @@ func (m *measured) page() string {
 	m.summary(say)
 	m.depths(say)
 	m.shrinking(say)
-	say("%s", strings.TrimSuffix(weaknesses, "\n"))
+	say("%s%s", removed, strings.TrimSuffix(weaknesses, "\n"))
 	return b.String()
 }
 
-// terms explains the words of the page, weaknesses what its numbers mean. Whoever changes a
-// strategy reads weaknesses again.
+// terms explains the words of the page, weaknesses what its numbers mean, and removed what strategies
+// were worth that are gone. Whoever changes a strategy reads weaknesses again.
 var (
 	//go:embed testdata/search-terms.md
 	terms string
 	//go:embed testdata/search-weaknesses.md
 	weaknesses string
+	//go:embed testdata/search-removed.md
+	removed string
 )
 
 type sayer = func(string, ...any)
@@ -244,7 +246,7 @@ func (m *measured) targets(say sayer) {
 			worst, slowest = med, b.Name
 		}
 	}
-	say("- the portfolio finds each bug in a median below 1,000 runs: the worst median is %s (%s)", short(worst),
+	say("- the portfolio finds each bug in a median of at most 60 runs: the worst median is %s (%s)", short(worst),
 		slowest)
 	var late []string
 	one := 0

@@ -32,8 +32,8 @@ var searched = []struct {
 	name  string
 	fixed bool
 }{
-	{"portfolio", false}, {"random", false}, {"swarm", false}, {"pct", false}, {"delay", false}, {"starve", false},
-	{"sweep", true}, {"pairs", false}, {"evolve", false}, {"rapid", false}, {"exhaustive", true},
+	{"portfolio", false}, {"burst", false}, {"swarm", false}, {"random", false}, {"rapid", false}, {"sweep", true},
+	{"exhaustive", true},
 }
 
 // find is one campaign.

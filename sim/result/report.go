@@ -46,9 +46,9 @@ type Report struct {
 	// an error.
 	Divergences []story.Divergence
 	Strategies  []StrategyCount
-	// Features is the number of different abstract states and (reconcile path, fault) pairs that
-	// were seen.
-	Features int
+	// Orders is in how many different orders events came, where those that do not depend on one
+	// another are in none: see [history.History.Order].
+	Orders int
 	// Explored says, for the exhaustive strategy, what was covered and what was not.
 	Explored string
 	// Missed says, in a sentence each, what fails the test although no run failed: a Sometimes that

@@ -210,6 +210,6 @@ func (c *campaign) keepPace(i int, strategy string, res *run.Result, took time.D
 		every *= 2
 	}
 	if n%every == 0 {
-		c.pace.Growth = append(c.pace.Growth, story.Growth{Runs: n, Features: s.evolve.Features()})
+		c.pace.Growth = append(c.pace.Growth, story.Growth{Runs: n, Orders: len(s.orders)})
 	}
 }

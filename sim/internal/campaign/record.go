@@ -52,7 +52,7 @@ func (c *campaign) result(next int) *story.Result {
 		Planned: s.Runs, Shard: shard, Shards: shards, Next: next,
 		Complete: r.Complete, Explored: !s.Keep, Exact: c.exact, Versions: recordedWith(), Build: build(),
 		Runs: r.Runs, Elapsed: r.Elapsed, Steps: r.Steps, Reconciles: r.Reconciles, Requests: r.Requests,
-		Virtual: r.Virtual, Doubled: r.Doubled, Features: r.Features, Findings: r.Findings,
+		Virtual: r.Virtual, Doubled: r.Doubled, Orders: r.Orders, Findings: r.Findings,
 	}
 	out.Growth, out.Slowest = c.pace.Growth, c.pace.Slowest
 	out.Drifted, out.Outdated, out.Divergences = r.Drifted, r.Outdated, r.Divergences

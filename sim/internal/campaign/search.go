@@ -2,47 +2,53 @@ package campaign
 
 import (
 	"fmt"
-	"hash/fnv"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
-	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
 // strategies are the ways to make choice sequences, as -sim.strategy takes them.
-var strategies = []string{"portfolio", "random", "pct", "delay", "swarm", "starve", "storm", "sweep", "pairs",
-	"exhaustive", "evolve", "rapid"}
+var strategies = []string{"portfolio", "burst", "sweep", "swarm", "random", "storm", "exhaustive", "rapid"}
+
+// unplanned are the strategies that need no run to plan with.
+var unplanned = []string{"random", "swarm", "storm"}
 
 // search makes a choice source for each run, and learns from what the run came to.
 type search struct {
 	c      *campaign
 	name   string
+	turns  []string
 	sweep  *choice.Sweep
-	evolve *choice.Evolve
 	all    *choice.Exhaustive
 	armed  choice.Sequence
-	log    []choice.Answer // of the armed run
+	base   *choice.Base   // the armed run
+	bases  []*choice.Base // runs with an order of events that was new
+	orders map[uint64]bool
 	counts map[string]*result.StrategyCount
 }
 
 // portfolio is the order in which the default strategy takes turns. docs/search.md shows what each
-// is worth: a sweep finds for certain what one disturbance can break, swarm and pairs find what
-// needs several, the others what needs an order or a pace that nobody planned for.
-var portfolio = []string{"random", "sweep", "swarm", "pct", "pairs", "sweep", "delay", "evolve", "swarm", "starve"}
+// is worth.
+var portfolio = []string{"burst", "sweep", "burst", "burst", "burst", "burst", "burst", "burst", "burst", "burst"}
 
 func newSearch(c *campaign) *search {
-	evolve := choice.NewEvolve(c.report.Seed)
-	return &search{c: c, name: c.settings.Strategy, evolve: evolve, counts: map[string]*result.StrategyCount{}}
+	s := &search{c: c, name: c.settings.Strategy, turns: portfolio, orders: map[uint64]bool{},
+		counts: map[string]*result.StrategyCount{}}
+	if s.name != "portfolio" {
+		s.turns = strings.Split(s.name, ",")
+	}
+	return s
 }
 
 // prepare makes the two runs that the planned strategies start from: the one on the default
 // schedule, and the one with every fault armed. It returns the first that breaks a property by
 // itself.
 func (s *search) prepare() *run.Result {
-	if s.armed != nil || s.name == "random" || s.name == "starve" || s.name == "swarm" || s.name == "storm" {
+	if s.armed != nil || !slices.ContainsFunc(s.turns, func(turn string) bool { return !slices.Contains(unplanned, turn) }) {
 		return nil
 	}
 	plain := s.plan(choice.Play(nil))
@@ -56,9 +62,9 @@ func (s *search) prepare() *run.Result {
 			return armed
 		}
 	}
-	s.log = armed.Log
-	s.evolve.Learn(armed.Tape, features(armed.History))
-	s.sweep = choice.NewSweep(s.c.report.Seed, s.armed, armed.Log)
+	s.base = choice.NewBase(s.armed, armed.Log)
+	s.orders[armed.History.Order()] = true
+	s.sweep = choice.NewSweep(s.armed, armed.Log)
 	s.all = choice.NewExhaustive(s.armed, s.c.settings.Bound)
 	return nil
 }
@@ -81,12 +87,12 @@ func (s *search) run(o choice.Source) *run.Result {
 
 // next makes run i. It reports false when the strategy has nothing left to try.
 func (s *search) next(i int, seed uint64) (*run.Result, string, bool) {
-	name := s.name
-	if name == "portfolio" {
-		name = portfolio[i%len(portfolio)]
-	}
-	if name == "evolve" && s.c.settings.shards() > 1 {
-		name = "random" // evolution knows only the runs of its own shard, and a run must not depend on who makes it
+	name := s.turns[i%len(s.turns)]
+	single, planned := choice.Sequence(nil), false
+	if name == "sweep" {
+		if single, planned = s.sweep.At(s.turn(i)); !planned {
+			name = "burst" // all single disturbances have been tried
+		}
 	}
 	var res *run.Result
 	switch name {
@@ -94,24 +100,12 @@ func (s *search) next(i int, seed uint64) (*run.Result, string, bool) {
 		res = s.run(choice.NewRandom(seed))
 	case "swarm":
 		res = s.run(choice.NewSwarm(seed))
-	case "starve":
-		res = s.run(choice.NewStarve(seed))
 	case "storm":
 		res = s.run(choice.NewAllFaults(seed))
-	case "pct":
-		res = s.run(choice.NewPCT(seed, 1+i/len(portfolio)%3, s.log))
-	case "delay":
-		res = s.run(choice.NewDelays(seed, 1+i/len(portfolio)%4, s.log))
-	case "evolve":
-		res = s.run(s.evolve.Source())
 	case "sweep":
-		tape, pair := s.sweep.At(s.turn("sweep", i))
-		if pair {
-			name = "pairs"
-		}
-		res = s.run(choice.Play(tape))
-	case "pairs":
-		res = s.run(choice.Play(s.sweep.Pair(s.turn("pairs", i))))
+		res = s.run(choice.Play(single))
+	case "burst":
+		res = s.run(choice.NewBurst(seed, s.begin(seed)))
 	case "exhaustive":
 		tape, ok := s.all.Next()
 		if !ok {
@@ -120,29 +114,61 @@ func (s *search) next(i int, seed uint64) (*run.Result, string, bool) {
 		res = s.run(choice.Play(tape))
 		s.all.Done(res.Log, res.History.Trace())
 	}
-	if name != "exhaustive" {
-		s.evolve.Learn(res.Tape, features(res.History))
-	}
+	s.learn(res)
 	s.tally(name, res.Ending.Failed())
 	return res, name, true
 }
 
-// turn is how many runs before run i were a strategy's, so that a planned strategy knows where it
-// is in its plan whichever shard makes the run.
-func (s *search) turn(name string, i int) int {
-	if s.name != "portfolio" {
-		return i
+// What is kept of the runs of a campaign: orders of events, and bases, the youngest.
+const (
+	mostOrders = 1 << 18
+	mostBases  = 1 << 10
+)
+
+// learn keeps a run in which the order of events was new.
+func (s *search) learn(res *run.Result) {
+	if s.c.settings.Run.Window > 0 {
+		return // it has forgotten most events
 	}
-	each, before := 0, 0
-	for j, p := range portfolio {
-		if p == name {
-			each++
-			if j < i%len(portfolio) {
-				before++
-			}
+	order := res.History.Order()
+	if s.orders[order] || len(s.orders) == mostOrders {
+		return
+	}
+	s.orders[order] = true
+	if s.base == nil || s.c.settings.shards() > 1 {
+		return
+	}
+	if len(s.bases) == mostBases {
+		s.bases = slices.Delete(s.bases, 0, mostBases/2)
+	}
+	s.bases = append(s.bases, choice.NewBase(res.Tape, res.Log))
+}
+
+// begin is the run in which a burst begins: half of the time the one without a disturbance, else
+// one in which the order of events was new, and then half of the time one of the last eight. A
+// shard does not know the runs of the others, and a run must not depend on who makes it, so there
+// it is the first.
+func (s *search) begin(seed uint64) *choice.Base {
+	r := rand.New(rand.NewPCG(seed, 5))
+	n := len(s.bases)
+	switch {
+	case n == 0 || r.IntN(2) == 0:
+		return s.base
+	case r.IntN(2) == 0:
+		return s.bases[max(n-1-r.IntN(8), 0)]
+	}
+	return s.bases[r.IntN(n)]
+}
+
+// turn is how many runs before run i were turns of the sweep, so that it knows where it is in its
+// plan whichever shard makes the run.
+func (s *search) turn(i int) (n int) {
+	for j, name := range s.turns {
+		if name == "sweep" {
+			n += (i + len(s.turns) - 1 - j) / len(s.turns)
 		}
 	}
-	return i/len(portfolio)*each + before
+	return n
 }
 
 func (s *search) tally(name string, found bool) {
@@ -165,7 +191,7 @@ func (s *search) report() {
 		r.Strategies = append(r.Strategies, *n)
 	}
 	slices.SortFunc(r.Strategies, func(a, b result.StrategyCount) int { return strings.Compare(a.Name, b.Name) })
-	r.Features = s.evolve.Features()
+	r.Orders = len(s.orders)
 	if s.all == nil || s.name != "exhaustive" {
 		return
 	}
@@ -176,51 +202,4 @@ func (s *search) report() {
 	} else {
 		r.Explored = "all: " + r.Explored
 	}
-}
-
-// features are what is worth seeing for the first time in a history: the abstract state that each
-// write led to (kinds, how many, in which phase) and each pair of a reconcile's path (its calls and
-// their codes) with a fault that struck during it.
-func features(h *history.History) []uint64 {
-	var out []uint64
-	counts := map[string]int{}
-	paths := map[history.ReconcileID]string{}
-	faults := map[history.ReconcileID]string{}
-	add := func(s string) {
-		f := fnv.New64a()
-		f.Write([]byte(s))
-		out = append(out, f.Sum64())
-	}
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch e.Kind {
-		case history.Request:
-			for _, c := range e.Changes {
-				switch c.Type {
-				case "ADDED":
-					counts[c.Ref.Kind]++
-				case "DELETED":
-					counts[c.Ref.Kind]--
-				}
-				add(fmt.Sprint("state ", counts))
-			}
-			if !e.Reconcile.None() {
-				paths[e.ReconcileID()] += fmt.Sprintf("%s %s%s %d;", e.Verb, e.Ref.Kind, e.Sub, e.Code)
-			}
-		case history.Fault:
-			faults[e.ReconcileID()] += e.Injection.Fault() + ";"
-		case history.Crash:
-			faults[e.ReconcileID()] += "crash;"
-		case history.Done:
-			k, outcome := e.ReconcileID(), e.Outcome
-			outcome.Text = ""
-			add("path " + paths[k] + outcome.String() + " under " + faults[k])
-			delete(paths, k)
-			delete(faults, k)
-		}
-	}
-	for k, p := range paths { // cut off by a crash
-		add("cut " + p + " under " + faults[k])
-	}
-	return out
 }

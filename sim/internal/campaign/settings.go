@@ -166,20 +166,20 @@ func (s Settings) check() error {
 		return fmt.Errorf("sim: -sim.shrink=%v is negative; write 0 for no shrinking", s.Shrink)
 	case s.Verify < 0:
 		return fmt.Errorf("sim: -sim.verify=%d is negative; write 0 for never", s.Verify)
-	case !slices.Contains(strategies, s.Strategy):
-		known := strings.Join(strategies, ", ")
-		return fmt.Errorf("sim: -sim.strategy=%q is unknown; write one of %s", s.Strategy, known)
+	case s.unknownStrategy() != "":
+		return fmt.Errorf("sim: -sim.strategy=%q is unknown; write one of %s, or several with commas", s.unknownStrategy(),
+			strings.Join(strategies, ", "))
 	case s.Shard != "" && !goodShard(s.Shard):
 		return fmt.Errorf("sim: -sim.shard=%q is not a shard; write i/n with 0 <= i < n, for example 0/4", s.Shard)
-	case s.shards() > 1 && slices.Contains([]string{"exhaustive", "evolve", "rapid"}, s.Strategy):
+	case s.shards() > 1 && slices.Contains([]string{"exhaustive", "rapid"}, s.Strategy):
 		return fmt.Errorf("sim: -sim.strategy=%s cannot be sharded, each of its runs depends on those before it; "+
-			"use portfolio, random, swarm, pct, delay, starve, sweep or pairs", s.Strategy)
+			"use portfolio, or another", s.Strategy)
 	case s.Run.Window != 0 && s.Run.Window < shortestWindow:
 		return fmt.Errorf("sim: sim.Window(%v) is shorter than %v, which default properties look back",
 			s.Run.Window, shortestWindow)
-	case s.Run.Window > 0 && !slices.Contains([]string{"random", "swarm", "starve", "storm"}, s.Strategy):
+	case s.Run.Window > 0 && !slices.Contains(unplanned, s.Strategy):
 		return fmt.Errorf("sim: -sim.strategy=%s plans with the whole record of earlier runs, "+
-			"which sim.Window does not keep; use random, swarm, starve or storm", s.Strategy)
+			"which sim.Window does not keep; use %s", s.Strategy, strings.Join(unplanned, " or "))
 	case s.Drift != driftWarns && s.Drift != driftFails:
 		return fmt.Errorf("sim: -sim.drift=%q is unknown; write %s or %s", s.Drift, driftWarns, driftFails)
 	case s.Renew && !s.replayFlag:
@@ -233,3 +233,18 @@ func (s *Settings) prepareRuns() {
 
 // leaver is a Host whose tests are left by panics, once they have been marked as failed or skipped.
 type leaver interface{ Leaves(panicked any) bool }
+
+// unknownStrategy is the first word of the strategy that is none; "" if there is none. Strategies
+// that are made of all their runs stand alone.
+func (s *Settings) unknownStrategy() string {
+	names := strings.Split(s.Strategy, ",")
+	for _, name := range names {
+		if !slices.Contains(strategies, name) {
+			return name
+		}
+		if len(names) > 1 && slices.Contains([]string{"portfolio", "exhaustive", "rapid"}, name) {
+			return s.Strategy
+		}
+	}
+	return ""
+}

@@ -159,8 +159,8 @@ func TestShrinkLooksAtTheLastBitsOfWords(t *testing.T) {
 	}
 }
 
-// A sweep tries every answer of every point where a fault can be injected, then what several
-// disturbances can do; sequence k is the same whoever asks for it.
+// A sweep tries every answer of every point where a fault can be injected, and of every point about
+// time and order, each once; sequence k is the same whoever asks for it.
 func TestASweepLeavesNothingOut(t *testing.T) {
 	var log []Answer
 	points := []Point{
@@ -174,35 +174,65 @@ func TestASweepLeavesNothingOut(t *testing.T) {
 		}
 	}
 	armed := Sequence{{ID{Label{Kind: Arm, Of: "Crash", What: "(op)"}, 0}, 2}}
-	s := NewSweep(1, armed, log)
-	if len(s.faults) != 24 || len(s.orders) != 24 {
-		t.Errorf("there are %d points for faults and %d for delays, want 24 of each", len(s.faults), len(s.orders))
-	}
+	s, other := NewSweep(armed, log), NewSweep(armed, log)
 	tried := map[string]bool{}
-	for k := range s.Singles() {
-		sequence, pair := s.At(k)
-		if pair || len(sequence) != 2 || tried[sequence.key()] {
-			t.Fatalf("single %d is %v, pair %v", k, sequence, pair)
+	for k := 0; ; k++ {
+		sequence, more := s.At(k)
+		if !more {
+			break
+		}
+		if same, _ := other.At(k); len(sequence) != 2 || tried[sequence.key()] || same.key() != sequence.key() {
+			t.Fatalf("sequence %d is %v", k, sequence)
 		}
 		tried[sequence.key()] = true
 	}
 	if want := 12 * (1 + 7 + 5 + 5); len(tried) != want {
-		t.Errorf("%d singles, want %d", len(tried), want)
+		t.Errorf("%d sequences, want %d", len(tried), want)
 	}
-	other := NewSweep(1, armed, log)
-	again := false
-	for k := range 2000 {
-		sequence, pair := s.At(s.Singles() + k)
-		if same := other.Pair(k); !pair || same.key() != sequence.key() || len(sequence) < 3 {
-			t.Fatalf("pair %d is %v, and %v for somebody else", k, sequence, same)
+	if _, more := NewSweep(nil, nil).At(0); more {
+		t.Error("where nothing can be disturbed there is a sequence")
+	}
+}
+
+// A burst injects faults in one part of the run, several times of one sort, and is as its base
+// everywhere else.
+func TestABurstIsInOnePlace(t *testing.T) {
+	var log []Answer
+	for i := range 400 {
+		p := Point{Label: crash(0).Label, Nth: i / 2, N: 2}
+		if i%2 == 0 {
+			p = Point{Label: lag(0).Label, Nth: i / 2, N: 8}
 		}
-		again = again || sequence[1] == Entry{crash(11), 1} && sequence[2] == Entry{crash(12), 1}
+		log = append(log, Answer{p, 0})
 	}
-	if !again {
-		t.Error("no sequence injects a fault once more behind the last point of the undisturbed run")
+	base := Sequence{{lag(0), 3}, {lag(199), 5}}
+	several, both, kept := 0, 0, 0
+	for seed := range uint64(300) {
+		o := NewBurst(seed, NewBase(base, log))
+		var at []int
+		of := map[string]int{}
+		for i, a := range log {
+			v := o.Choose(a.Point)
+			switch id := a.ID(); {
+			case id == lag(0) && v == 3 || id == lag(199) && v == 5:
+				kept++
+			case v > 0:
+				at, of[id.Of] = append(at, i), of[id.Of]+1
+			}
+		}
+		if len(at) > 0 && at[len(at)-1]-at[0] >= 32 {
+			t.Fatalf("seed %d: faults at %v", seed, at)
+		}
+		if len(at) > 1 {
+			several++
+		}
+		if len(of) > 1 {
+			both++
+		}
 	}
-	if sequence := NewSweep(1, nil, nil).Pair(0); len(sequence) != 0 {
-		t.Errorf("where nothing can be disturbed the pair is %v", sequence)
+	if several < 100 || both < 50 || kept < 500 {
+		t.Errorf("of 300 bursts %d inject several faults and %d two sorts; %d of 600 choices are as in the base", several,
+			both, kept)
 	}
 }
 
@@ -228,59 +258,18 @@ func TestASwarmDiffers(t *testing.T) {
 	}
 }
 
-// Two workers of one controller send requests that look alike; a PCT run makes either of them the
-// slower one, and one that leads until a point and falls back there.
-func TestPCTTellsWorkersApart(t *testing.T) {
-	workers := []Actor{{"clerk/1", "clerk default/a"}, {"clerk/1", "clerk default/b"}}
-	log := make([]Answer, 8)
-	for i := range log {
-		log[i].Kind = Next
-	}
-	patch := Label{Kind: Request, What: "clerk patch ConfigMap default/board"}
-	slower, led, fell := [3]int{}, [2]int{}, 0
-	for seed := range uint64(500) {
-		o := NewPCT(seed, 2, log)
-		first := o.Choose(Point{Label: Label{Kind: Next}, N: 2, Actors: workers})
-		led[first]++
-		pace := func(i int) int {
-			return o.Choose(Point{Label: patch, N: 6, Actors: workers[i : i+1]})
-		}
-		before := [2]int{pace(0), pace(1)}
-		switch {
-		case before[0] > before[1]:
-			slower[0]++
-		case before[0] < before[1]:
-			slower[1]++
-		default:
-			slower[2]++
-		}
-		for range len(log) {
-			o.Choose(Point{Label: Label{Kind: Next}, N: 2, Actors: workers})
-		}
-		last := o.Choose(Point{Label: Label{Kind: Next}, N: 2, Actors: workers})
-		if first != last {
-			fell++
-			if pace(first) == 0 {
-				t.Fatalf("seed %d: who has fallen is as quick as before", seed)
-			}
-		}
-	}
-	if min(led[0], led[1]) < 150 || min(slower[0], slower[1]) < 50 || slower[2] < 50 || fell < 250 {
-		t.Errorf("of 500 runs the workers led %v and were not faster in %v; the leader fell in %d", led, slower, fell)
-	}
-}
-
-// What is starved is one worker or a whole program, and it is late as well as last.
-func TestStarvingMakesLate(t *testing.T) {
+// Who is slow in a burst is one worker or a whole program, and it is late as well as last.
+func TestABurstMakesLate(t *testing.T) {
 	actors := []Actor{{"clerk/1", "clerk default/a"}, {"clerk/1", "clerk default/b"}, {"user/1", "at /api"}}
+	base := NewBase(nil, []Answer{{Point{Label: Label{Kind: Next}, N: 3}, 0}})
 	one, all := 0, 0
-	for seed := range uint64(200) {
-		o := NewStarve(seed)
+	for seed := range uint64(400) {
+		o := NewBurst(seed, base)
 		o.Choose(Point{Label: Label{Kind: Next}, N: 3, Actors: actors})
 		var late [3]bool
 		for i := range actors {
 			reply := Point{Label: Label{Kind: Reply, What: "x"}, N: 6, Odds: 1 << 30, Actors: actors[i : i+1]}
-			late[i] = o.Choose(reply) == 4
+			late[i] = o.Choose(reply) >= 4
 		}
 		switch late {
 		case [3]bool{true, true, false}:
@@ -289,7 +278,7 @@ func TestStarvingMakesLate(t *testing.T) {
 			one++
 		}
 	}
-	if one < 40 || all < 20 {
-		t.Errorf("of 200 runs %d starve one worker and %d both", one, all)
+	if one < 40 || all < 40 {
+		t.Errorf("of 400 runs %d make one worker late and %d both", one, all)
 	}
 }

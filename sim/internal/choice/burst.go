@@ -1,0 +1,145 @@
+package choice
+
+import "slices"
+
+// Burst is a run that is as an earlier one, the base, but for a part in which much happens at once.
+// Most bugs that need several disturbances need them close together, and nothing else that would
+// lead the run elsewhere before or hide the bug after.
+//
+//   - Three times of four the burst begins at a point where a fault may be injected, and it is.
+//     Else it begins anywhere.
+//   - It lasts for 2 to 32 points at which faults may be injected. Up to three faults are injected
+//     there often, the others of the base never. Those that are new are left to chance.
+//   - In half of the runs an actor, or all of a process, is slow and last for 4 to 32 choices of
+//     time and order.
+type Burst struct {
+	walk   *Random
+	base   *Player
+	before int  // choices until it begins
+	faults int  // points of faults in it
+	orders int  // choices of time and order in it, if someone is slow
+	begin  bool // with a fault
+	odds   map[group]int
+	slow   *Actor // without a name for all of its process
+}
+
+// Base is a run in which bursts may begin: its choices, and where in it faults may be injected.
+type Base struct {
+	choices Sequence
+	points  int     // choices about faults, time and order
+	begins  []int   // which of them are about faults
+	faults  []group // in the order in which they come first
+}
+
+// NewBase makes a base of a run with this choice sequence and log.
+func NewBase(choices Sequence, log []Answer) *Base {
+	b := &Base{choices: choices}
+	for _, a := range log {
+		if a.Kind.Disturbs() {
+			b.begins = append(b.begins, b.points)
+			if g := a.group(); !slices.Contains(b.faults, g) {
+				b.faults = append(b.faults, g)
+			}
+		}
+		if a.Kind.Disturbs() || a.Kind.Schedules() {
+			b.points++
+		}
+	}
+	return b
+}
+
+// NewBurst returns the source of a seed. What is not in the burst is as in the base.
+func NewBurst(seed uint64, base *Base) *Burst {
+	walk := NewRandom(seed)
+	o := &Burst{walk: walk, base: Play(base.choices), odds: map[group]int{}, faults: 2 << walk.r.IntN(5)}
+	if walk.r.IntN(2) == 0 {
+		o.orders = 4 << walk.r.IntN(4)
+	}
+	if o.begin = len(base.begins) > 0 && walk.r.IntN(4) > 0; o.begin {
+		o.before = base.begins[walk.r.IntN(len(base.begins))]
+	} else {
+		o.before = walk.r.IntN(max(base.points, 1))
+	}
+	groups := slices.Clone(base.faults)
+	walk.r.Shuffle(len(groups), func(i, j int) { groups[i], groups[j] = groups[j], groups[i] })
+	often := 1 + walk.r.IntN(max(min(len(groups), 3), 1))
+	for i, g := range groups {
+		o.odds[g] = 0
+		if i < often {
+			o.odds[g] = 1 << walk.r.IntN(3)
+		}
+	}
+	return o
+}
+
+// Choose implements [Source].
+func (o *Burst) Choose(p Point) int {
+	otherwise := o.base.Choose(p)
+	switch {
+	case p.Kind == Arm:
+		return p.N - 1
+	case p.Kind.Draws():
+		return o.walk.Choose(p)
+	case o.before > 0:
+		o.before--
+		return otherwise
+	case o.faults > 0 && p.Kind.Disturbs():
+		return max(o.disturb(p), otherwise)
+	case o.faults > 0 && o.orders > 0:
+		return o.delay(p)
+	}
+	return otherwise
+}
+
+// disturb answers whether a fault is injected in the burst, and how.
+func (o *Burst) disturb(p Point) int {
+	o.faults--
+	odds, known := o.odds[p.group()]
+	if !known {
+		odds = []int{0, 0, 4, 2, 1}[o.walk.r.IntN(5)]
+		o.odds[p.group()] = odds
+	}
+	if begin := o.begin; begin {
+		o.begin = false
+	} else if odds == 0 || o.walk.r.IntN(odds) > 0 {
+		return 0
+	}
+	return max(1+o.walk.r.IntN(p.N-1), 1+o.walk.r.IntN(p.N-1)) // rather strong than weak
+}
+
+// delay answers whose action is next in the burst, and how long it takes.
+func (o *Burst) delay(p Point) int {
+	o.orders--
+	if o.slow == nil {
+		o.slow = &Actor{Process: p.Actors[0].Process}
+		if p.Kind == Next {
+			*o.slow = p.Actors[o.walk.r.IntN(len(p.Actors))]
+		}
+		if o.walk.r.IntN(2) == 0 {
+			o.slow.Name = ""
+		}
+	}
+	if p.Kind == Next {
+		return notOf(*o.slow, p.Actors, o.walk.r.IntN(len(p.Actors)))
+	}
+	if o.slow.is(p.Actors[0]) {
+		return p.N - 1 - o.walk.r.IntN(2)
+	}
+	return 0
+}
+
+// is says whether an actor is this one, or of this process.
+func (a Actor) is(other Actor) bool {
+	return a == other || a.Name == "" && a.Process == other.Process
+}
+
+// notOf is the first place from i on of an actor that is not the slow one.
+func notOf(slow Actor, actors []Actor, i int) int {
+	for range actors {
+		if !slow.is(actors[i]) {
+			break
+		}
+		i = (i + 1) % len(actors)
+	}
+	return i
+}
