@@ -48,7 +48,7 @@ func (h *History) Order() uint64 {
 
 // then goes on with another digest.
 func (d digest) then(other digest) digest {
-	d = (d*1099511628211 ^ other) * 0xff51afd7ed558ccd // as in MurmurHash3's end
+	d = (d*1099511628211 ^ other) * 0xff51afd7ed558ccd // both constants mix all bits well
 	d = (d ^ d>>33) * 0xc4ceb9fe1a85ec53
 	return d ^ d>>33
 }

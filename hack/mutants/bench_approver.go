@@ -52,7 +52,8 @@ var benchApprover = []Bench{
 	inApprover("denied-too-early", approverReview, "a request is denied although a policy is not ready yet",
 		Edit{"	if hasUnreconciled {\n", "	if hasUnreconciled && len(policyMessages) == 0 {\n"}),
 	inApprover("only-becoming-ready", approverRequests, "a policy begins reviews only when it is seen to become ready",
-		Edit{policyEvents, `		Watches(&policyapi.CertificateRequestPolicy{}, handler.EnqueueRequestsFromMapFunc(enqueueRequestFromMapFunc),
+		Edit{policyEvents, `		Watches(&policyapi.CertificateRequestPolicy{},
+			handler.EnqueueRequestsFromMapFunc(enqueueRequestFromMapFunc),
 			builder.WithPredicates(predicate.Funcs{
 				CreateFunc: func(event.CreateEvent) bool { return false },
 				UpdateFunc: func(e event.UpdateEvent) bool {
@@ -66,6 +67,7 @@ var benchApprover = []Bench{
 `}, Edit{"	metav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n",
 			"	\"k8s.io/apimachinery/pkg/api/meta\"\n	metav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n"}),
 	inApprover("bindings-unwatched", approverRequests, "a new role binding begins no review",
-		Edit{"		WatchesMetadata(&rbacv1.RoleBinding{}, handler.EnqueueRequestsFromMapFunc(enqueueRequestFromMapFunc), " +
+		Edit{"		WatchesMetadata(&rbacv1.RoleBinding{}, " +
+			"handler.EnqueueRequestsFromMapFunc(enqueueRequestFromMapFunc), " +
 			"onlyNonInitialCreateEvents).\n", ""}),
 }

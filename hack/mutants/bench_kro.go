@@ -74,7 +74,8 @@ var benchKro = []Bench{
 	return nil
 `}),
 	inKro("prune-after-a-failed-apply", kroResources, "what could not be applied counts as no longer wanted",
-		Edit{"	if r.unresolvedErr != nil || r.applyResult.Errors() != nil {\n", "	if r.unresolvedErr != nil {\n"}),
+		Edit{"	if r.unresolvedErr != nil || r.applyResult.Errors() != nil {\n",
+			"	if r.unresolvedErr != nil {\n"}),
 	inKro("revisions-from-the-cache", kroDefinition, "the revisions that exist are read from the cache",
 		Edit{`	if err := r.apiReader.List(ctx, revisionList, client.MatchingFields{
 		"spec.snapshot.name": rgd.Name,

@@ -30,14 +30,15 @@ func (p *benchPage) text() string {
 	say("# What the search finds of thirty mistakes that nobody tuned for\n")
 	say("This page is written by `make bench-mutants SEEDS=%d CAP=%d STRATEGIES=%s`; do not edit it. Thirty "+
 		"mistakes are planted in the released operators of `examples/`, one at a time. Then `TestPromises` of the "+
-		"operator looks for a violation. The operators without a mistake pass it.\n", *benchSeeds, *benchCap, *benchStrategies)
+		"operator looks for a violation. The operators without a mistake pass it.\n", *benchSeeds, *benchCap,
+		*benchStrategies)
 	say("- measured at commit `%s` with %s on %s/%s, one CPU of %s, %s", *benchCommit, runtime.Version(), runtime.GOOS,
 		runtime.GOARCH, machine(), today())
 	say("- base seeds 1 to %d for each strategy and mutant, at most %d runs each", *benchSeeds, *benchCap)
 	say("- a cell is the median number of runs to the first find (least–most); ∞ is more than the cap, " +
 		"k/n says that only k of n seeds found it, – that none did; seconds are of CPU time, to the first find")
-	say("- strategies may be tuned with the first half only: the mutants are sorted by the FNV-1a hash of their names " +
-		"and taken by turns (`hack/mutants/bench.go`)\n")
+	say("- strategies may be tuned with the first half only: the mutants are sorted by the FNV-1a hash of their " +
+		"names and taken by turns (`hack/mutants/bench.go`)\n")
 	for i, title := range []string{"For tuning", "For the report"} {
 		if len(p.halves[i]) > 0 {
 			say("## %s\n", title)

@@ -16,8 +16,9 @@ const (
 	trustImports = "	\"sigs.k8s.io/controller-runtime/pkg/client\"\n"
 	trustEvents  = "	\"sigs.k8s.io/controller-runtime/pkg/event\"\n"
 
-	copyEvents = `				&metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}},
-				handler.TypedEnqueueRequestForOwner[*metav1.PartialObjectMetadata](
+	copyEvents = "				&metav1.PartialObjectMetadata{" +
+		"TypeMeta: metav1.TypeMeta{APIVersion: \"v1\", Kind: \"ConfigMap\"}},\n" +
+		`				handler.TypedEnqueueRequestForOwner[*metav1.PartialObjectMetadata](
 					mgr.GetScheme(),
 					mgr.GetRESTMapper(),
 					&trustapi.Bundle{},
@@ -32,7 +33,8 @@ const (
 		// Watch Secrets in trust Namespace.
 `
 	reconcilerField = "	Cache client.Reader\n"
-	copyHash        = "	bundleHash := TrustBundleHash([]byte(bundlePEM), bundleTarget.AdditionalFormats, bundleTarget.ConfigMap)\n"
+	copyHash        = "	bundleHash := TrustBundleHash([]byte(bundlePEM), bundleTarget.AdditionalFormats, " +
+		"bundleTarget.ConfigMap)\n"
 )
 
 var benchTrust = []Bench{
@@ -45,7 +47,8 @@ var benchTrust = []Bench{
 `, "			logf.FromContext(ctx).Error(err, \"failed to apply bundle status patch\")\n"}),
 	inTrust("newest-generation-called-synced", trustFile,
 		"the bundle is read anew before its status is written, with a generation that nobody has worked on",
-		Edit{"	syncedCondition := metav1.Condition{\n", `	if err := b.client.Get(ctx, req.NamespacedName, &bundle); err != nil {
+		Edit{"	syncedCondition := metav1.Condition{\n",
+			`	if err := b.client.Get(ctx, req.NamespacedName, &bundle); err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}
 	syncedCondition := metav1.Condition{
@@ -64,7 +67,8 @@ var benchTrust = []Bench{
 `}, Edit{trustImports, trustImports + trustEvents}),
 	inTrust("unsynced-bundle-skipped", trustSetup, "a source begins no reconcile of a bundle that is not synced yet",
 		Edit{"sourceSelectsObject(s.ConfigMap, obj) {", "sourceSelectsObject(s.ConfigMap, obj) &&\n" +
-			"						meta.IsStatusConditionTrue(bundle.Status.Conditions, trustapi.BundleConditionSynced) {"},
+			"						meta.IsStatusConditionTrue(bundle.Status.Conditions, " +
+			"trustapi.BundleConditionSynced) {"},
 		Edit{"	corev1 \"k8s.io/api/core/v1\"\n",
 			"	corev1 \"k8s.io/api/core/v1\"\n	\"k8s.io/apimachinery/pkg/api/meta\"\n"}),
 	inTrust("changed-source-unnoticed", trustSetup, "a source that changes begins no reconcile",
@@ -84,7 +88,8 @@ var benchTrust = []Bench{
 		r.hashes = map[string]string{}
 	}
 	if r.hashes[generation] == "" {
-		r.hashes[generation] = TrustBundleHash([]byte(bundlePEM), bundleTarget.AdditionalFormats, bundleTarget.ConfigMap)
+		r.hashes[generation] = TrustBundleHash([]byte(bundlePEM), bundleTarget.AdditionalFormats,
+			bundleTarget.ConfigMap)
 	}
 	bundleHash := r.hashes[generation]
 `}),

@@ -2,7 +2,6 @@ package campaign
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -48,7 +47,8 @@ func newSearch(c *campaign) *search {
 // schedule, and the one with every fault armed. It returns the first that breaks a property by
 // itself.
 func (s *search) prepare() *run.Result {
-	if s.armed != nil || !slices.ContainsFunc(s.turns, func(turn string) bool { return !slices.Contains(unplanned, turn) }) {
+	plans := func(turn string) bool { return !slices.Contains(unplanned, turn) }
+	if s.armed != nil || !slices.ContainsFunc(s.turns, plans) {
 		return nil
 	}
 	plain := s.plan(choice.Play(nil))
@@ -105,7 +105,7 @@ func (s *search) next(i int, seed uint64) (*run.Result, string, bool) {
 	case "sweep":
 		res = s.run(choice.Play(single))
 	case "burst":
-		res = s.run(choice.NewBurst(seed, s.begin(seed)))
+		res = s.run(choice.NewBurst(seed, s.base, s.bases...))
 	case "exhaustive":
 		tape, ok := s.all.Next()
 		if !ok {
@@ -125,7 +125,8 @@ const (
 	mostBases  = 1 << 10
 )
 
-// learn keeps a run in which the order of events was new.
+// learn keeps a run in which the order of events was new. A shard does not know the runs of the
+// others, and a run must not depend on who makes it, so there no burst begins in one.
 func (s *search) learn(res *run.Result) {
 	if s.c.settings.Run.Window > 0 {
 		return // it has forgotten most events
@@ -142,22 +143,6 @@ func (s *search) learn(res *run.Result) {
 		s.bases = slices.Delete(s.bases, 0, mostBases/2)
 	}
 	s.bases = append(s.bases, choice.NewBase(res.Tape, res.Log))
-}
-
-// begin is the run in which a burst begins: half of the time the one without a disturbance, else
-// one in which the order of events was new, and then half of the time one of the last eight. A
-// shard does not know the runs of the others, and a run must not depend on who makes it, so there
-// it is the first.
-func (s *search) begin(seed uint64) *choice.Base {
-	r := rand.New(rand.NewPCG(seed, 5))
-	n := len(s.bases)
-	switch {
-	case n == 0 || r.IntN(2) == 0:
-		return s.base
-	case r.IntN(2) == 0:
-		return s.bases[max(n-1-r.IntN(8), 0)]
-	}
-	return s.bases[r.IntN(n)]
 }
 
 // turn is how many runs before run i were turns of the sweep, so that it knows where it is in its

@@ -167,8 +167,8 @@ func (s Settings) check() error {
 	case s.Verify < 0:
 		return fmt.Errorf("sim: -sim.verify=%d is negative; write 0 for never", s.Verify)
 	case s.unknownStrategy() != "":
-		return fmt.Errorf("sim: -sim.strategy=%q is unknown; write one of %s, or several with commas", s.unknownStrategy(),
-			strings.Join(strategies, ", "))
+		return fmt.Errorf("sim: -sim.strategy=%q is unknown; write one of %s, or several with commas",
+			s.unknownStrategy(), strings.Join(strategies, ", "))
 	case s.Shard != "" && !goodShard(s.Shard):
 		return fmt.Errorf("sim: -sim.shard=%q is not a shard; write i/n with 0 <= i < n, for example 0/4", s.Shard)
 	case s.shards() > 1 && slices.Contains([]string{"exhaustive", "rapid"}, s.Strategy):

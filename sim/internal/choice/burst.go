@@ -1,6 +1,9 @@
 package choice
 
-import "slices"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // Burst is a run that is as an earlier one, the base, but for a part in which much happens at once.
 // Most bugs that need several disturbances need them close together, and nothing else that would
@@ -48,9 +51,11 @@ func NewBase(choices Sequence, log []Answer) *Base {
 	return b
 }
 
-// NewBurst returns the source of a seed. What is not in the burst is as in the base.
-func NewBurst(seed uint64, base *Base) *Burst {
-	walk := NewRandom(seed)
+// NewBurst returns the source of a seed. Half of the bursts begin in the first run, the others in
+// one of those that were new, and half of these in one of the last eight. What is not in the burst
+// is as there.
+func NewBurst(seed uint64, first *Base, fresh ...*Base) *Burst {
+	walk, base := NewRandom(seed), pick(seed, first, fresh)
 	o := &Burst{walk: walk, base: Play(base.choices), odds: map[group]int{}, faults: 2 << walk.r.IntN(5)}
 	if walk.r.IntN(2) == 0 {
 		o.orders = 4 << walk.r.IntN(4)
@@ -70,6 +75,18 @@ func NewBurst(seed uint64, base *Base) *Burst {
 		}
 	}
 	return o
+}
+
+// pick is the base of a burst.
+func pick(seed uint64, first *Base, fresh []*Base) *Base {
+	r, n := rand.New(rand.NewPCG(seed, 5)), len(fresh)
+	switch {
+	case n == 0 || r.IntN(2) == 0:
+		return first
+	case r.IntN(2) == 0:
+		return fresh[max(n-1-r.IntN(8), 0)]
+	}
+	return fresh[r.IntN(n)]
 }
 
 // Choose implements [Source].

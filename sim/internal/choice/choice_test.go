@@ -231,8 +231,8 @@ func TestABurstIsInOnePlace(t *testing.T) {
 		}
 	}
 	if several < 100 || both < 50 || kept < 500 {
-		t.Errorf("of 300 bursts %d inject several faults and %d two sorts; %d of 600 choices are as in the base", several,
-			both, kept)
+		t.Errorf("of 300 bursts %d inject several faults and %d two sorts; %d of 600 choices are as in the base",
+			several, both, kept)
 	}
 }
 
