@@ -130,7 +130,7 @@ func (s *states) bodies() map[history.Ref][]any {
 			ref.Name = g + "…"
 			delete(m, "name")
 		}
-		ref.Name, ref.Namespace = r.words.Replace(ref.Name), r.words.Replace(ref.Namespace)
+		ref.Name, ref.Namespace = r.name(ref.Name), r.name(ref.Namespace)
 		out[ref] = append(out[ref], r.plain(o))
 	}
 	return out
@@ -198,6 +198,15 @@ var ephemeral = []string{"uid", "resourceVersion", "generation", "observedGenera
 
 // allocatedHere is what a copy of an allocated value reads like.
 const allocatedHere = "an allocated value"
+
+// name is the name of an object without what was drawn or allocated.
+func (r *reader) name(s string) string {
+	s = r.words.Replace(s)
+	for _, c := range r.longer {
+		s = replaceWord(s, c, "…")
+	}
+	return s
+}
 
 func (r *reader) plain(v any) any {
 	switch v := v.(type) {

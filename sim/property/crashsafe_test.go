@@ -105,6 +105,26 @@ func TestOlderTemplatesAreIgnored(t *testing.T) {
 	}
 }
 
+// A Deployment that was deleted and made again may have found the ReplicaSet of the first one, and
+// has given its own another name.
+func TestTemplateHashesAreIgnored(t *testing.T) {
+	type m = map[string]any
+	world := func(hash, image string) map[history.Ref]any {
+		meta := m{"labels": m{"pod-template-hash": hash}, "name": "a-" + hash}
+		pod := m{"labels": m{"pod-template-hash": hash}, "generateName": "a-" + hash + "-", "name": "a-" + hash + "-x"}
+		return map[history.Ref]any{
+			{Group: "apps", Kind: "ReplicaSet", Name: "a-" + hash}: m{"metadata": meta, "spec": m{"image": image}},
+			{Kind: "Pod", Name: "a-" + hash + "-x"}:                m{"metadata": pod, "spec": m{"image": image}},
+		}
+	}
+	if d := compared(t, world("57bbd5575f", "x"), world("6465f4cc88", "x")); d != "" {
+		t.Error(d)
+	}
+	if d := compared(t, world("57bbd5575f", "x"), world("6465f4cc88", "y")); !strings.Contains(d, "ReplicaSet a-…") {
+		t.Errorf("another template is not named: %q", d)
+	}
+}
+
 // An allocated value is ignored where it is copied, unless the copy is of what exists no longer.
 func TestCopiesOfAllocatedValues(t *testing.T) {
 	world := func(ip, url string, port any) map[history.Ref]any {
