@@ -29,16 +29,16 @@ type writer struct {
 	project *Project
 	c       Controller
 	ginkgo  bool
+	hosts   []string
 	imports map[string]string // name by path
 	guesses []string
 }
 
 // Test renders the test of a controller. In a project with Ginkgo it is a spec in a package of its
-// own, which needs no etcd.
-func (p *Project) Test(c Controller) (*Test, error) {
-	w := &writer{project: p, c: c, ginkgo: p.usesGinkgo(c), imports: map[string]string{
-		"time": "", "sigs.k8s.io/controller-runtime": "ctrl", modulePath + "/sim": "",
-		modulePath + "/sim/fault": "",
+// own, which needs no etcd. Hosts are those of services that the controller was seen to ask.
+func (p *Project) Test(c Controller, hosts ...string) (*Test, error) {
+	w := &writer{project: p, c: c, hosts: hosts, ginkgo: p.usesGinkgo(c), imports: map[string]string{
+		"sigs.k8s.io/controller-runtime": "ctrl", modulePath + "/sim": "", modulePath + "/sim/auto": "",
 	}}
 	short := strings.TrimSuffix(strings.TrimSuffix(c.Name, "Reconciler"), "Controller")
 	short = cmp.Or(short, c.Kind, c.Package.Name)
@@ -164,6 +164,10 @@ func (w *writer) body(dir, process string) string {
 		workload, kubelet := w.use(modulePath+"/models/workload", ""), w.use(modulePath+"/models/kubelet", "")
 		fmt.Fprintf(&b, "w.Builtin(append(%s.New(), %s.New()...)...)\n", workload, kubelet)
 	}
+	for _, host := range w.hosts {
+		w.guess("what %s answers is not known; auto.REST keeps what is sent, and numbers what is posted", host)
+		fmt.Fprintf(&b, "w.External(%q, auto.REST())\n", host)
+	}
 	fmt.Fprintf(&b, "w.Start(%q, func(mgr ctrl.Manager) error {\n", process)
 	for _, h := range hooks {
 		call := w.qualified(h.path, "webhook"+path.Base(h.path), h.name)
@@ -174,16 +178,14 @@ func (w *writer) body(dir, process string) string {
 	}
 	fmt.Fprintf(&b, "return %s\n", w.setup(process))
 	fmt.Fprintf(&b, "}, sim.Options(%s))\n", w.options())
-	fmt.Fprintf(&b, "w.Inject(fault.StaleCache(30*time.Second), fault.Crash(%q), fault.LostReply())\n", process)
-	b.WriteString(w.samples(up))
-	b.WriteString("w.Settle()\n")
+	fmt.Fprintf(&b, "auto.Scenario(w%s)\n", w.samples(up))
 	return b.String()
 }
 
 // runsPods says whether a package has kinds of which a cluster makes Pods.
 func runsPods(in string) bool { return in == "k8s.io/api/apps/v1" || in == "k8s.io/api/batch/v1" }
 
-// samples applies what users write.
+// samples is what users write, as options of the scenario.
 func (w *writer) samples(up func(string) string) string {
 	files, found := w.project.samplesFor(w.c)
 	out := ""
@@ -192,18 +194,20 @@ func (w *writer) samples(up func(string) string) string {
 		for _, f := range files {
 			quoted = append(quoted, fmt.Sprintf("%q", up(f)))
 		}
-		out = fmt.Sprintf("w.ApplyFiles(%s)\n", strings.Join(quoted, ", "))
+		out = fmt.Sprintf(", auto.Samples(%s)", strings.Join(quoted, ", "))
 	}
 	switch {
 	case found:
-	case w.c.Kind != "":
-		w.guess("no file below config/samples has a %s, so the test makes one with an empty spec", w.c.Kind)
+	case w.c.Kind == "":
+		w.guess("the builder's For was not seen: give what the controller reconciles to auto.Objects")
+	case strings.HasPrefix(w.c.kindPath, "k8s.io/api/") || w.project.Definitions == "":
+		w.guess("no file below config/samples has a %s, so users make an empty one", w.c.Kind)
 		meta := w.use("k8s.io/apimachinery/pkg/apis/meta/v1", "metav1")
 		kind := w.qualified(w.c.kindPath, schemeAlias(w.c.kindPath), w.c.Kind)
-		out += fmt.Sprintf("w.Apply(&%s{ObjectMeta: %s.ObjectMeta{", kind, meta) +
-			"Namespace: \"default\", Name: \"sample\"}})\n"
+		out += fmt.Sprintf(", auto.Objects(&%s{ObjectMeta: %s.ObjectMeta{", kind, meta) +
+			"Namespace: \"default\", Name: \"sample\"}})"
 	default:
-		w.guess("the builder's For was not seen, so the test applies nothing: apply what the controller reconciles")
+		w.guess("no file below config/samples has a %s, so users write what its definition allows", w.c.Kind)
 	}
 	return out
 }
