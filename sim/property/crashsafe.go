@@ -247,7 +247,7 @@ func (r *reader) plainMap(v map[string]any) map[string]any {
 		if slices.Contains(ephemeral, k) {
 			continue
 		}
-		if y := r.plain(x); k != "annotations" || !emptied(x, y) {
+		if y := r.plain(x); k != "annotations" || !isEmpty(y) {
 			same[r.words.Replace(k)] = append(same[r.words.Replace(k)], y)
 		}
 	}
@@ -261,11 +261,10 @@ func (r *reader) plainMap(v map[string]any) map[string]any {
 	return out
 }
 
-// emptied says whether a map had something in it and has no longer.
-func emptied(before, after any) bool {
-	b, _ := before.(map[string]any)
-	a, is := after.(map[string]any)
-	return is && len(b) > 0 && len(a) == 0
+// isEmpty says whether a value is a map with nothing in it.
+func isEmpty(v any) bool {
+	m, is := v.(map[string]any)
+	return is && len(m) == 0
 }
 
 // replaceWord replaces a word where no letter or digit is next to it: 10.0.0.1 is not part of

@@ -125,6 +125,19 @@ func TestTemplateHashesAreIgnored(t *testing.T) {
 	}
 }
 
+// Annotations that are ignored leave none, whoever wrote them.
+func TestIgnoredAnnotations(t *testing.T) {
+	world := func(annotations map[string]any) map[history.Ref]any {
+		return map[history.Ref]any{{Group: "apps", Kind: "Deployment", Name: "a"}: map[string]any{
+			"metadata": map[string]any{"annotations": annotations}}}
+	}
+	revision := map[string]any{"deployment.kubernetes.io/revision": "1"}
+	touched := map[string]any{"deployment.kubernetes.io/revision": "1", "wavetank.example/touched": "1 times"}
+	if d := compared(t, world(revision), world(touched)); d != "" {
+		t.Error(d)
+	}
+}
+
 // An allocated value is ignored where it is copied, unless the copy is of what exists no longer.
 func TestCopiesOfAllocatedValues(t *testing.T) {
 	world := func(ip, url string, port any) map[history.Ref]any {
