@@ -38,7 +38,7 @@ type writer struct {
 // own, which needs no etcd. Hosts are those of services that the controller was seen to ask.
 func (p *Project) Test(c Controller, hosts ...string) (*Test, error) {
 	w := &writer{project: p, c: c, hosts: hosts, ginkgo: p.usesGinkgo(c), imports: map[string]string{
-		"sigs.k8s.io/controller-runtime": "ctrl", modulePath + "/sim": "", modulePath + "/sim/auto": "",
+		"sigs.k8s.io/controller-runtime": "ctrl", modulePath + "/sim": "",
 	}}
 	short := strings.TrimSuffix(strings.TrimSuffix(c.Name, "Reconciler"), "Controller")
 	short = cmp.Or(short, c.Kind, c.Package.Name)
@@ -166,7 +166,7 @@ func (w *writer) body(dir, process string) string {
 	}
 	for _, host := range w.hosts {
 		w.guess("what %s answers is not known; auto.REST keeps what is sent, and numbers what is posted", host)
-		fmt.Fprintf(&b, "w.External(%q, auto.REST())\n", host)
+		fmt.Fprintf(&b, "w.External(%q, %s.REST())\n", host, w.use(modulePath+"/sim/auto", ""))
 	}
 	fmt.Fprintf(&b, "w.Start(%q, func(mgr ctrl.Manager) error {\n", process)
 	for _, h := range hooks {
@@ -178,23 +178,41 @@ func (w *writer) body(dir, process string) string {
 	}
 	fmt.Fprintf(&b, "return %s\n", w.setup(process))
 	fmt.Fprintf(&b, "}, sim.Options(%s))\n", w.options())
-	fmt.Fprintf(&b, "auto.Scenario(w%s)\n", w.samples(up))
+	files, found := w.project.samplesFor(w.c)
+	for i, f := range files {
+		files[i] = fmt.Sprintf("%q", up(f))
+	}
+	if samples := strings.Join(files, ", "); found && w.actsByTheClock() {
+		w.guess("with robfig/cron the operator acts by the clock and never comes to rest, so half an hour is looked at")
+		faults, times := w.use(modulePath+"/sim/fault", ""), w.use("time", "")
+		fmt.Fprintf(&b, "w.Inject(%s.StaleCache(30*%s.Second), %[1]s.Crash(%[3]q), %[1]s.LostReply())\n", faults, times,
+			process)
+		fmt.Fprintf(&b, "w.ApplyFiles(%s)\nw.Sleep(30 * %s.Minute)\n", samples, times)
+	} else {
+		fmt.Fprintf(&b, "%s.Scenario(w%s)\n", w.use(modulePath+"/sim/auto", ""), w.samples(samples, found))
+	}
 	return b.String()
 }
 
 // runsPods says whether a package has kinds of which a cluster makes Pods.
 func runsPods(in string) bool { return in == "k8s.io/api/apps/v1" || in == "k8s.io/api/batch/v1" }
 
-// samples is what users write, as options of the scenario.
-func (w *writer) samples(up func(string) string) string {
-	files, found := w.project.samplesFor(w.c)
-	out := ""
-	if len(files) > 0 {
-		var quoted []string
-		for _, f := range files {
-			quoted = append(quoted, fmt.Sprintf("%q", up(f)))
+// actsByTheClock says whether the controller has schedules: it makes something for ever.
+func (w *writer) actsByTheClock() bool {
+	for importPath := range w.c.Package.Imports {
+		if strings.HasPrefix(importPath, "github.com/robfig/cron") {
+			return true
 		}
-		out = fmt.Sprintf(", auto.Samples(%s)", strings.Join(quoted, ", "))
+	}
+	return false
+}
+
+// samples is what users write, as options of the scenario. Files are those with samples, and found
+// says whether one has the controller's own kind.
+func (w *writer) samples(files string, found bool) string {
+	out := ""
+	if files != "" {
+		out = fmt.Sprintf(", auto.Samples(%s)", files)
 	}
 	switch {
 	case found:
