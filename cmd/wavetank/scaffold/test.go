@@ -165,7 +165,7 @@ func (w *writer) body(dir, process string) string {
 		fmt.Fprintf(&b, "w.Builtin(append(%s.New(), %s.New()...)...)\n", workload, kubelet)
 	}
 	for _, host := range w.hosts {
-		w.guess("what %s answers is not known; auto.REST keeps what is sent, and numbers what is posted", host)
+		w.guess("what %s answers is not known; auto.REST keeps what is sent, and gives an id to what is posted", host)
 		fmt.Fprintf(&b, "w.External(%q, %s.REST())\n", host, w.use(modulePath+"/sim/auto", ""))
 	}
 	fmt.Fprintf(&b, "w.Start(%q, func(mgr ctrl.Manager) error {\n", process)
