@@ -5,8 +5,10 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 )
 
 // examined is what was found out by hand: for each project what it is, and for each property that
@@ -22,14 +24,15 @@ type examined struct {
 }
 
 // writePage writes the table. It returns how many findings nobody has examined.
-func writePage(file string, all []measured) (unexamined int, err error) {
+func writePage(file string, all map[string]measured) (unexamined int, err error) {
 	var notes map[string]examined
 	if err := json.Unmarshal(examinedFile, &notes); err != nil {
 		return 0, err
 	}
 	var b, rest bytes.Buffer
 	past, slowest := 0, measured{}
-	for _, m := range all {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		m := all[name]
 		if len(m.AllFailed) == 0 && m.Failed == "" {
 			past++
 		}
@@ -51,7 +54,8 @@ the last column. %d CPUs, %s.
 | project | what it is | tests | longest, lines | guesses | result | CPU s | real s | load |
 | --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |
 `, past, len(all), slowest.Project, slowest.CPU, runtime.NumCPU(), runtime.Version())
-	for _, m := range all {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		m := all[name]
 		n := notes[m.Project]
 		result := fmt.Sprintf("quiet in %d runs", m.Runs)
 		switch {

@@ -223,6 +223,34 @@ func TestCrashSafeReadsSecrets(t *testing.T) {
 	}
 }
 
+// A password that a program draws is another one in each run, in copies too. One that a person has
+// chosen is compared.
+func TestRandomValuesAreIgnored(t *testing.T) {
+	world := func(password, url string) map[history.Ref]any {
+		return map[history.Ref]any{
+			{Kind: "Secret", Name: "login"}:  map[string]any{"data": map[string]any{"password": []byte(password)}},
+			{Kind: "ConfigMap", Name: "url"}: map[string]any{"data": map[string]any{"url": url}},
+		}
+	}
+	const one, two = "3FIOFZIUSB7FFFK5MYSUWQEKPO", "337D4BB6EK5KIYUUNOWPN5YTMU"
+	for _, c := range []struct {
+		calm, here map[history.Ref]any
+		ignored    bool
+	}{
+		{world(one, "db://app:"+one+"@db"), world(two, "db://app:"+two+"@db"), true},
+		{world(one, "db://app:"+one+"@db"), world(two, "db://app:"+one+"@db"), false},
+		{world(one, ""), world("", ""), false},
+		{world("-----BEGIN KEY-----\na", ""), world("-----BEGIN KEY-----\nb", ""), true},
+		{world("secret", ""), world("other", ""), false},
+		{world("database-of-the-shop-1", ""), world("database-of-the-shop-2", ""), false},
+		{world("1234567890123456", ""), world("1234567890123457", ""), false},
+	} {
+		if d := compared(t, c.calm, c.here); (d == "") != c.ignored {
+			t.Errorf("%v and %v: %q", c.calm, c.here, d)
+		}
+	}
+}
+
 // A time of the run differs between any two runs, as Unix time too. Other numbers are compared.
 func TestUnixTimesAreIgnored(t *testing.T) {
 	world := func(v any) map[history.Ref]any {

@@ -219,7 +219,7 @@ func TestActsByTheClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"// Guess: with robfig/cron the operator acts by the clock",
-		`w.ApplyFiles("../../config/samples/v1.yaml")`, "w.Sleep(30 * time.Minute)"} {
+		`w.ApplyFiles("../../config/samples/v1.yaml")`, "w.Sleep(10 * time.Minute)"} {
 		if !strings.Contains(string(test.Source), want) || strings.Contains(string(test.Source), "auto.") {
 			t.Errorf("it does not say %s:\n%s", want, test.Source)
 		}

@@ -56,7 +56,7 @@ func (p *Project) Test(c Controller, hosts ...string) (*Test, error) {
 	body := w.environment() + w.check() + w.body(dir, strings.ToLower(short)) + "})\n"
 	head, tail := "func "+t.Name+"(t *testing.T) {\n", "}\n"
 	if w.ginkgo {
-		head, tail = fmt.Sprintf("var _ = Describe(%q, func() {\nIt(\"settles\", func() {\n", short), "})\n})\n"
+		head, tail = fmt.Sprintf("var _ = It(\"settles with a %s\", func() {\n", short), "})\n"
 	}
 	var scheme string
 	var err error
@@ -183,11 +183,11 @@ func (w *writer) body(dir, process string) string {
 		files[i] = fmt.Sprintf("%q", up(f))
 	}
 	if samples := strings.Join(files, ", "); found && w.actsByTheClock() {
-		w.guess("with robfig/cron the operator acts by the clock and never comes to rest, so half an hour is looked at")
+		w.guess("with robfig/cron the operator acts by the clock and never comes to rest, so ten minutes are looked at")
 		faults, times := w.use(modulePath+"/sim/fault", ""), w.use("time", "")
 		fmt.Fprintf(&b, "w.Inject(%s.StaleCache(30*%s.Second), %[1]s.Crash(%[3]q), %[1]s.LostReply())\n", faults, times,
 			process)
-		fmt.Fprintf(&b, "w.ApplyFiles(%s)\nw.Sleep(30 * %s.Minute)\n", samples, times)
+		fmt.Fprintf(&b, "w.ApplyFiles(%s)\nw.Sleep(10 * %s.Minute)\n", samples, times)
 	} else {
 		fmt.Fprintf(&b, "%s.Scenario(w%s)\n", w.use(modulePath+"/sim/auto", ""), w.samples(samples, found))
 	}
@@ -306,7 +306,7 @@ func (w *writer) qualified(importPath, alias, name string) string {
 }
 
 func (w *writer) importBlock() string {
-	var std, others, ours []string
+	var std, others []string
 	for importPath, name := range w.imports {
 		line := fmt.Sprintf("%q", importPath)
 		if name != "" && name != path.Base(importPath) {
@@ -315,15 +315,13 @@ func (w *writer) importBlock() string {
 		switch first, _, _ := strings.Cut(importPath, "/"); {
 		case !strings.Contains(first, "."):
 			std = append(std, line)
-		case strings.HasPrefix(importPath, "github.com/wavetank/"):
-			ours = append(ours, line)
 		default:
 			others = append(others, line)
 		}
 	}
 	byPath := func(a, b string) int { return strings.Compare(a[strings.Index(a, `"`):], b[strings.Index(b, `"`):]) }
 	var groups []string
-	for _, g := range [][]string{std, others, ours} {
+	for _, g := range [][]string{std, others} {
 		if slices.SortFunc(g, byPath); len(g) > 0 {
 			groups = append(groups, strings.Join(g, "\n"))
 		}
