@@ -132,7 +132,7 @@ func measure(root, command, name, dir string, runs int) (m measured, err error) 
 		text, code := m.run(dir, command, "run", "./...", "--runs", strconv.Itoa(runs))
 		m.read(text)
 		if code > 1 {
-			m.Failed = "wavetank run failed: " + strings.TrimSpace(text)
+			m.Failed = "wavetank run failed: " + strings.TrimSpace(text[max(0, len(text)-500):])
 		}
 	}
 	m.Load = load()

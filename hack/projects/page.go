@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 )
 
 // examined is what was found out by hand: for each project what it is, and for each property that
@@ -38,6 +39,12 @@ func writePage(file string, all map[string]measured) (unexamined int, err error)
 		}
 		if m.CPU > slowest.CPU {
 			slowest = m
+		}
+	}
+	var missing []string
+	for _, name := range slices.Sorted(maps.Keys(notes)) {
+		if _, ok := all[name]; !ok {
+			missing = append(missing, fmt.Sprintf("%s (%s)", name, notes[name].Is))
 		}
 	}
 	fmt.Fprintf(&b, `# wavetank init on ten projects
@@ -78,6 +85,9 @@ the last column. %d CPUs, %s.
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s | %.0f | %.0f | %.0f |\n", m.Project, n.Is, m.Tests, m.Lines,
 			m.Guesses, result, m.CPU, m.Seconds, max(m.Load, m.LoadAtStart))
+	}
+	if len(missing) > 0 {
+		fmt.Fprintf(&b, "\nNot measured since what `wavetank init` writes has changed: %s.\n", strings.Join(missing, "; "))
 	}
 	if rest.Len() > 0 {
 		fmt.Fprintf(&b, "\n## What was found, and whether it is real\n\n%s", rest.String())
