@@ -191,7 +191,8 @@ type PostReconciler struct {
 }
 
 func (r *PostReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	return ctrl.Result{}, r.Get(ctx, client.ObjectKey{Namespace: req.Namespace, Name: "login"}, &corev1.ServiceAccount{})
+	key := client.ObjectKey{Namespace: req.Namespace, Name: "login"}
+	return ctrl.Result{}, r.Get(ctx, key, &corev1.ServiceAccount{})
 }
 
 func (r *PostReconciler) SetupWithManager(_ context.Context, mgr ctrl.Manager, o controller.Options, on bool) error {

@@ -87,7 +87,8 @@ the last column. %d CPUs, %s.
 			m.Guesses, result, m.CPU, m.Seconds, max(m.Load, m.LoadAtStart))
 	}
 	if len(missing) > 0 {
-		fmt.Fprintf(&b, "\nNot measured since what `wavetank init` writes has changed: %s.\n", strings.Join(missing, "; "))
+		fmt.Fprintf(&b, "\nNot measured since what `wavetank init` writes has changed: %s.\n",
+			strings.Join(missing, "; "))
 	}
 	if rest.Len() > 0 {
 		fmt.Fprintf(&b, "\n## What was found, and whether it is real\n\n%s", rest.String())

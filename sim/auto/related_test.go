@@ -171,7 +171,8 @@ func TestOrderIsNotJudged(t *testing.T) {
 func TestEffectsWithUIDs(t *testing.T) {
 	told := func(uid, host string) *history.History {
 		h := runOf(t)
-		made := history.Change{Type: "ADDED", Ref: history.Ref{Kind: "Thing", Name: "a"}, UID: uid, Object: []byte(`{}`)}
+		ref := history.Ref{Kind: "Thing", Name: "a"}
+		made := history.Change{Type: "ADDED", Ref: ref, UID: uid, Object: []byte(`{}`)}
 		h.Add(history.Event{Kind: history.Request, Changes: []history.Change{made}})
 		h.Record(history.Effect{Kind: "makes", Key: "/" + host + "/" + uid, Event: 1})
 		h.Add(history.Event{Kind: history.Settled})

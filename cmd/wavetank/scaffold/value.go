@@ -70,7 +70,8 @@ var (
 
 // joined is a literal on one line. What has comments, statements or texts of several lines stays.
 func joined(source string) string {
-	if !strings.Contains(source, "\n") || strings.Contains(source, "//") || strings.Contains(source, "func(") || strings.Contains(source, "`") {
+	has := func(part string) bool { return strings.Contains(source, part) }
+	if !has("\n") || has("//") || has("func(") || has("`") {
 		return source
 	}
 	source = lineBreak.ReplaceAllString(source, " ")
