@@ -112,7 +112,7 @@ api: ## Write docs/api/next.txt, what the public packages export.
 
 .PHONY: bench-auto
 bench-auto: ## Measure what package auto finds of the planted bugs, and write the table of docs/auto.md.
-	cd fuzz/planted && go test -run '^TestAuto$$' -timeout 0 -v . -auto.runs=$(or $(RUNS),40)
+	cd fuzz/planted && go test -run '^TestAuto$$' -timeout 0 -v . -auto.runs=$(or $(RUNS),40) -auto.fixed=$(or $(RUNS),40)
 
 .PHONY: licences
 licences: ## Write docs/licences.md, the licences of what users link.

@@ -58,12 +58,13 @@ func initialise(cmd *cobra.Command, dir string, run bool) error {
 		fmt.Fprintf(out, "note: %s\n", n)
 	}
 	var tests []*scaffold.Test
+	isNew := map[string]bool{}
 	for _, c := range project.Controllers {
 		t, err := project.Test(c)
 		if err != nil {
 			return err
 		}
-		if err := writeTest(out, t); err != nil {
+		if isNew[t.File], err = writeTest(out, t); err != nil {
 			return err
 		}
 		tests = append(tests, t)
@@ -75,8 +76,12 @@ func initialise(cmd *cobra.Command, dir string, run bool) error {
 		return nil
 	}
 	broke := false
-	for _, t := range tests {
-		failed, err := tryTest(cmd.Context(), out, t)
+	for i, t := range tests {
+		again := func(hosts []string) (*scaffold.Test, error) { return project.Test(project.Controllers[i], hosts...) }
+		if !isNew[t.File] {
+			again = nil
+		}
+		failed, err := tryTest(cmd.Context(), out, t, again)
 		if err != nil {
 			return err
 		}
@@ -127,24 +132,28 @@ func otherModules(dir string) error {
 }
 
 // writeTest writes a test, and the suite that it belongs to, unless they are there.
-func writeTest(out io.Writer, t *scaffold.Test) error {
+func writeTest(out io.Writer, t *scaffold.Test) (isNew bool, err error) {
 	if t.Suite != "" {
 		if err := writeNew(t.Suite, t.SuiteSource); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
+			return false, err
 		}
 	}
 	switch err := writeNew(t.File, t.Source); {
 	case errors.Is(err, fs.ErrExist):
 		fmt.Fprintf(out, "%s is there already, and stays as it is\n", relative(t.File))
+		return false, nil
 	case err != nil:
-		return err
-	default:
-		fmt.Fprintf(out, "%s: written\n", relative(t.File))
-		for _, g := range t.Guesses {
-			fmt.Fprintf(out, "  guess: %s\n", g)
-		}
+		return false, err
 	}
-	return nil
+	fmt.Fprintf(out, "%s: written\n", relative(t.File))
+	printGuesses(out, t)
+	return true, nil
+}
+
+func printGuesses(out io.Writer, t *scaffold.Test) {
+	for _, g := range t.Guesses {
+		fmt.Fprintf(out, "  guess: %s\n", g)
+	}
 }
 
 // writeNew writes a file that does not exist.
@@ -216,25 +225,63 @@ var advice = []struct {
 		`fill in the fields of the reconciler that are empty`},
 }
 
-// tryTest runs a test, shows what it says, and adds what would help.
-func tryTest(ctx context.Context, out io.Writer, t *scaffold.Test) (failed bool, err error) {
+// tryTest runs a test, shows what it says, and adds what would help. Where a service outside the
+// cluster is asked that the world does not have, the test is written again with a guess at it.
+func tryTest(ctx context.Context, out io.Writer, t *scaffold.Test,
+	again func(hosts []string) (*scaffold.Test, error)) (failed bool, err error) {
 	fmt.Fprintf(out, "\ngo test ./%s -run '^%s$' -v\n", filepath.ToSlash(relative(filepath.Dir(t.File))), t.Name)
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-run", "^"+t.Name+"$", ".")
-	cmd.Dir, cmd.Env = filepath.Dir(t.File), append(os.Environ(), "GINKGO_NO_COLOR=TRUE")
-	text, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return false, err
+	var text string
+	for hosts := []string(nil); ; {
+		if text, failed, err = runTest(ctx, t); err != nil {
+			return false, err
+		}
+		more := unknownHosts(text)
+		more = slices.DeleteFunc(more, func(host string) bool { return slices.Contains(hosts, host) })
+		if again == nil || len(more) == 0 {
+			break
+		}
+		hosts = append(hosts, more...)
+		if t, err = again(hosts); err != nil {
+			return false, err
+		}
+		if err := os.WriteFile(t.File, t.Source, 0o666); err != nil {
+			return false, err
+		}
+		fmt.Fprintf(out, "  it asks %s: %s is written again\n", strings.Join(more, ", "), relative(t.File))
+		printGuesses(out, t)
 	}
-	for line := range strings.Lines(story.Printable(string(text))) {
+	for line := range strings.Lines(story.Printable(text)) {
 		if !strings.HasPrefix(line, "=== ") && strings.TrimSpace(line) != "" {
 			fmt.Fprint(out, "  ", line)
 		}
 	}
-	for _, todo := range advise(string(text)) {
+	for _, todo := range advise(text) {
 		fmt.Fprintf(out, "  to do: %s\n", todo)
 	}
-	return err != nil, nil
+	return failed, nil
+}
+
+func runTest(ctx context.Context, t *scaffold.Test) (text string, failed bool, err error) {
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-run", "^"+t.Name+"$", ".")
+	cmd.Dir, cmd.Env = filepath.Dir(t.File), append(os.Environ(), "GINKGO_NO_COLOR=TRUE")
+	data, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return "", false, err
+	}
+	return string(data), err != nil, nil
+}
+
+var unknownHost = regexp.MustCompile(`the world has no host "([\w.:-]+)"`)
+
+// unknownHosts are the services outside the cluster that a test asked and its world does not have.
+func unknownHosts(text string) (hosts []string) {
+	for _, m := range unknownHost.FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(hosts, m[1]) {
+			hosts = append(hosts, m[1])
+		}
+	}
+	return hosts
 }
 
 // advise is what would help a test that says this, each once.

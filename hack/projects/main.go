@@ -6,10 +6,12 @@
 //
 // Each project is copied to a directory of its own, where nobody writes a line. The first copy
 // fills the build cache; what happens to the second is measured: wavetank init, and, if that found
-// nothing, 1,000 runs of each test that it wrote.
+// nothing, 1,000 runs of each test that it wrote. The page shows what was measured last of each
+// project; -run measures some of them anew.
 package main
 
 import (
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -29,6 +31,11 @@ const (
 	projects = "cmd/wavetank/testdata/projects"
 	module   = "github.com/wavetank/wavetank"
 )
+
+// measuredFile is what was measured last, by project.
+//
+//go:embed measured.json
+var measuredFile []byte
 
 // measured is what one project gave.
 type measured struct {
@@ -65,7 +72,10 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var all []measured
+	all := map[string]measured{}
+	if err := json.Unmarshal(measuredFile, &all); err != nil {
+		log.Fatal(err)
+	}
 	for _, e := range entries {
 		if ok, err := regexp.MatchString(*only, e.Name()); err != nil || !ok {
 			continue
@@ -81,7 +91,13 @@ func main() {
 		}
 		data, _ := json.Marshal(m)
 		log.Printf("%s", data)
-		all = append(all, m)
+		all[m.Project] = m
+		if data, err = json.MarshalIndent(all, "", "  "); err == nil {
+			err = os.WriteFile("hack/projects/measured.json", append(data, '\n'), 0o666)
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
 	}
 	if unexamined, err := writePage(*write, all); err != nil || unexamined > 0 {
 		log.Fatalf("%d findings are not examined in hack/projects/examined.json; %v", unexamined, err)
@@ -116,7 +132,7 @@ func measure(root, command, name, dir string, runs int) (m measured, err error) 
 		text, code := m.run(dir, command, "run", "./...", "--runs", strconv.Itoa(runs))
 		m.read(text)
 		if code > 1 {
-			m.Failed = "wavetank run failed: " + strings.TrimSpace(text)
+			m.Failed = "wavetank run failed: " + strings.TrimSpace(text[max(0, len(text)-500):])
 		}
 	}
 	m.Load = load()

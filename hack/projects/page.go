@@ -5,8 +5,11 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 )
 
 // examined is what was found out by hand: for each project what it is, and for each property that
@@ -22,19 +25,26 @@ type examined struct {
 }
 
 // writePage writes the table. It returns how many findings nobody has examined.
-func writePage(file string, all []measured) (unexamined int, err error) {
+func writePage(file string, all map[string]measured) (unexamined int, err error) {
 	var notes map[string]examined
 	if err := json.Unmarshal(examinedFile, &notes); err != nil {
 		return 0, err
 	}
 	var b, rest bytes.Buffer
 	past, slowest := 0, measured{}
-	for _, m := range all {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		m := all[name]
 		if len(m.AllFailed) == 0 && m.Failed == "" {
 			past++
 		}
 		if m.CPU > slowest.CPU {
 			slowest = m
+		}
+	}
+	var missing []string
+	for _, name := range slices.Sorted(maps.Keys(notes)) {
+		if _, ok := all[name]; !ok {
+			missing = append(missing, fmt.Sprintf("%s (%s)", name, notes[name].Is))
 		}
 	}
 	fmt.Fprintf(&b, `# wavetank init on ten projects
@@ -51,7 +61,8 @@ the last column. %d CPUs, %s.
 | project | what it is | tests | longest, lines | guesses | result | CPU s | real s | load |
 | --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |
 `, past, len(all), slowest.Project, slowest.CPU, runtime.NumCPU(), runtime.Version())
-	for _, m := range all {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		m := all[name]
 		n := notes[m.Project]
 		result := fmt.Sprintf("quiet in %d runs", m.Runs)
 		switch {
@@ -74,6 +85,10 @@ the last column. %d CPUs, %s.
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s | %.0f | %.0f | %.0f |\n", m.Project, n.Is, m.Tests, m.Lines,
 			m.Guesses, result, m.CPU, m.Seconds, max(m.Load, m.LoadAtStart))
+	}
+	if len(missing) > 0 {
+		fmt.Fprintf(&b, "\nNot measured since what `wavetank init` writes has changed: %s.\n",
+			strings.Join(missing, "; "))
 	}
 	if rest.Len() > 0 {
 		fmt.Fprintf(&b, "\n## What was found, and whether it is real\n\n%s", rest.String())

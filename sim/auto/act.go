@@ -27,11 +27,11 @@ func (u *users) make(i int) string {
 	drawn, full := s.object(), s.object()
 	for _, set := range u.drawn.settings[i] {
 		f := s.fields[set.field]
-		f.put(s.schema, drawn.Object, f.value(set.value))
+		u.set(s, drawn, f, f.value(set.value))
 	}
 	for _, f := range s.fields {
 		if s.sample == nil {
-			f.put(s.schema, full.Object, f.value(1))
+			u.set(s, full, f, f.value(1))
 		}
 	}
 	var first error
@@ -51,12 +51,24 @@ func (u *users) make(i int) string {
 	return refused
 }
 
+// set writes a value into an object, as the programs' own type keeps it. One that is false or empty
+// is often lost there (omitempty): who writes none says the same, unless there is a default.
+func (u *users) set(s *subject, o *unstructured.Unstructured, f field, value any) {
+	f.put(s.schema, o.Object, value)
+	if value == nil || f.schema == nil || f.schema.Default != nil {
+		return
+	}
+	if kept, err := u.world.Kept(o); err == nil {
+		f.put(s.schema, o.Object, f.get(kept))
+	}
+}
+
 // refused is what a story says of a draw that the server did not take.
 const refused = "refused by the server"
 
 // apply applies a manifest, unless the programs' own type cannot hold it.
 func (u *users) apply(o *unstructured.Unstructured) error {
-	if err := u.world.Decodes(o); err != nil {
+	if _, err := u.world.Kept(o); err != nil {
 		return err
 	}
 	return u.world.TryApply(o.DeepCopy())
@@ -121,7 +133,7 @@ func (u *users) change(a action, n int) string {
 		value = f.value(a.value)
 	}
 	o := have.DeepCopy()
-	f.put(s.schema, o.Object, value)
+	u.set(s, o, f, value)
 	if text(o) == text(have) {
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/property"
@@ -107,13 +108,31 @@ func settles(h *history.History, most int) (n, last int) {
 	return n, last
 }
 
-// effects are the named effects until an event.
+// effects are the named effects until an event. UIDs and generated names in their keys, which
+// differ between any two runs, are those of objects.
 func effects(h *history.History, until int) map[string]bool {
-	out := map[string]bool{}
-	for _, e := range h.Effects("") {
-		if e.Event <= until && !e.Unnamed() {
-			out[e.Kind+" "+e.Key] = true
+	named := slices.DeleteFunc(slices.Clone(h.Effects("")), func(e history.Effect) bool {
+		return e.Event > until || e.Unnamed()
+	})
+	if len(named) == 0 {
+		return nil
+	}
+	var drawn []string
+	for i := range h.Events {
+		for _, c := range h.Events[i].Changes {
+			if c.Type != "ADDED" {
+				continue
+			}
+			o := nameless(history.Object{Ref: c.Ref, JSON: c.Object})
+			if drawn = append(drawn, c.UID, "of "+o); !strings.HasSuffix(o, "/"+c.Ref.Name) {
+				drawn = append(drawn, c.Ref.Name, "of "+o)
+			}
 		}
+	}
+	known := strings.NewReplacer(drawn...)
+	out := map[string]bool{}
+	for _, e := range named {
+		out[known.Replace(e.Kind+" "+e.Key)] = true
 	}
 	return out
 }

@@ -166,3 +166,23 @@ func TestOrderIsNotJudged(t *testing.T) {
 		t.Error("it is never said")
 	}
 }
+
+// A UID in the key of an effect is another one in each run. What else differs is said.
+func TestEffectsWithUIDs(t *testing.T) {
+	told := func(uid, host string) *history.History {
+		h := runOf(t)
+		ref := history.Ref{Kind: "Thing", Name: "a"}
+		made := history.Change{Type: "ADDED", Ref: ref, UID: uid, Object: []byte(`{}`)}
+		h.Add(history.Event{Kind: history.Request, Changes: []history.Change{made}})
+		h.Record(history.Effect{Kind: "makes", Key: "/" + host + "/" + uid, Event: 1})
+		h.Add(history.Event{Kind: history.Settled})
+		return h
+	}
+	calm := told("12345678-1", "records")
+	if err := sameEffects(calm)(told("87654321-1", "records")); err != nil {
+		t.Error(err)
+	}
+	if err := sameEffects(calm)(told("87654321-1", "zones")); err == nil {
+		t.Error("another path is not said")
+	}
+}

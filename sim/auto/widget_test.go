@@ -34,6 +34,7 @@ type WidgetSpec struct {
 	Code   string          `json:"code,omitempty"`
 	Mode   string          `json:"mode,omitempty"`
 	Every  metav1.Duration `json:"every,omitempty"`
+	Quiet  bool            `json:"quiet,omitempty"`
 	Parts  []Part          `json:"parts,omitempty"`
 }
 
@@ -97,6 +98,11 @@ func (r *widgets) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 	var w Widget
 	if err := r.Get(ctx, req.NamespacedName, &w); err != nil || !w.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	const seen = "example.com/seen"
+	if w.Annotations[seen] == "" {
+		metav1.SetMetaDataAnnotation(&w.ObjectMeta, seen, "yes")
+		return ctrl.Result{}, r.Update(ctx, &w)
 	}
 	name := w.Name + "-config"
 	status := WidgetStatus{ObservedGeneration: w.Generation, Config: name}

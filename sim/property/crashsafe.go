@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,8 +27,9 @@ import (
 // names. Nor are resource versions, generations, managed fields, times (those of the run as Unix
 // time, too), and the annotation that fault.Conflict leaves. Nor is what a cluster allocates, as
 // the table in docs/properties.md says. A field of the table is compared if it says that nothing
-// was allocated, as clusterIP: None does. A value that is copied is one that still exists: an
-// address that no pod has any longer differs.
+// was allocated, as clusterIP: None does. Nor are random values in Secrets, which are letters and
+// digits, 16 or more, or PEM. A value that is copied is one that still exists: an address that no
+// pod has any longer differs.
 //
 // Where the property "settles" is switched off, a world that has not settled is compared with none.
 // The scenario itself must not depend on choices other than values that it has drawn before it
@@ -116,7 +118,11 @@ func (s *states) bodies() map[history.Ref][]any {
 		}
 		if o = without(ref, o, func(v any) { copies[asText(v)] = true }); o != nil && anyOf(s.of, ref) {
 			if ref.Kind == "Secret" && ref.Group == "" {
-				decodeData(o)
+				decodeData(o, func(s string) {
+					if isRandom(s) {
+						copies[s] = true
+					}
+				})
 			}
 			kept[ref] = o
 		}
@@ -130,22 +136,32 @@ func (s *states) bodies() map[history.Ref][]any {
 			ref.Name = g + "…"
 			delete(m, "name")
 		}
-		ref.Name, ref.Namespace = r.words.Replace(ref.Name), r.words.Replace(ref.Namespace)
+		ref.Name, ref.Namespace = r.name(ref.Name), r.name(ref.Namespace)
 		out[ref] = append(out[ref], r.plain(o))
 	}
 	return out
 }
 
 // decodeData gives a Secret its data as text, so that a UID in it is known again. What is no text
-// stays in base64.
-func decodeData(secret map[string]any) {
+// stays in base64. It calls f with each text.
+func decodeData(secret map[string]any, f func(string)) {
 	data, _ := secret["data"].(map[string]any)
 	for key, v := range data {
 		encoded, _ := v.(string)
 		if text, err := base64.StdEncoding.DecodeString(encoded); err == nil && utf8.Valid(text) {
 			data[key] = string(text)
+			f(string(text))
 		}
 	}
+}
+
+var randomText = regexp.MustCompile(`^[A-Za-z0-9+/=]{16,}$`)
+
+// isRandom says whether a value of a Secret may be one that a program has drawn: a password, a
+// token, a key, a certificate.
+func isRandom(s string) bool {
+	return strings.HasPrefix(s, "-----BEGIN ") ||
+		randomText.MatchString(s) && strings.ContainsAny(s, "0123456789") && strings.Trim(s, "0123456789") != ""
 }
 
 // asText is an allocated value as a string would contain it.
@@ -199,6 +215,15 @@ var ephemeral = []string{"uid", "resourceVersion", "generation", "observedGenera
 // allocatedHere is what a copy of an allocated value reads like.
 const allocatedHere = "an allocated value"
 
+// name is the name of an object without what was drawn or allocated.
+func (r *reader) name(s string) string {
+	s = r.words.Replace(s)
+	for _, c := range r.longer {
+		s = replaceWord(s, c, "…")
+	}
+	return s
+}
+
 func (r *reader) plain(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -238,7 +263,7 @@ func (r *reader) plainMap(v map[string]any) map[string]any {
 		if slices.Contains(ephemeral, k) {
 			continue
 		}
-		if y := r.plain(x); k != "annotations" || !emptied(x, y) {
+		if y := r.plain(x); k != "annotations" || !isEmpty(y) {
 			same[r.words.Replace(k)] = append(same[r.words.Replace(k)], y)
 		}
 	}
@@ -252,11 +277,10 @@ func (r *reader) plainMap(v map[string]any) map[string]any {
 	return out
 }
 
-// emptied says whether a map had something in it and has no longer.
-func emptied(before, after any) bool {
-	b, _ := before.(map[string]any)
-	a, is := after.(map[string]any)
-	return is && len(b) > 0 && len(a) == 0
+// isEmpty says whether a value is a map with nothing in it.
+func isEmpty(v any) bool {
+	m, is := v.(map[string]any)
+	return is && len(m) == 0
 }
 
 // replaceWord replaces a word where no letter or digit is next to it: 10.0.0.1 is not part of

@@ -105,6 +105,39 @@ func TestOlderTemplatesAreIgnored(t *testing.T) {
 	}
 }
 
+// A Deployment that was deleted and made again may have found the ReplicaSet of the first one, and
+// has given its own another name.
+func TestTemplateHashesAreIgnored(t *testing.T) {
+	type m = map[string]any
+	world := func(hash, image string) map[history.Ref]any {
+		meta := m{"labels": m{"pod-template-hash": hash}, "name": "a-" + hash}
+		pod := m{"labels": m{"pod-template-hash": hash}, "generateName": "a-" + hash + "-", "name": "a-" + hash + "-x"}
+		return map[history.Ref]any{
+			{Group: "apps", Kind: "ReplicaSet", Name: "a-" + hash}: m{"metadata": meta, "spec": m{"image": image}},
+			{Kind: "Pod", Name: "a-" + hash + "-x"}:                m{"metadata": pod, "spec": m{"image": image}},
+		}
+	}
+	if d := compared(t, world("57bbd5575f", "x"), world("6465f4cc88", "x")); d != "" {
+		t.Error(d)
+	}
+	if d := compared(t, world("57bbd5575f", "x"), world("6465f4cc88", "y")); !strings.Contains(d, "ReplicaSet a-…") {
+		t.Errorf("another template is not named: %q", d)
+	}
+}
+
+// Annotations that are ignored leave none, whoever wrote them.
+func TestIgnoredAnnotations(t *testing.T) {
+	world := func(annotations map[string]any) map[history.Ref]any {
+		return map[history.Ref]any{{Group: "apps", Kind: "Deployment", Name: "a"}: map[string]any{
+			"metadata": map[string]any{"annotations": annotations}}}
+	}
+	revision := map[string]any{"deployment.kubernetes.io/revision": "1"}
+	touched := map[string]any{"deployment.kubernetes.io/revision": "1", "wavetank.example/touched": "1 times"}
+	if d := compared(t, world(revision), world(touched)); d != "" {
+		t.Error(d)
+	}
+}
+
 // An allocated value is ignored where it is copied, unless the copy is of what exists no longer.
 func TestCopiesOfAllocatedValues(t *testing.T) {
 	world := func(ip, url string, port any) map[history.Ref]any {
@@ -187,6 +220,34 @@ func TestCrashSafeReadsSecrets(t *testing.T) {
 	}
 	if said := compared(t, world(11, "1"), world(11, "2"), of); !strings.Contains(said, `.data.other is "2"`) {
 		t.Errorf("another value is not named: %q", said)
+	}
+}
+
+// A password that a program draws is another one in each run, in copies too. One that a person has
+// chosen is compared.
+func TestRandomValuesAreIgnored(t *testing.T) {
+	world := func(password, url string) map[history.Ref]any {
+		return map[history.Ref]any{
+			{Kind: "Secret", Name: "login"}:  map[string]any{"data": map[string]any{"password": []byte(password)}},
+			{Kind: "ConfigMap", Name: "url"}: map[string]any{"data": map[string]any{"url": url}},
+		}
+	}
+	const one, two = "3FIOFZIUSB7FFFK5MYSUWQEKPO", "337D4BB6EK5KIYUUNOWPN5YTMU"
+	for _, c := range []struct {
+		calm, here map[history.Ref]any
+		ignored    bool
+	}{
+		{world(one, "db://app:"+one+"@db"), world(two, "db://app:"+two+"@db"), true},
+		{world(one, "db://app:"+one+"@db"), world(two, "db://app:"+one+"@db"), false},
+		{world(one, ""), world("", ""), false},
+		{world("-----BEGIN KEY-----\na", ""), world("-----BEGIN KEY-----\nb", ""), true},
+		{world("secret", ""), world("other", ""), false},
+		{world("database-of-the-shop-1", ""), world("database-of-the-shop-2", ""), false},
+		{world("1234567890123456", ""), world("1234567890123457", ""), false},
+	} {
+		if d := compared(t, c.calm, c.here); (d == "") != c.ignored {
+			t.Errorf("%v and %v: %q", c.calm, c.here, d)
+		}
 	}
 }
 

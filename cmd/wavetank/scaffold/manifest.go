@@ -172,8 +172,9 @@ func (p *Project) sample(file, text string) {
 	}
 }
 
-// samplesFor are the files with what users write for a controller: objects of kinds that no
-// controller here has, and one of its own kind, in the version that it reads if there is one.
+// samplesFor are the files with what users write for a controller: objects of kinds that no other
+// controller here has or that it watches, and one of its own kind, in the version that it reads if
+// there is one.
 func (p *Project) samplesFor(c Controller) (files []string, found bool) {
 	own := ""
 	for _, s := range p.Samples {
@@ -190,8 +191,8 @@ func (p *Project) samplesFor(c Controller) (files []string, found bool) {
 	}
 	own = strings.TrimSuffix(own, "!")
 	for _, s := range p.Samples {
-		others := slices.ContainsFunc(p.Controllers, func(c Controller) bool {
-			return c.Kind == s.Kind || c.Kind == ""
+		others := slices.ContainsFunc(p.Controllers, func(other Controller) bool {
+			return (other.Kind == s.Kind || other.Kind == "") && !slices.Contains(c.watches, s.Kind)
 		})
 		if !others && !slices.Contains(files, s.File) && s.File != own {
 			files = append(files, s.File)

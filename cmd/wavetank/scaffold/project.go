@@ -34,6 +34,7 @@ type Controller struct {
 	kindPath string   // package of Kind
 	group    string   // of Kind, as PROJECT says; "" if it does not
 	children []string // packages of what the builder Owns
+	watches  []string // kinds of what the builder Watches
 }
 
 // Project is what a module says of its operator.
@@ -206,6 +207,9 @@ func (p *Project) function(pkg *packages.Package, f *ast.FuncDecl) {
 		fullName: obj.FullName()}
 	if of := given(pkg, f, "For"); len(of) > 0 {
 		c.Kind, c.kindPath = of[0].Obj().Name(), of[0].Obj().Pkg().Path()
+	}
+	for _, other := range given(pkg, f, "Watches") {
+		c.watches = append(c.watches, other.Obj().Name())
 	}
 	for _, child := range given(pkg, f, "Owns", "For") {
 		c.children = append(c.children, child.Obj().Pkg().Path())

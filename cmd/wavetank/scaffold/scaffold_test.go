@@ -166,7 +166,7 @@ func TestTests(t *testing.T) {
 	}
 	said := strings.Join(p.Notes, "\n")
 	for _, c := range p.Controllers {
-		test, err := p.Test(c)
+		test, err := p.Test(c, "mail.example")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +176,12 @@ func TestTests(t *testing.T) {
 		"PROJECT has a controller of Restore, and no exported type",
 		"PROJECT has a conversion webhook for Backup. Conversion webhooks are not modelled",
 		"PROJECT has a webhook for Letter, and there is no config/webhook",
-		`w.ApplyFiles("../../config/samples/secret.yaml", "../../config/samples/v1.yaml")`,
+		`auto.Scenario(w, auto.Samples("../../config/samples/secret.yaml", "../../config/samples/v1.yaml"))`,
+		`auto.Scenario(w, auto.Samples("../../config/samples/secret.yaml"), ` +
+			`auto.Objects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "sample"}}))`,
+		"// Guess: no file below config/samples has a ConfigMap, so users make an empty one.",
+		`w.External("mail.example", auto.REST())`,
+		"// Guess: what mail.example answers is not known",
 		`t.Setenv("MAIL_FROM", "me") sim.Check(`,
 		"w.Builtin(append(workload.New(), kubelet.New()...)...)",
 		`return NewLetters(mgr.GetClient(), ` +
@@ -197,6 +202,27 @@ func TestTests(t *testing.T) {
 	}
 	if strings.Contains(said, "UNREAD") || strings.Contains(said, "6060") {
 		t.Errorf("it says too much:\n%s", said)
+	}
+}
+
+// An operator that acts by the clock never comes to rest, so its test does not wait for that.
+func TestActsByTheClock(t *testing.T) {
+	dir := project(t, map[string]string{
+		"internal/controller/clock.go": "package controller\n\nimport _ \"github.com/robfig/cron/v3\"\n",
+		"config/samples/v1.yaml":       "apiVersion: example.com/v1\nkind: Backup\nmetadata:\n  name: a\n"})
+	p, err := scaffold.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	test, err := p.Test(p.Controllers[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"// Guess: with robfig/cron the operator acts by the clock",
+		`w.ApplyFiles("../../config/samples/v1.yaml")`, "w.Sleep(10 * time.Minute)"} {
+		if !strings.Contains(string(test.Source), want) || strings.Contains(string(test.Source), "auto.") {
+			t.Errorf("it does not say %s:\n%s", want, test.Source)
+		}
 	}
 }
 

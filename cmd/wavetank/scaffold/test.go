@@ -29,16 +29,16 @@ type writer struct {
 	project *Project
 	c       Controller
 	ginkgo  bool
+	hosts   []string
 	imports map[string]string // name by path
 	guesses []string
 }
 
 // Test renders the test of a controller. In a project with Ginkgo it is a spec in a package of its
-// own, which needs no etcd.
-func (p *Project) Test(c Controller) (*Test, error) {
-	w := &writer{project: p, c: c, ginkgo: p.usesGinkgo(c), imports: map[string]string{
-		"time": "", "sigs.k8s.io/controller-runtime": "ctrl", modulePath + "/sim": "",
-		modulePath + "/sim/fault": "",
+// own, which needs no etcd. Hosts are those of services that the controller was seen to ask.
+func (p *Project) Test(c Controller, hosts ...string) (*Test, error) {
+	w := &writer{project: p, c: c, hosts: hosts, ginkgo: p.usesGinkgo(c), imports: map[string]string{
+		"sigs.k8s.io/controller-runtime": "ctrl", modulePath + "/sim": "",
 	}}
 	short := strings.TrimSuffix(strings.TrimSuffix(c.Name, "Reconciler"), "Controller")
 	short = cmp.Or(short, c.Kind, c.Package.Name)
@@ -56,7 +56,7 @@ func (p *Project) Test(c Controller) (*Test, error) {
 	body := w.environment() + w.check() + w.body(dir, strings.ToLower(short)) + "})\n"
 	head, tail := "func "+t.Name+"(t *testing.T) {\n", "}\n"
 	if w.ginkgo {
-		head, tail = fmt.Sprintf("var _ = Describe(%q, func() {\nIt(\"settles\", func() {\n", short), "})\n})\n"
+		head, tail = fmt.Sprintf("var _ = It(\"settles with a %s\", func() {\n", short), "})\n"
 	}
 	var scheme string
 	var err error
@@ -164,6 +164,10 @@ func (w *writer) body(dir, process string) string {
 		workload, kubelet := w.use(modulePath+"/models/workload", ""), w.use(modulePath+"/models/kubelet", "")
 		fmt.Fprintf(&b, "w.Builtin(append(%s.New(), %s.New()...)...)\n", workload, kubelet)
 	}
+	for _, host := range w.hosts {
+		w.guess("what %s answers is not known; auto.REST keeps what is sent, and gives an id to what is posted", host)
+		fmt.Fprintf(&b, "w.External(%q, %s.REST())\n", host, w.use(modulePath+"/sim/auto", ""))
+	}
 	fmt.Fprintf(&b, "w.Start(%q, func(mgr ctrl.Manager) error {\n", process)
 	for _, h := range hooks {
 		call := w.qualified(h.path, "webhook"+path.Base(h.path), h.name)
@@ -174,36 +178,54 @@ func (w *writer) body(dir, process string) string {
 	}
 	fmt.Fprintf(&b, "return %s\n", w.setup(process))
 	fmt.Fprintf(&b, "}, sim.Options(%s))\n", w.options())
-	fmt.Fprintf(&b, "w.Inject(fault.StaleCache(30*time.Second), fault.Crash(%q), fault.LostReply())\n", process)
-	b.WriteString(w.samples(up))
-	b.WriteString("w.Settle()\n")
+	files, found := w.project.samplesFor(w.c)
+	for i, f := range files {
+		files[i] = fmt.Sprintf("%q", up(f))
+	}
+	if samples := strings.Join(files, ", "); found && w.actsByTheClock() {
+		w.guess("with robfig/cron the operator acts by the clock and never comes to rest, so ten minutes are looked at")
+		faults, times := w.use(modulePath+"/sim/fault", ""), w.use("time", "")
+		fmt.Fprintf(&b, "w.Inject(%s.StaleCache(30*%s.Second), %[1]s.Crash(%[3]q), %[1]s.LostReply())\n", faults, times,
+			process)
+		fmt.Fprintf(&b, "w.ApplyFiles(%s)\nw.Sleep(10 * %s.Minute)\n", samples, times)
+	} else {
+		fmt.Fprintf(&b, "%s.Scenario(w%s)\n", w.use(modulePath+"/sim/auto", ""), w.samples(samples, found))
+	}
 	return b.String()
 }
 
 // runsPods says whether a package has kinds of which a cluster makes Pods.
 func runsPods(in string) bool { return in == "k8s.io/api/apps/v1" || in == "k8s.io/api/batch/v1" }
 
-// samples applies what users write.
-func (w *writer) samples(up func(string) string) string {
-	files, found := w.project.samplesFor(w.c)
-	out := ""
-	if len(files) > 0 {
-		var quoted []string
-		for _, f := range files {
-			quoted = append(quoted, fmt.Sprintf("%q", up(f)))
+// actsByTheClock says whether the controller has schedules: it makes something for ever.
+func (w *writer) actsByTheClock() bool {
+	for importPath := range w.c.Package.Imports {
+		if strings.HasPrefix(importPath, "github.com/robfig/cron") {
+			return true
 		}
-		out = fmt.Sprintf("w.ApplyFiles(%s)\n", strings.Join(quoted, ", "))
+	}
+	return false
+}
+
+// samples is what users write, as options of the scenario. Files are those with samples, and found
+// says whether one has the controller's own kind.
+func (w *writer) samples(files string, found bool) string {
+	out := ""
+	if files != "" {
+		out = fmt.Sprintf(", auto.Samples(%s)", files)
 	}
 	switch {
 	case found:
-	case w.c.Kind != "":
-		w.guess("no file below config/samples has a %s, so the test makes one with an empty spec", w.c.Kind)
+	case w.c.Kind == "":
+		w.guess("the builder's For was not seen: give what the controller reconciles to auto.Objects")
+	case strings.HasPrefix(w.c.kindPath, "k8s.io/api/") || w.project.Definitions == "":
+		w.guess("no file below config/samples has a %s, so users make an empty one", w.c.Kind)
 		meta := w.use("k8s.io/apimachinery/pkg/apis/meta/v1", "metav1")
 		kind := w.qualified(w.c.kindPath, schemeAlias(w.c.kindPath), w.c.Kind)
-		out += fmt.Sprintf("w.Apply(&%s{ObjectMeta: %s.ObjectMeta{", kind, meta) +
-			"Namespace: \"default\", Name: \"sample\"}})\n"
+		out += fmt.Sprintf(", auto.Objects(&%s{ObjectMeta: %s.ObjectMeta{", kind, meta) +
+			"Namespace: \"default\", Name: \"sample\"}})"
 	default:
-		w.guess("the builder's For was not seen, so the test applies nothing: apply what the controller reconciles")
+		w.guess("no file below config/samples has a %s, so users write what its definition allows", w.c.Kind)
 	}
 	return out
 }
@@ -284,7 +306,7 @@ func (w *writer) qualified(importPath, alias, name string) string {
 }
 
 func (w *writer) importBlock() string {
-	var std, others, ours []string
+	var std, others []string
 	for importPath, name := range w.imports {
 		line := fmt.Sprintf("%q", importPath)
 		if name != "" && name != path.Base(importPath) {
@@ -293,15 +315,13 @@ func (w *writer) importBlock() string {
 		switch first, _, _ := strings.Cut(importPath, "/"); {
 		case !strings.Contains(first, "."):
 			std = append(std, line)
-		case strings.HasPrefix(importPath, "github.com/wavetank/"):
-			ours = append(ours, line)
 		default:
 			others = append(others, line)
 		}
 	}
 	byPath := func(a, b string) int { return strings.Compare(a[strings.Index(a, `"`):], b[strings.Index(b, `"`):]) }
 	var groups []string
-	for _, g := range [][]string{std, others, ours} {
+	for _, g := range [][]string{std, others} {
 		if slices.SortFunc(g, byPath); len(g) > 0 {
 			groups = append(groups, strings.Join(g, "\n"))
 		}

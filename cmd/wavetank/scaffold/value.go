@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"go/types"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -59,7 +60,22 @@ func (w *writer) render(pkg *packages.Package, x ast.Expr, mgr bool, depth int) 
 		at = pkg.Fset.Position(e.to).Offset
 	}
 	b.Write(source[at:to.Offset])
-	return b.String(), ""
+	return joined(b.String()), ""
+}
+
+var (
+	lineBreak = regexp.MustCompile(`\s*\n\s*`)
+	lastComma = regexp.MustCompile(`, ?([})])`)
+)
+
+// joined is a literal on one line. What has comments, statements or texts of several lines stays.
+func joined(source string) string {
+	has := func(part string) bool { return strings.Contains(source, part) }
+	if !has("\n") || has("//") || has("func(") || has("`") {
+		return source
+	}
+	source = lineBreak.ReplaceAllString(source, " ")
+	return strings.ReplaceAll(lastComma.ReplaceAllString(source, "$1"), "{ ", "{")
 }
 
 // visit says whether to look at the parts of n.

@@ -156,10 +156,28 @@ func (f Frame) relative(line int) string {
 			in = m
 		}
 	}
+	if in == "" && len(modules()) > 0 {
+		in = shared(modules()[0], pkg)
+	}
 	return path.Join(strings.TrimPrefix(strings.TrimPrefix(pkg, in), "/"), at)
 }
 
-// modules are the paths of the modules that the binary was built from.
+// shared is the path that a and b begin with. A binary does not say which other modules of a
+// workspace it was built from; what they share with the main module is that of their repository.
+func shared(a, b string) string {
+	to := 0
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			break
+		}
+		if a[i] == '/' {
+			to = i
+		}
+	}
+	return a[:to]
+}
+
+// modules are the paths of the modules that the binary was built from, the main module first.
 var modules = sync.OnceValue(func() (out []string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

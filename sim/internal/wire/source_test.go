@@ -11,6 +11,7 @@ func TestLinesAreRelativeToTheModule(t *testing.T) {
 		{wavetank + "/controllers/promotion.(*Reconciler).Reconcile", "/x/a.go"}: "controllers/promotion/a.go:7",
 		{wavetank + ".Run", "/x/run.go"}:                                         "run.go:7",
 		{"example.org/op/site_test.TestSite.func1", "/x/op/site/a_test.go"}:      "example.org/op/site/a_test.go:7",
+		{"github.com/wavetank/kit/site.Run", "/x/kit/site/a.go"}:                 "kit/site/a.go:7", // of a workspace
 		{"main.run", "/x/main.go"}:                                               "main.go:7",
 	} {
 		if got := f.relative(7); got != want {

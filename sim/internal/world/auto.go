@@ -8,6 +8,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/history"
@@ -104,16 +105,20 @@ func (w *World) TryRemove(obj client.Object) error {
 	return err
 }
 
-// Decodes says why the programs' own type cannot hold an object; nil if it can, or if no program
-// has a type for it. A definition may allow what the type does not, as any text for a duration.
-func (w *World) Decodes(obj *unstructured.Unstructured) error {
+// Kept is what the programs' own type keeps of an object: a program that updates the object writes
+// no more. Where the type cannot hold it, as a definition may allow any text for a duration, it
+// says why. Of a kind for which no program has a type, all is kept.
+func (w *World) Kept(obj *unstructured.Unstructured) (map[string]any, error) {
 	typed := w.user.Typed(obj.GroupVersionKind())
 	if typed == nil {
-		return nil
+		return obj.Object, nil
 	}
 	data, err := json.Marshal(obj.Object)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return json.Unmarshal(data, typed)
+	if err := json.Unmarshal(data, typed); err != nil {
+		return nil, err
+	}
+	return runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
 }
