@@ -60,7 +60,7 @@ func (r *Record) restingOrders() []*view.Call {
 			before, next := calls[i-1], &calls[i].Request
 			same := next.Incarnation == before.Request.Incarnation
 			disturbed := slices.ContainsFunc(r.injected, func(at history.Time) bool {
-				return at >= before.Request.At && at <= next.At
+				return at > before.Request.At && at < next.At
 			})
 			if next.At >= r.from && same && !disturbed && sleptUntil(before, next.At) > lag {
 				return calls[i:]
