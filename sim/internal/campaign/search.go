@@ -30,8 +30,9 @@ type search struct {
 	counts map[string]*result.StrategyCount
 }
 
-// portfolio is the order in which the default strategy takes turns. In small worlds bursts find more,
-// in large ones random walks, which disturb everywhere. docs/search.md shows what each is worth.
+// portfolio is the order in which the default strategy takes turns. In small worlds bursts find
+// more, in large ones random walks, which disturb everywhere. docs/search.md shows what each is
+// worth.
 var portfolio = []string{"random", "burst", "swarm", "burst", "sweep", "burst", "random", "burst", "swarm", "burst"}
 
 func newSearch(c *campaign) *search {
@@ -126,8 +127,8 @@ const (
 )
 
 // learn keeps a run in which the order of events was new. A shard does not know the runs of the
-// others, and a run must not depend on who makes it, so there no burst begins in one. Nor does it in
-// a random walk, where too much happens.
+// others, and a run must not depend on who makes it, so there no burst begins in one. Nor does one
+// begin in a random walk, where too much happens.
 func (s *search) learn(res *run.Result, name string) {
 	if s.c.settings.Run.Window > 0 {
 		return // it has forgotten most events
