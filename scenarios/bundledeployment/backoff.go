@@ -235,11 +235,18 @@ func (r *Record) backoffGrows(d *deployment) error {
 // status names the cause.
 func (r *Record) actionable(d *deployment) error {
 	from, long := r.judgedFrom(d)
+	if n := len(r.injected); n > 0 { // a status that the server does not take cannot name anything
+		if after := d.since(r.injected[n-1]); len(after) > 0 {
+			from = max(from, after[0].Began)
+		} else {
+			from = r.now
+		}
+	}
 	switch now := r.now; {
 	case !long && r.over:
 		return fmt.Errorf("%s: it has never settled for %d periods, so nothing can be said of its status", d.name,
 			periods)
-	case long:
+	case long && now-from >= time.Minute:
 		if named := r.namedCause(d.name, from, now); named < (now-from)*95/100 {
 			return fmt.Errorf("%s: of the %v since %s the status named the cause for %v", d.name, now-from,
 				history.Clock(from), named)
