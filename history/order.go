@@ -1,9 +1,9 @@
 package history
 
 // Order is a digest of which events came before which: for each actor its events in order, each
-// with the writes that had been made by then to what it reads or writes. Runs have the same digest
-// that differ only in how long things took, and in the order of events that do not depend on one
-// another (they have no actor, object or host outside in common).
+// with the writes that had been made by then to what it reads or writes. Runs that differ only in
+// how long things took have the same digest. So have runs that differ in the order of events which
+// do not depend on one another: they have no actor, object or host outside in common.
 //
 // [History.Trace] is finer: it tells apart what may go on in another way, as times may decide.
 func (h *History) Order() uint64 {

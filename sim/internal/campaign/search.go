@@ -13,6 +13,9 @@ import (
 // strategies are the ways to make choice sequences, as -sim.strategy takes them.
 var strategies = []string{"portfolio", "burst", "sweep", "swarm", "random", "storm", "exhaustive", "rapid"}
 
+// alone are the strategies that are made of all their runs: they take no turns, and are not sharded.
+var alone = []string{"exhaustive", "rapid"}
+
 // unplanned are the strategies that need no run to plan with.
 var unplanned = []string{"random", "swarm", "storm"}
 
@@ -36,20 +39,15 @@ type search struct {
 var portfolio = []string{"random", "burst", "swarm", "burst", "sweep", "burst", "random", "burst", "swarm", "burst"}
 
 func newSearch(c *campaign) *search {
-	s := &search{c: c, name: c.settings.Strategy, turns: portfolio, orders: map[uint64]bool{},
+	return &search{c: c, name: c.settings.Strategy, turns: c.settings.turns(), orders: map[uint64]bool{},
 		counts: map[string]*result.StrategyCount{}}
-	if s.name != "portfolio" {
-		s.turns = strings.Split(s.name, ",")
-	}
-	return s
 }
 
 // prepare makes the two runs that the planned strategies start from: the one on the default
 // schedule, and the one with every fault armed. It returns the first that breaks a property by
 // itself.
 func (s *search) prepare() *run.Result {
-	plans := func(turn string) bool { return !slices.Contains(unplanned, turn) }
-	if s.armed != nil || !slices.ContainsFunc(s.turns, plans) {
+	if s.armed != nil || !s.c.settings.plans() {
 		return nil
 	}
 	plain := s.plan(choice.Play(nil))

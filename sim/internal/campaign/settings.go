@@ -171,13 +171,13 @@ func (s Settings) check() error {
 			s.unknownStrategy(), strings.Join(strategies, ", "))
 	case s.Shard != "" && !goodShard(s.Shard):
 		return fmt.Errorf("sim: -sim.shard=%q is not a shard; write i/n with 0 <= i < n, for example 0/4", s.Shard)
-	case s.shards() > 1 && slices.Contains([]string{"exhaustive", "rapid"}, s.Strategy):
+	case s.shards() > 1 && slices.Contains(alone, s.Strategy):
 		return fmt.Errorf("sim: -sim.strategy=%s cannot be sharded, each of its runs depends on those before it; "+
 			"use portfolio, or another", s.Strategy)
 	case s.Run.Window != 0 && s.Run.Window < shortestWindow:
 		return fmt.Errorf("sim: sim.Window(%v) is shorter than %v, which default properties look back",
 			s.Run.Window, shortestWindow)
-	case s.Run.Window > 0 && !slices.Contains(unplanned, s.Strategy):
+	case s.Run.Window > 0 && s.plans():
 		return fmt.Errorf("sim: -sim.strategy=%s plans with the whole record of earlier runs, "+
 			"which sim.Window does not keep; use %s", s.Strategy, strings.Join(unplanned, " or "))
 	case s.Drift != driftWarns && s.Drift != driftFails:
@@ -234,15 +234,27 @@ func (s *Settings) prepareRuns() {
 // leaver is a Host whose tests are left by panics, once they have been marked as failed or skipped.
 type leaver interface{ Leaves(panicked any) bool }
 
-// unknownStrategy is the first word of the strategy that is none; "" if there is none. Strategies
-// that are made of all their runs stand alone.
+// turns are the strategies that take turns, in their order.
+func (s *Settings) turns() []string {
+	if s.Strategy == "portfolio" {
+		return portfolio
+	}
+	return strings.Split(s.Strategy, ",")
+}
+
+// plans says whether one of them plans with the record of earlier runs.
+func (s *Settings) plans() bool {
+	return slices.ContainsFunc(s.turns(), func(name string) bool { return !slices.Contains(unplanned, name) })
+}
+
+// unknownStrategy is the first word of the strategy that is none; "" if there is none.
 func (s *Settings) unknownStrategy() string {
 	names := strings.Split(s.Strategy, ",")
 	for _, name := range names {
 		if !slices.Contains(strategies, name) {
 			return name
 		}
-		if len(names) > 1 && slices.Contains([]string{"portfolio", "exhaustive", "rapid"}, name) {
+		if len(names) > 1 && (name == "portfolio" || slices.Contains(alone, name)) {
 			return s.Strategy
 		}
 	}
