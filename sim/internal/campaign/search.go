@@ -13,7 +13,7 @@ import (
 // strategies are the ways to make choice sequences, as -sim.strategy takes them.
 var strategies = []string{"portfolio", "burst", "sweep", "swarm", "random", "storm", "exhaustive", "rapid"}
 
-// alone are the strategies that are made of all their runs: they take no turns, and are not sharded.
+// alone are the strategies that are made of all their runs: they take no turns and have no shards.
 var alone = []string{"exhaustive", "rapid"}
 
 // unplanned are the strategies that need no run to plan with.
