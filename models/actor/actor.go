@@ -74,7 +74,7 @@ func Get(c Cluster, path string, into any) bool {
 }
 
 // Decode reads an object from a change, and says whether it could.
-func Decode(object []byte, into any) bool { return json.Unmarshal(object, into) == nil }
+func Decode(object []byte, into any) bool { return apiserver.Decode(object, into) == nil }
 
 // Path is the URL path of an object, or of a collection where name is empty.
 func Path(group, version, namespace, resource, name string) string {

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/wavetank/wavetank/internal/kept"
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
@@ -23,7 +25,35 @@ func (r *Response) Decode(into any) error {
 	if o, ok := copies(into); ok && len(r.shown.objects) == 1 && !r.shown.list {
 		return r.shown.objects[0].Decode(false, o)
 	}
-	return json.Unmarshal(r.Body, into)
+	return Decode(r.Body, into)
+}
+
+// Decode decodes an object of any origin, as encoding/json does. What was decoded from the same
+// bytes before is copied, if the type is one of Kubernetes' own.
+func Decode(body []byte, into any) error {
+	o, ok := copies(into)
+	if !ok {
+		return json.Unmarshal(body, into)
+	}
+	t := reflect.TypeOf(into)
+	decode, ok := decoders.Load(t)
+	if !ok {
+		decode, _ = decoders.LoadOrStore(t, kept.Of(func(body []byte) decoded {
+			o, _ := reflect.New(t.Elem()).Interface().(runtime.Object)
+			return decoded{o, json.Unmarshal(body, o)}
+		}))
+	}
+	before := decode.(func([]byte) decoded)(body)
+	reflect.ValueOf(o).Elem().Set(reflect.ValueOf(before.object.DeepCopyObject()).Elem())
+	return before.err
+}
+
+// decoders are what was decoded of each type: func([]byte) decoded by reflect.Type.
+var decoders sync.Map
+
+type decoded struct {
+	object runtime.Object
+	err    error
 }
 
 // DecodeItems decodes the items of a list, as Decode does.

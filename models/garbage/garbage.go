@@ -54,6 +54,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wavetank/wavetank/internal/kept"
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
 )
@@ -236,7 +237,7 @@ func (c *collector) changed(n *node, object []byte) {
 	if same && !deleting {
 		return
 	}
-	o := decode(object)
+	o := metadataOf(object)
 	if !same {
 		c.owned(n, o)
 	}
@@ -265,7 +266,7 @@ type metadata struct {
 	rawOwners []byte
 }
 
-func decode(object []byte) metadata {
+var metadataOf = kept.Of(func(object []byte) metadata {
 	var typed struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
 	}
@@ -281,7 +282,7 @@ func decode(object []byte) metadata {
 		_ = json.Unmarshal(object, &raw) // what could be decoded once
 	}
 	return metadata{typed.Metadata, raw.Metadata.OwnerReferences}
-}
+})
 
 // owned notes the owners of an object. Owners that it does not block any more may go; if an owner
 // is not where a new reference says, the object is looked at.

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 	"reflect"
@@ -30,7 +29,7 @@ func servicesOfPods(c *controller, ch apiserver.Change) []string {
 	}
 	var out []string
 	var now, before metav1.PartialObjectMetadata
-	_, _ = json.Unmarshal(ch.Object, &now), json.Unmarshal(ch.Previous, &before)
+	_, _ = actor.Decode(ch.Object, &now), actor.Decode(ch.Previous, &before)
 	for _, s := range services {
 		if len(s.Spec.Selector) == 0 {
 			continue

@@ -69,6 +69,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
 
+	"github.com/wavetank/wavetank/internal/kept"
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
 )
@@ -224,15 +225,19 @@ func ownerOf(object []byte, kind string) string {
 	if !bytes.Contains(object, []byte(`"controller":true`)) {
 		return ""
 	}
-	var o metav1.PartialObjectMetadata
-	if json.Unmarshal(object, &o) != nil {
-		return ""
-	}
-	if ref := metav1.GetControllerOf(&o); ref != nil && ref.Kind == kind {
+	if ref := controllerOf(object); ref != nil && ref.Kind == kind {
 		return ref.Name
 	}
 	return ""
 }
+
+var controllerOf = kept.Of(func(object []byte) *metav1.OwnerReference {
+	var o metav1.PartialObjectMetadata
+	if json.Unmarshal(object, &o) != nil {
+		return nil
+	}
+	return metav1.GetControllerOf(&o)
+})
 
 // read returns an object, nil if there is none.
 func read[T any](c *controller, path string) *T {

@@ -45,6 +45,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/kept"
 )
 
 // judge is what a property does in one run. Either function may be nil.
@@ -156,14 +157,19 @@ type owner struct {
 func metadataOf(object []byte, fields ...string) (m metadata) {
 	for _, f := range fields {
 		if bytes.Contains(object, []byte(`"`+f+`"`)) {
-			var o struct{ Metadata metadata }
-			if json.Unmarshal(object, &o) == nil {
-				return o.Metadata
-			}
+			return wholeMetadata(object)
 		}
 	}
 	return m
 }
+
+var wholeMetadata = kept.Of(func(object []byte) metadata {
+	var o struct{ Metadata metadata }
+	if json.Unmarshal(object, &o) != nil {
+		return metadata{}
+	}
+	return o.Metadata
+})
 
 // sorted are the keys of a map by object, in order.
 func sorted[V any](m map[history.Ref]V) []history.Ref {

@@ -1,7 +1,6 @@
 package property
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/kept"
 )
 
 // NoLostUpdate holds while no reconcile overwrites a field that another writer has changed since
@@ -39,8 +39,7 @@ func NoLostUpdate(of ...history.Ref) func(*history.History) error {
 	return perRun(func() judge {
 		w := &writers{of: of, objects: map[history.Ref]map[string]written{}, known: map[view][]version{},
 			active: map[history.ReconcileID]int{}, bases: map[history.Ref][]base{},
-			refused: map[history.ReconcileID]map[string]refusal{}, own: map[history.Ref]map[string]bool{},
-			latest: map[history.Ref]snapshot{}}
+			refused: map[history.ReconcileID]map[string]refusal{}, own: map[history.Ref]map[string]bool{}}
 		return judge{event: w.event}
 	})
 }
@@ -55,14 +54,7 @@ type writers struct {
 	// the updates of each reconcile under way that met a conflict, by object
 	refused map[history.ReconcileID]map[string]refusal
 	// which fields of each object each process has written: "process path"
-	own    map[history.Ref]map[string]bool
-	latest map[history.Ref]snapshot
-}
-
-// snapshot is an object with its fields.
-type snapshot struct {
-	object []byte
-	fields map[string]string
+	own map[history.Ref]map[string]bool
 }
 
 // view is an object, or a kind in all namespaces, as one incarnation sees it.
@@ -197,7 +189,6 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 		delete(w.objects, c.Ref)
 		delete(w.bases, c.Ref)
 		delete(w.own, c.Ref)
-		delete(w.latest, c.Ref)
 		return nil
 	}
 	defer w.keep(c)
@@ -208,7 +199,7 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 		w.own[c.Ref] = map[string]bool{}
 		delete(w.bases, c.Ref)
 	}
-	before, after := w.step(c)
+	before, after := fieldsOf(c.Previous), fieldsOf(c.Object)
 	since, running := w.active[e.ReconcileID()]
 	named, _ := strconv.ParseInt(metadataOf(e.Sent, "resourceVersion").ResourceVersion, 10, 64)
 	stale := w.basedOn(e, c.Ref, named)
@@ -244,21 +235,8 @@ func or(value string) string {
 	return value
 }
 
-// step are an object's fields before and after a change. The object before is mostly the one after
-// the change that was seen last.
-func (w *writers) step(c *history.Change) (before, after map[string]string) {
-	after = fieldsOf(c.Object)
-	if last, ok := w.latest[c.Ref]; ok && bytes.Equal(last.object, c.Previous) {
-		before = last.fields
-	} else {
-		before = fieldsOf(c.Previous)
-	}
-	w.latest[c.Ref] = snapshot{c.Object, after}
-	return before, after
-}
-
 // fieldsOf are an object's fields that somebody writes on purpose.
-func fieldsOf(object []byte) map[string]string {
+var fieldsOf = kept.Of(func(object []byte) map[string]string {
 	out := map[string]string{}
 	var o map[string]any
 	if json.Unmarshal(object, &o) != nil {
@@ -272,7 +250,7 @@ func fieldsOf(object []byte) map[string]string {
 	}
 	flatten("", o, out)
 	return out
-}
+})
 
 // flatten writes the leaves of a decoded value down by their paths.
 func flatten(path string, v any, out map[string]string) {

@@ -7,22 +7,13 @@ import (
 	"strconv"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/kept"
 )
 
 // base is a version of an object that the content of an update may have been read from.
 type base struct {
 	revision int64
 	object   []byte
-	marks    *marks // nil until an update asks for them
-}
-
-// read are the marks of the version.
-func (b *base) read() marks {
-	if b.marks == nil {
-		m := marksOf(b.object)
-		b.marks = &m
-	}
-	return *b.marks
 }
 
 // marks are what the server writes into an object and a client sends back unread. They say which
@@ -32,7 +23,7 @@ type marks struct {
 	generation int64
 }
 
-func marksOf(object []byte) marks {
+var marksOf = kept.Of(func(object []byte) marks {
 	var o struct {
 		Metadata struct {
 			ManagedFields []any `json:"managedFields"`
@@ -43,7 +34,7 @@ func marksOf(object []byte) marks {
 		return marks{"", o.Metadata.Generation}
 	}
 	return marks{text(o.Metadata.ManagedFields), o.Metadata.Generation}
-}
+})
 
 // refusal is an update that met a conflict.
 type refusal struct {
@@ -64,7 +55,7 @@ const mostBases = 16
 
 // keep remembers the version that a change made.
 func (w *writers) keep(c *history.Change) {
-	all := append(w.bases[c.Ref], base{revision: c.Revision, object: c.Object})
+	all := append(w.bases[c.Ref], base{c.Revision, c.Object})
 	if len(all) > mostBases {
 		all = slices.Clone(all[1:])
 	}
@@ -110,7 +101,7 @@ func (w *writers) basedOn(e *history.Event, ref history.Ref, named int64) origin
 	if sent := marksOf(e.Sent); sent != (marks{}) {
 		for i := range slices.Backward(w.bases[ref]) {
 			b := &w.bases[ref][i]
-			if b.revision <= named && sent.fit(b.read()) {
+			if b.revision <= named && sent.fit(marksOf(b.object)) {
 				if b.revision < named {
 					return origin{b.revision, fieldsOf(b.object), true}
 				}
@@ -118,9 +109,11 @@ func (w *writers) basedOn(e *history.Event, ref history.Ref, named int64) origin
 			}
 		}
 	}
-	content, _ := contentOf(e.Sent)
-	refused := w.refused[e.ReconcileID()][target(e)]
-	if content == "" || refused.content != content {
+	refused, ok := w.refused[e.ReconcileID()][target(e)]
+	if !ok {
+		return origin{}
+	}
+	if content, _ := contentOf(e.Sent); content == "" || refused.content != content {
 		return origin{}
 	}
 	for _, b := range w.bases[ref] {

@@ -1,0 +1,48 @@
+package kept_test
+
+import (
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/wavetank/wavetank/internal/kept"
+)
+
+// The same bytes are read once, other bytes are never taken for them, and what is kept is bounded.
+func TestOf(t *testing.T) {
+	calls := 0
+	length := kept.Of(func(b []byte) string { calls++; return "read " + string(b) })
+	for range 3 {
+		if got := length([]byte("a")); got != "read a" || calls != 1 {
+			t.Errorf("%q after %d calls", got, calls)
+		}
+	}
+	for i := range 10_000 {
+		if got := length([]byte(strconv.Itoa(i))); got != "read "+strconv.Itoa(i) {
+			t.Fatalf("%d: %q", i, got)
+		}
+	}
+	before := calls
+	for i := range 10_000 {
+		length([]byte(strconv.Itoa(i)))
+	}
+	if calls-before < 9_000 {
+		t.Errorf("of 10,000 results %d were kept", 10_000-(calls-before))
+	}
+}
+
+// Runs of one process may read at the same time.
+func TestAtTheSameTime(t *testing.T) {
+	double := kept.Of(func(b []byte) int { n, _ := strconv.Atoi(string(b)); return 2 * n })
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for i := range 2_000 {
+				if got := double([]byte(strconv.Itoa(i))); got != 2*i {
+					t.Errorf("%d: %d", i, got)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
