@@ -34,7 +34,7 @@ var arrows = map[string][]string{
 	"sim/property":             {"history", "internal/kept"},
 	"sim/result":               {"history", "story"},
 	"sim/host":                 {"sim/internal/shell"},
-	"sim/internal/bubble":      {},
+	"sim/internal/bubble":      {"internal/versions"},
 	"internal/versions":        {},
 	"internal/kept":            {},
 	"sim/internal/choice":      {},

@@ -44,7 +44,7 @@ import (
 //     are about the test binary.
 //   - models/admission: compiled and compiler are about match conditions.
 //   - models/apiserver: builtinDocuments, builtinDiscovery and protobufDecoder are about built-in
-//     kinds.
+//     kinds, and decoders keep what was decoded from the same bytes.
 //   - models/apiserver/internal/object: builtinTypes and definitionTypes are schemas.
 //   - models/apiserver/internal/registry: Builtins and Reviews are the built-in kinds, compiled and
 //     preparedDefinitions those of definitions.

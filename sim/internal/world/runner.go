@@ -183,7 +183,7 @@ func (a *attempt) tearDown() {
 	w := a.world
 	w.sched.SetFair(true)
 	w.cancel()
-	w.procs.Teardown(synctest.Wait)
+	bubble.End(func() { w.procs.Teardown(synctest.Wait) })
 	w.over = true
 	a.wants, a.ignored = w.wants, w.programs.ignored
 	a.Outcomes, a.Unobserved, a.Ignored = w.window.outcomes, w.procs.Unobserved(), w.ignoredObjects()
