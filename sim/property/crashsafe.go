@@ -28,8 +28,8 @@ import (
 // time, too), and the annotation that fault.Conflict leaves. Nor is what a cluster allocates, as
 // the table in docs/properties.md says. A field of the table is compared if it says that nothing
 // was allocated, as clusterIP: None does. Nor are random values in Secrets, which are letters and
-// digits, 16 or more, or PEM. A value that is copied is one that still exists: an address that no
-// pod has any longer differs.
+// digits, 16 or more, or PEM, and what is no text in Secrets and binaryData. A value that is copied
+// is one that still exists: an address that no pod has any longer differs.
 //
 // Where the property "settles" is switched off, a world that has not settled is compared with none.
 // The scenario itself must not depend on choices other than values that it has drawn before it
@@ -117,8 +117,12 @@ func (s *states) bodies() map[history.Ref][]any {
 			continue
 		}
 		if o = without(ref, o, func(v any) { copies[asText(v)] = true }); o != nil && anyOf(s.of, ref) {
-			if ref.Kind == "Secret" && ref.Group == "" {
-				decodeData(o, func(s string) {
+			switch {
+			case ref.Group != "":
+			case ref.Kind == "ConfigMap":
+				decodeData(o["binaryData"], func(string) {})
+			case ref.Kind == "Secret":
+				decodeData(o["data"], func(s string) {
 					if isRandom(s) {
 						copies[s] = true
 					}
@@ -142,15 +146,19 @@ func (s *states) bodies() map[history.Ref][]any {
 	return out
 }
 
-// decodeData gives a Secret its data as text, so that a UID in it is known again. What is no text
-// stays in base64. It calls f with each text.
-func decodeData(secret map[string]any, f func(string)) {
-	data, _ := secret["data"].(map[string]any)
+// decodeData decodes base64, so that a UID in a text is known again, and calls f with each text.
+// Of what is no text, only that it is there is compared: a keystore, for one, has salt in it.
+func decodeData(of any, f func(string)) {
+	data, _ := of.(map[string]any)
 	for key, v := range data {
 		encoded, _ := v.(string)
-		if text, err := base64.StdEncoding.DecodeString(encoded); err == nil && utf8.Valid(text) {
-			data[key] = string(text)
-			f(string(text))
+		switch decoded, err := base64.StdEncoding.DecodeString(encoded); {
+		case err != nil:
+		case utf8.Valid(decoded):
+			data[key] = string(decoded)
+			f(string(decoded))
+		case len(decoded) >= 16:
+			data[key] = "no text"
 		}
 	}
 }

@@ -251,6 +251,25 @@ func TestRandomValuesAreIgnored(t *testing.T) {
 	}
 }
 
+// A keystore is another one each time, as there is salt in it. That there is none is seen.
+func TestWhatIsNoTextIsIgnored(t *testing.T) {
+	const one, two = "\x30\x82\x0e with the salt", "\x30\x82\x0f with other salt"
+	for kind, field := range map[string]string{"Secret": "data", "ConfigMap": "binaryData"} {
+		world := func(store string) map[history.Ref]any {
+			data := map[string]any{field: map[string]any{"store": []byte(store)}}
+			return map[history.Ref]any{{Kind: kind, Name: "a"}: data}
+		}
+		if d := compared(t, world(one), world(two)); d != "" {
+			t.Errorf("%s: %s", kind, d)
+		}
+		for _, other := range []string{"", "a text", "\xff"} {
+			if d := compared(t, world(one), world(other)); d == "" {
+				t.Errorf("%s: %q is not missed", kind, other)
+			}
+		}
+	}
+}
+
 // A time of the run differs between any two runs, as Unix time too. Other numbers are compared.
 func TestUnixTimesAreIgnored(t *testing.T) {
 	world := func(v any) map[history.Ref]any {
