@@ -81,7 +81,8 @@ func (m *measured) page() string {
 	say("- base seeds 1 to %d for each strategy and bug, at most %d runs each; `sweep` and `exhaustive` (bound 1) "+
 		"know no chance in their first pass, so one seed", *searchSeeds, *searchCap)
 	say("- a cell is the median number of runs to the first find (least–most); ∞ is more than the cap, " +
-		"k/n says that only k of n seeds found it, – that none did\n")
+		"k/n says that only k of n seeds found it, – that none did")
+	say("- mistakes in released operators, which no strategy was made for: [mutants.md](mutants.md)\n")
 	say("%s", terms)
 	m.targets(say)
 	m.matrix(say)

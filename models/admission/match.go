@@ -21,6 +21,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/wavetank/wavetank/internal/versions"
+	"github.com/wavetank/wavetank/internal/kept"
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
@@ -38,7 +39,7 @@ func attributes(a *apiserver.Attempt) admission.Attributes {
 }
 
 // decoded is an encoded object; nil for none.
-func decoded(raw []byte) runtime.Object {
+var decoded = kept.Of(func(raw []byte) runtime.Object {
 	if raw == nil {
 		return nil
 	}
@@ -47,7 +48,7 @@ func decoded(raw []byte) runtime.Object {
 		return nil
 	}
 	return u
-}
+})
 
 // concerned says in which form a webhook is to be asked about an attempt; nil when it is not to be
 // asked (generic/webhook.go, ShouldCallHook).
