@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"sync"
 	"sync/atomic"
 )
 
@@ -72,10 +73,26 @@ func blank(v reflect.Value) bool {
 
 // copyInto calls from.DeepCopyInto(to), and says whether there is such a method.
 func copyInto(from, to reflect.Value) bool {
-	f := from.MethodByName("DeepCopyInto")
-	if !f.IsValid() || f.Type().NumIn() != 1 || f.Type().In(0) != to.Type() {
+	f := copier(from.Type())
+	if !f.IsValid() || from.Type() != to.Type() {
 		return false
 	}
-	f.Call([]reflect.Value{to})
+	f.Call([]reflect.Value{from, to})
 	return true
+}
+
+// copiers are the methods DeepCopyInto that were looked for: a reflect.Value by reflect.Type. To
+// look for one takes longer than to copy a small object.
+var copiers sync.Map
+
+func copier(t reflect.Type) reflect.Value {
+	if f, ok := copiers.Load(t); ok {
+		return f.(reflect.Value)
+	}
+	var f reflect.Value
+	if m, ok := t.MethodByName("DeepCopyInto"); ok && m.Type.NumIn() == 2 && m.Type.In(1) == t {
+		f = m.Func
+	}
+	copiers.Store(t, f)
+	return f
 }

@@ -42,6 +42,7 @@ import (
 //     is the metrics.Registry from before the first run.
 //   - sim/internal/wire: sources are the lines of stacks that were read, rootOfStandard and modules
 //     are about the test binary.
+//   - history: copiers are methods of types.
 //   - models/admission: compiled and compiler are about match conditions.
 //   - models/apiserver: builtinDocuments, builtinDiscovery and protobufDecoder are about built-in
 //     kinds, and decoders keep what was decoded from the same bytes.
