@@ -29,7 +29,8 @@ import (
 // the table in docs/properties.md says. A field of the table is compared if it says that nothing
 // was allocated, as clusterIP: None does. Nor are random values in Secrets, which are letters and
 // digits, 16 or more, or PEM, and what is no text in Secrets and binaryData. A value that is copied
-// is one that still exists: an address that no pod has any longer differs.
+// is one that still exists: an address that no pod has any longer differs, and so does the resource
+// version of an object that has a newer one.
 //
 // Where the property "settles" is switched off, a world that has not settled is compared with none.
 // The scenario itself must not depend on choices other than values that it has drawn before it
@@ -163,12 +164,16 @@ func decodeData(of any, f func(string)) {
 	}
 }
 
-var randomText = regexp.MustCompile(`^[A-Za-z0-9+/=]{16,}$`)
+var (
+	randomText = regexp.MustCompile(`^[A-Za-z0-9+/=]{16,}$`)
+	// What crypto/rand.Text makes has no digit in one of 200 cases.
+	randomLetters = regexp.MustCompile(`^[A-Z]{20,}$`)
+)
 
 // isRandom says whether a value of a Secret may be one that a program has drawn: a password, a
 // token, a key, a certificate.
 func isRandom(s string) bool {
-	return strings.HasPrefix(s, "-----BEGIN ") ||
+	return strings.HasPrefix(s, "-----BEGIN ") || randomLetters.MatchString(s) ||
 		randomText.MatchString(s) && strings.ContainsAny(s, "0123456789") && strings.Trim(s, "0123456789") != ""
 }
 
@@ -182,9 +187,10 @@ func asText(v any) string {
 
 // reader takes what differs between any two runs out of decoded objects.
 type reader struct {
-	words  *strings.Replacer // for UIDs and generated names
-	copies map[string]bool   // allocated values that may have been copied
-	longer []string          // the same, longer ones first
+	words  *strings.Replacer      // for UIDs and generated names
+	copies map[string]bool        // allocated values that may have been copied
+	newest map[string]history.Ref // objects by their resource version
+	longer []string               // the same, longer ones first
 	now    history.Time
 }
 
@@ -196,8 +202,11 @@ func (s *states) reader(copies map[string]bool) *reader {
 	for _, drawn := range slices.SortedFunc(maps.Keys(s.drawn), byLength) {
 		pairs = append(pairs, drawn, s.drawn[drawn])
 	}
-	return &reader{strings.NewReplacer(pairs...), copies, slices.SortedFunc(maps.Keys(copies), byLength),
-		s.now}
+	newest := map[string]history.Ref{}
+	for ref, object := range s.live {
+		newest[metadataOf(object, "resourceVersion").ResourceVersion] = ref
+	}
+	return &reader{strings.NewReplacer(pairs...), copies, newest, slices.SortedFunc(maps.Keys(copies), byLength), s.now}
 }
 
 // firstSecond is when virtual time begins, in Unix seconds: midnight of January 1, 2000.
@@ -255,6 +264,9 @@ func (r *reader) plain(v any) any {
 		}
 		if n, err := strconv.ParseInt(v, 10, 64); err == nil && r.isUnixTime(n) {
 			return "a time"
+		}
+		if of, is := r.newest[v]; is {
+			return copiedVersion{v, of}
 		}
 		v = r.words.Replace(v)
 		for _, c := range r.longer {

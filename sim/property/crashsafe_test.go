@@ -240,6 +240,7 @@ func TestRandomValuesAreIgnored(t *testing.T) {
 		{world(one, "db://app:"+one+"@db"), world(two, "db://app:"+two+"@db"), true},
 		{world(one, "db://app:"+one+"@db"), world(two, "db://app:"+one+"@db"), false},
 		{world(one, ""), world("", ""), false},
+		{world(one, ""), world("FMRKOMKVJIRPICTQOBISWBRDJI", ""), true},
 		{world("-----BEGIN KEY-----\na", ""), world("-----BEGIN KEY-----\nb", ""), true},
 		{world("secret", ""), world("other", ""), false},
 		{world("database-of-the-shop-1", ""), world("database-of-the-shop-2", ""), false},
@@ -266,6 +267,33 @@ func TestWhatIsNoTextIsIgnored(t *testing.T) {
 			if d := compared(t, world(one), world(other)); d == "" {
 				t.Errorf("%s: %q is not missed", kind, other)
 			}
+		}
+	}
+}
+
+// Two runs number their writes differently. A copy of an object's newest resource version is the
+// same in both; that of an older one, and any other number, is not.
+func TestCopiesOfVersionsAreIgnored(t *testing.T) {
+	settings, noise := history.Ref{Kind: "ConfigMap", Name: "settings"}, history.Ref{Kind: "ConfigMap", Name: "noise"}
+	copier := history.Ref{Kind: "Deployment", Name: "app"}
+	world := func(version, other, copied string) map[history.Ref]any {
+		at := func(v string) any { return map[string]any{"metadata": map[string]any{"resourceVersion": v}} }
+		return map[history.Ref]any{settings: at(version), noise: at(other),
+			copier: map[string]any{"spec": map[string]any{"config": copied, "all": []any{copied, "x"}}}}
+	}
+	for _, c := range []struct {
+		calm, here map[history.Ref]any
+		ignored    bool
+	}{
+		{world("22", "5", "22"), world("23", "5", "23"), true},
+		{world("22", "5", "22"), world("30", "5", "23"), false},  // an older version
+		{world("22", "5", "22"), world("23", "22", "22"), true},  // as it reads the same
+		{world("22", "5", "22"), world("23", "24", "24"), false}, // of another object
+		{world("22", "5", "7"), world("23", "5", "7"), true},     // any number
+		{world("22", "5", "7"), world("23", "5", "8"), false},
+	} {
+		if d := compared(t, c.calm, c.here); (d == "") != c.ignored {
+			t.Errorf("%v and %v: %q", c.calm, c.here, d)
 		}
 	}
 }

@@ -35,10 +35,34 @@ func (a against) mismatches(path string, calm, here any, out []mismatch) []misma
 			return a.elements(path, c, h, out)
 		}
 	}
-	if reflect.DeepEqual(calm, here) {
+	if reflect.DeepEqual(calm, here) || sameVersion(calm, here) {
 		return out
 	}
 	return append(out, a.differs(path, short(here), short(calm)))
+}
+
+// copiedVersion is a text that may be a copy of an object's newest resource version. It reads like
+// the text.
+type copiedVersion struct {
+	text string
+	of   history.Ref
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (c copiedVersion) MarshalJSON() ([]byte, error) { return json.Marshal(c.text) }
+
+// sameVersion says whether two values are the newest version of the same object, in either run, or
+// the same text.
+func sameVersion(a, b any) bool {
+	x, isX := a.(copiedVersion)
+	y, isY := b.(copiedVersion)
+	switch {
+	case isX && isY:
+		return x.of == y.of || x.text == y.text
+	case isX:
+		return x.text == b
+	}
+	return isY && y.text == a
 }
 
 func (a against) differs(path, here, calm string) mismatch {
