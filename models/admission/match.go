@@ -20,8 +20,8 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	"github.com/wavetank/wavetank/internal/versions"
 	"github.com/wavetank/wavetank/internal/kept"
+	"github.com/wavetank/wavetank/internal/versions"
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
