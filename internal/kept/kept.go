@@ -18,8 +18,7 @@ type result[T any] struct {
 }
 
 // Of returns a function that gives what read gives, and calls it once for bytes that are read again
-// soon. The result must depend on the bytes alone. All callers share it, so nobody may change it,
-// nor the bytes.
+// soon. The result must depend on the bytes alone. All callers share it, so nobody may change it.
 func Of[T any](read func([]byte) T) func([]byte) T {
 	var results [most]atomic.Pointer[result[T]]
 	seed := maphash.MakeSeed() // says where a result lies, not what it is
@@ -29,7 +28,7 @@ func Of[T any](read func([]byte) T) func([]byte) T {
 			return r.value
 		}
 		value := read(b)
-		at.Store(&result[T]{b, value})
+		at.Store(&result[T]{bytes.Clone(b), value}) // the caller may use b for something else
 		return value
 	}
 }
