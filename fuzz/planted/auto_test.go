@@ -171,7 +171,7 @@ const (
 // missed says what each bug that is not found needs.
 var missed = map[string]string{
 	"reopened-job-deleted": needsHaste, "port-given-twice": needsHaste, "orphan-behind-finalizer": needsHaste,
-	"owner-not-seen-yet": needsHaste, "release-with-old-login": needsHaste, "colour-there-and-back": needsHaste,
+	"owner-not-seen-yet": needsHaste, "release-with-old-login": needsHaste, "colour-there-and-back": needsValue,
 	"record-of-a-namesake": needsHaste, "namesake-robbed": needsHaste, "older-order-wins": needsHaste,
 	"effect-before-record": needsOnce, "gives-up-waiting": needsOnce, "mail-posted-twice": needsOnce,
 	"delivery-doubled": needsOnce, "two-during-a-rollout": needsOnce, "lease-lost-while-working": needsOnce,
