@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/record"
@@ -38,7 +37,6 @@ func BenchmarkEnd(b *testing.B) {
 			synctest.Wait()
 			go events.Shutdown()
 			End(synctest.Wait)
-			time.Sleep(time.Second)
 		})
 	}
 }
