@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strings"
+	"time"
 )
 
 // String is one line for an event: stable on every replay, without bodies.
@@ -50,6 +51,10 @@ func prefix(p, s string) string {
 	}
 	return p + s
 }
+
+// Date is a virtual time as the clocks of a run show it. Every run begins at midnight of January 1,
+// 2000, UTC, as every bubble of testing/synctest does.
+func Date(t Time) time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(t) }
 
 // Clock writes a virtual time as [h:]mm:ss.mmm, and with micro- and nanoseconds if they are not
 // zero.

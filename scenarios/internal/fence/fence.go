@@ -16,9 +16,6 @@ import (
 // [github.com/wavetank/wavetank/controllers/internal/release.UntilKey].
 const UntilKey = "wavetank.example/until"
 
-// midnight is when runs begin: the start of every bubble of testing/synctest.
-var midnight = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-
 // Judge reads the events of one run in their order: reconciles by [Judge.Event], changes of records
 // by [Judge.Record], changes of the objects of a release by [Judge.Object].
 type Judge struct {
@@ -86,7 +83,7 @@ func (j *Judge) Record(e *history.Event, c *history.Change, name string, head *c
 	r := record{writer: e.ReconcileID()}
 	r.pending = strings.HasPrefix(head.Labels["status"], "pending-")
 	if until, err := time.Parse(time.RFC3339Nano, head.Annotations[UntilKey]); err == nil {
-		r.until = until.Sub(midnight)
+		r.until = until.Sub(history.Date(0))
 	}
 	j.records[name] = r
 }
