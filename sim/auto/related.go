@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/word"
 )
 
 // changed is a version of an object and who made it.
@@ -134,18 +135,9 @@ func walk(key string, v any, f func(key string, v any)) {
 
 // mentions says whether one of the names is in a text, with no letter or digit beside it.
 func mentions(text string, names map[string]bool) bool {
-	alnum := func(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 	for name := range names {
-		for from := 0; name != ""; {
-			i := strings.Index(text[from:], name)
-			if i < 0 {
-				break
-			}
-			begin, end := from+i, from+i+len(name)
-			if (begin == 0 || !alnum(text[begin-1])) && (end == len(text) || !alnum(text[end])) {
-				return true
-			}
-			from = begin + 1
+		if word.Find(text, name, 0) >= 0 {
+			return true
 		}
 	}
 	return false

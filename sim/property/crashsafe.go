@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/word"
 )
 
 // CrashSafe holds when a settled world is in the state that it would be in if nothing had gone
@@ -209,15 +210,12 @@ func (s *states) reader(copies map[string]bool) *reader {
 	return &reader{strings.NewReplacer(pairs...), copies, newest, slices.SortedFunc(maps.Keys(copies), byLength), s.now}
 }
 
-// firstSecond is when virtual time begins, in Unix seconds: midnight of January 1, 2000.
-const firstSecond = 946684800
-
 // isUnixTime says whether a number is a time of the run, or of the day after it, since 1970: in
 // seconds, or in parts of a second.
 func (r *reader) isUnixTime(n int64) bool {
-	last := firstSecond + int64((r.now+24*time.Hour)/time.Second)
+	first, last := history.Date(0).Unix(), history.Date(r.now+24*time.Hour).Unix()
 	for unit := int64(1); unit <= 1e9; unit *= 1000 {
-		if n >= firstSecond*unit && n < last*unit {
+		if n >= first*unit && n < last*unit {
 			return true
 		}
 	}
@@ -236,7 +234,7 @@ const allocatedHere = "an allocated value"
 func (r *reader) name(s string) string {
 	s = r.words.Replace(s)
 	for _, c := range r.longer {
-		s = replaceWord(s, c, "…")
+		s = word.Replace(s, c, "…")
 	}
 	return s
 }
@@ -270,7 +268,7 @@ func (r *reader) plain(v any) any {
 		}
 		v = r.words.Replace(v)
 		for _, c := range r.longer {
-			v = replaceWord(v, c, allocatedHere)
+			v = word.Replace(v, c, allocatedHere)
 		}
 		return v
 	}
@@ -301,26 +299,4 @@ func (r *reader) plainMap(v map[string]any) map[string]any {
 func isEmpty(v any) bool {
 	m, is := v.(map[string]any)
 	return is && len(m) == 0
-}
-
-// replaceWord replaces a word where no letter or digit is next to it: 10.0.0.1 is not part of
-// 10.0.0.12.
-func replaceWord(s, word, by string) string {
-	alnum := func(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' }
-	var out strings.Builder
-	done := 0
-	for from := 0; ; {
-		i := strings.Index(s[from:], word)
-		if i < 0 {
-			break
-		}
-		begin, end := from+i, from+i+len(word)
-		from = end
-		if begin > 0 && alnum(s[begin-1]) || end < len(s) && alnum(s[end]) {
-			continue
-		}
-		out.WriteString(s[done:begin] + by)
-		done = end
-	}
-	return out.String() + s[done:]
 }
