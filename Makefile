@@ -268,7 +268,7 @@ docs: ## Write the pages of docs/ that are made from the code's documentation an
 	go run ./hack/docs
 
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
-STEPS = test campaigns oldest modules next-go platforms 'race nested-examples/backup' 'reprove PROVE=10' demo pages conformance
+STEPS = test campaigns oldest modules next-go platforms 'race nested-examples/backup' 'reprove PROVE=5' demo pages conformance
 NIGHTLY = nested upstream 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold-random FOR=30m' 'fuzz FOR=10m' mutants soak \
 	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume projects determinism bench-search bench-shrinking bench-mutants bench-scale
 COMMIT = $(shell git rev-parse --short HEAD)
