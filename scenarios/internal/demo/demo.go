@@ -40,7 +40,7 @@ func Show[V ~string](t *testing.T, table matrix.Table[V]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := show{scenario: filepath.Base(here), out: newOutput(t, filepath.Base(here))}
+	s := show{scenario: filepath.Base(here), out: newOutput(filepath.Join(root, "reports", "out"), filepath.Base(here))}
 	if !matrix.Replaying() {
 		s.out.clear(t)
 	}
@@ -84,12 +84,11 @@ func (s *show) one(t *testing.T, row Row, fails bool, scenario, fixed func(*sim.
 	row.Outcome, row.Runs, row.Seconds = "passed", r.Runs, r.Elapsed.Seconds()
 	if f := r.Failure; f != nil {
 		row.Outcome, row.Steps, row.Faults = "failed", f.Story.After.Steps, f.Story.After.Faults
-		row.StoryFile = s.out.fromRoot(f.File)
+		row.StoryFile = strings.TrimPrefix(filepath.ToSlash(f.File), root+"/")
 		s.replay(t, f, scenario, fixed)
 	}
 	fmt.Printf("%-16s %-16s %s %5d runs %5.1f s  %-64s %s\n", row.Scenario, row.Variant, row.Outcome, row.Runs,
-		row.Seconds,
-		row.Property, cmp.Or(strings.TrimPrefix(row.StoryFile, "reports/out/"), "–"))
+		row.Seconds, row.Property, cmp.Or(strings.TrimPrefix(row.StoryFile, "reports/out/"), "–"))
 	s.rows = append(s.rows, row)
 	switch f := r.Failure; {
 	case fails != (f != nil):

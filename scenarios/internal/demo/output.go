@@ -36,34 +36,18 @@ type Row struct {
 	StoryFile string `json:"storyFile"`
 }
 
+// root is the root of the workspace, as seen from a scenario's folder: replay commands name no
+// directories of a machine.
+const root = "../.."
+
 // output knows where things go.
-type output struct {
-	root    string // of the workspace, as seen from the package's directory
-	results string
-	stories string
-	pages   string
+type output struct{ dir, stories, pages string }
+
+func newOutput(dir, scenario string) output {
+	return output{dir, filepath.Join(dir, "stories", scenario), filepath.Join(dir, "demo", scenario)}
 }
 
-func newOutput(t *testing.T, scenario string) output {
-	t.Helper()
-	root, err := os.Getwd()
-	for ; err == nil; root = filepath.Dir(root) {
-		if _, err := os.Stat(filepath.Join(root, "go.work")); err == nil {
-			break
-		}
-		if root == filepath.Dir(root) {
-			err = errors.New("no go.work is above the package's directory")
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	root = relative(t, root)
-	out := filepath.Join(root, "reports", "out")
-	return output{root: root, results: filepath.Join(out, "demo.json"),
-		stories: filepath.Join(out, "stories", scenario),
-		pages:   filepath.Join(out, "demo", scenario)}
-}
+func (o output) results() string { return filepath.Join(o.dir, "demo.json") }
 
 // clear removes what earlier demonstrations left: their stories would be tried before searching,
 // their campaigns continued.
@@ -80,9 +64,8 @@ func (o output) clear(t *testing.T) {
 // links to. The catalogue's timelines are those that make pages has left.
 func (o output) index(t *testing.T, summary *matrix.Summary) {
 	t.Helper()
-	out := filepath.Dir(o.results)
-	demo := filepath.Join(out, "demo")
-	_, err := reports.WriteCatalogue(o.root, filepath.Join(out, "catalogue"), "../demo/index.html")
+	demo := filepath.Dir(o.pages)
+	_, err := reports.WriteCatalogue(root, filepath.Join(o.dir, "catalogue"), "../demo/index.html")
 	if err == nil {
 		err = o.writeSummary(summary)
 	}
@@ -127,24 +110,14 @@ func (o output) writeSummary(summary *matrix.Summary) error {
 	return os.WriteFile(filepath.Join(o.pages, summaryFile), b.Bytes(), 0o666)
 }
 
-// fromRoot is a path as seen from the root of the module.
-func (o output) fromRoot(path string) string {
-	rel, err := filepath.Rel(o.root, path)
-	if err != nil {
-		return ""
-	}
-	return filepath.ToSlash(rel)
-}
-
 // alone waits until no other scenario's package writes what they share; the caller says when it is
 // done.
 func (o output) alone(t *testing.T) (done func()) {
 	t.Helper()
-	path := filepath.Join(filepath.Dir(o.results), ".demo.lock")
-	err := os.MkdirAll(filepath.Dir(path), 0o777)
+	err := os.MkdirAll(o.dir, 0o777)
 	var lock *os.File
 	if err == nil {
-		lock, err = os.Create(path)
+		lock, err = os.Create(filepath.Join(o.dir, ".demo.lock"))
 	}
 	if err == nil {
 		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
@@ -159,37 +132,20 @@ func (o output) alone(t *testing.T) (done func()) {
 func (o output) write(t *testing.T, scenario string, rows []Row) {
 	t.Helper()
 	var all []Row
-	data, err := os.ReadFile(o.results)
+	data, err := os.ReadFile(o.results())
 	if err == nil {
 		err = json.Unmarshal(data, &all)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("%s: %v", o.results, err)
+		t.Fatalf("%s: %v", o.results(), err)
 	}
 	all = append(slices.DeleteFunc(all, func(r Row) bool { return r.Scenario == scenario }), rows...)
 	slices.SortStableFunc(all, func(a, b Row) int { return strings.Compare(a.Scenario, b.Scenario) })
 	data, err = json.MarshalIndent(all, "", "  ")
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(o.results), 0o777)
-	}
-	if err == nil {
-		err = os.WriteFile(o.results, append(data, '\n'), 0o666)
+		err = os.WriteFile(o.results(), append(data, '\n'), 0o666)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// relative is a path relative to the package: replay commands name no directories of a machine.
-func relative(t *testing.T, path string) string {
-	t.Helper()
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	rel, err := filepath.Rel(here, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rel
 }

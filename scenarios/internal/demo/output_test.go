@@ -5,7 +5,6 @@ package demo
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,8 +13,7 @@ import (
 
 // A scenario replaces its own rows and leaves those of others alone, whichever ends first.
 func TestResultsAreKeptByScenario(t *testing.T) {
-	o := output{root: t.TempDir()}
-	o.results = filepath.Join(o.root, "reports", "out", "demo.json")
+	o := newOutput(t.TempDir(), "a")
 	row := func(scenario, variant string) Row {
 		return Row{Scenario: scenario, Variant: variant, Outcome: "passed", Runs: 2}
 	}
@@ -23,7 +21,7 @@ func TestResultsAreKeptByScenario(t *testing.T) {
 	o.write(t, "b", []Row{row("b", "V1")})
 	o.write(t, "a", []Row{row("a", "V8")})
 
-	data, err := os.ReadFile(o.results)
+	data, err := os.ReadFile(o.results())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,14 +41,5 @@ func TestResultsAreKeptByScenario(t *testing.T) {
 		if _, ok := fields[0][name]; !ok {
 			t.Errorf("the results have no field %q", name)
 		}
-	}
-	if s := o.fromRoot(o.results); s != "reports/out/demo.json" {
-		t.Errorf("from the root it is %q", s)
-	}
-}
-
-func TestTheRootIsFound(t *testing.T) {
-	if o := newOutput(t, "story"); o.root != filepath.Join("..", "..", "..") {
-		t.Errorf("the root is %q", o.root)
 	}
 }

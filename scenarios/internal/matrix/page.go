@@ -49,7 +49,7 @@ func (t Table[V]) render(folder string, cells []cell) (string, error) {
 	}
 	fmt.Fprintf(&b, "\n%s\n", says.shows)
 	fmt.Fprintf(&b, legend, folder)
-	b.WriteString(t.matrix(cells) + t.notes(cells) + t.Predicted(t.Predictions) + t.covered())
+	b.WriteString(t.matrix(cells) + t.notes(cells) + t.predicted() + t.covered())
 	return b.String(), nil
 }
 
@@ -137,54 +137,46 @@ func (c cell) mark() string {
 // notes returns what the matrix has no place for.
 func (t Table[V]) notes(cells []cell) string {
 	var b strings.Builder
+	list := func(title string, text func(row []cell, k cell) string) {
+		var lines strings.Builder
+		for i := range t.Cases {
+			row := t.row(cells, i)
+			group(&lines, row, func(k cell) string { return text(row, k) })
+		}
+		if lines.Len() > 0 {
+			b.WriteString(title + lines.String())
+		}
+	}
 	b.WriteString("\n## Notes\n\n")
-	for i, c := range t.Cases {
-		group(&b, t.row(cells, i), func(k cell) string {
-			switch {
-			case k.Note == "":
-				return ""
-			case k.Outcome == NotRun:
-				return fmt.Sprintf("- %s, not run: %%s: %s.\n", c.Name, k.Note)
+	list("", func(_ []cell, k cell) string {
+		switch {
+		case k.Note == "":
+			return ""
+		case k.Outcome == NotRun:
+			return fmt.Sprintf("- %s, not run: %%s: %s.\n", k.Case, k.Note)
+		}
+		return fmt.Sprintf("- %s: %%s: %s.\n", k.Case, k.Note)
+	})
+	list("\nThese passed without faults that the case lists, because they never reach the point where those are "+
+		"injected:\n\n", func(_ []cell, k cell) string {
+		if len(k.Never) == 0 {
+			return ""
+		}
+		return fmt.Sprintf("- %s: %%s: %s.\n", k.Case, strings.Join(k.Never, ", "))
+	})
+	list(fmt.Sprintf("\nEach failure is repeated on %s with the same choices. In these, %[1]s never reaches the point "+
+		"where the fault is injected:\n\n", t.Fixed), func(row []cell, k cell) string {
+		if len(k.Unreached) == 0 {
+			return ""
+		}
+		says := slices.Clone(k.Unreached)
+		for i, class := range says {
+			if n := row[slices.Index(t.Variants, t.Fixed)].Injected[class]; n > 0 {
+				says[i] += fmt.Sprintf(" (injected %d times in its own runs of this case)", n)
 			}
-			return fmt.Sprintf("- %s: %%s: %s.\n", c.Name, k.Note)
-		})
-	}
-	var missed strings.Builder
-	for i, c := range t.Cases {
-		injected := t.row(cells, i)[slices.Index(t.Variants, t.Fixed)].Injected
-		group(&missed, t.row(cells, i), func(k cell) string {
-			var says []string
-			for _, class := range k.Unreached {
-				text := class
-				if n := injected[class]; n > 0 {
-					text += fmt.Sprintf(" (injected %d times in its own runs of this case)", n)
-				}
-				says = append(says, text)
-			}
-			if len(says) == 0 {
-				return ""
-			}
-			return fmt.Sprintf("- %s: with the choices of %%s: %s.\n", c.Name, strings.Join(says, ", "))
-		})
-	}
-	var never strings.Builder
-	for i, c := range t.Cases {
-		group(&never, t.row(cells, i), func(k cell) string {
-			if len(k.Never) == 0 {
-				return ""
-			}
-			return fmt.Sprintf("- %s: %%s: %s.\n", c.Name, strings.Join(k.Never, ", "))
-		})
-	}
-	if never.Len() > 0 {
-		b.WriteString("\nThese passed without faults that the case lists, " +
-			"because they never reach the point where those are " +
-			"injected:\n\n" + never.String())
-	}
-	if missed.Len() > 0 {
-		fmt.Fprintf(&b, "\nEach failure is repeated on %s with the same choices. "+
-			"In these, %[1]s never reaches the point where the fault is injected:\n\n%s", t.Fixed, missed.String())
-	}
+		}
+		return fmt.Sprintf("- %s: with the choices of %%s: %s.\n", k.Case, strings.Join(says, ", "))
+	})
 	var commits []string
 	for _, c := range cells {
 		if c.Commit != "" {

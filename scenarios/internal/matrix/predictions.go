@@ -31,16 +31,16 @@ type Situation struct {
 	Reason string
 }
 
-// Predicted compares predictions with the table: a section of a page, or "" if there are none.
-func (t Table[V]) Predicted(predictions []Prediction[V]) string {
-	if len(predictions) == 0 {
+// predicted compares the predictions with the table: a section of a page, or "" if there are none.
+func (t Table[V]) predicted() string {
+	if len(t.Predictions) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString("\n## Predictions\n\n")
 	b.WriteString("These were made in the thread, or from reading the code, before anything ran:\n\n")
 	b.WriteString("| prediction | cell | |\n|---|---|---|\n")
-	for _, p := range predictions {
+	for _, p := range t.Predictions {
 		asked := t.Case(p.Case)
 		answer, outcome := "not confirmed", asked.Outcome(p.Variant)
 		if outcome == NotRun {
