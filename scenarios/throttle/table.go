@@ -177,7 +177,6 @@ func arrival() cases {
 	return cases{
 		row("recovers without an event", of(quiet, oneEdited), failingPatch, called, never,
 			notes("legal names end the reported refusal, but a write can fail for another reason", "V3")),
-		row("recovers by events of its own", of(legal, oneEdited), failingPatch, called, never),
 		row("status refused for a while", of(quiet,
 			does(apply(terseStatus(), Example("refused")), sleep(dwell), apply(throttle.CRD()), settle)),
 			nuisances, handled, faulty),
@@ -200,15 +199,12 @@ func effects() cases {
 // answers are the cases about answers of the API server.
 func answers() cases {
 	return cases{
-		row("effect once, somebody else writes first", raced, conflict, effectOnce, ""),
 		row("called once, somebody else writes first", raced, conflict, neverAgain, ""),
 		row("a conflict is no failure", raced, conflict, noFailure, ""),
 		row("called once, the server fails", failed, failingPatch, neverAgain, "V0c V1"),
 		row("server errors are retried in the client", failed, failingPatch, insists, faulty),
 		row("no handler for what has vanished", of(quiet, does(apply(Example("forced")), sleep(time.Second),
 			remove("forced"), release("forced"), sleep(dwell))), lagging, notVanished, faulty),
-		row("never silent, no status to write to", of(quiet, does(apply(noStatus(), Example("shown-nowhere")),
-			sleep(dwell))), nuisances, neverSilent, faulty),
 	}
 }
 
@@ -221,9 +217,6 @@ func rejections() cases {
 			notes(tooShort, "V1")),
 		row("bounded, a schema has grown", grownOut, failing, bounded, "V0c",
 			notes(tooShort, "V1")),
-		row("bounded, more than a request may carry", of(legal,
-			applied(Verbose("bulky", bulky), 20*time.Second)),
-			late, bounded, "V0a V0c V3", notes(tooShort, "V1")),
 	}
 }
 
@@ -234,19 +227,13 @@ func rejectionsAfter() cases {
 	back := row("recovers when the webhook is back", of(silentHookToo, answered), soonHeard, recovered, never, why)
 	back.NotRun = notes("it tries twice a second, as in the column before this one", "V0c")
 	return cases{
-		row("never silent, denied by a webhook", refusedAlways, late, neverSilent, faulty),
 		row("never silent, status denied too", of(denyingAll, applied(Example("denied"), dwell)), nuisances,
 			neverSilent, faulty),
-		row("actionable, webhook away", of(silentHookToo, sleep(dwell)), lateAndLost, actionable, faulty),
 		row("actionable, a schema has grown", grownOut, failing, actionable, faulty),
-		row("actionable, more than a request may carry", of(legal,
-			applied(Verbose("bulky", bulky), soon)), late,
-			actionable, faulty),
 		row("recovers when a webhook allows it", of(denyingQuiet,
 			does(apply(Example("denied")), sleep(time.Minute), lift(true), recovers)), soonHeard,
 			recovered, never, why),
 		back,
-		row("recovers when the schema allows it", of(outgrownQuiet, relaxed), soonHeard, recovered, never, why),
 	}
 }
 
