@@ -30,11 +30,7 @@ const (
 // kubeletDelay is how long the kubelet waits before it starts a program that has ended so many
 // times.
 func kubeletDelay(ends int) time.Duration {
-	wait := 10 * time.Second
-	for range ends - 1 {
-		wait = min(2*wait, longestKubeletDelay)
-	}
-	return wait
+	return min(10*second<<min(ends-1, 5), longestKubeletDelay)
 }
 
 // delay is the n-th of the schedule, from 0.
@@ -51,29 +47,23 @@ func reached(since time.Duration) int {
 	return len(schedule)
 }
 
-// bounded (S2-S1): a handler is called for one object no more often than the schedule allows, give
-// or take the time that the calls take.
+// bounded: a handler is called for one object no more often than the schedule allows, give or take
+// the time that the calls take.
 func (r *Record) bounded(o *example) error {
-	for serial := range r.handlers {
-		var calls []history.Time
-		for _, c := range o.calls {
-			if c.serial == fmt.Sprint(serial) {
-				calls = append(calls, c.at)
-			}
+	rows := map[int][]history.Time{} // of calls, by handler
+	for _, c := range o.calls {
+		row := rows[c.serial]
+		if len(row) > 0 && o.allStored(row[len(row)-1], c.at) {
+			row = nil
 		}
-		first := 0
-		for i, at := range calls {
-			if i > 0 && o.allStored(calls[i-1], at) {
-				first = i
-			}
-			since := at - calls[first]
-			switch n := i - first + 1; {
-			case since < firstPart && n > mostCalls:
-				return fmt.Errorf("the handler of %s was called %d times within %v", o.Ref.Name, n, since)
-			case since >= firstPart && at-calls[i-1] < longest-second:
-				return fmt.Errorf("the handler of %s was called again after %v, %v after the first time", o.Ref.Name,
-					at-calls[i-1], since)
-			}
+		row = append(row, c.at)
+		rows[c.serial] = row
+		switch n, since := len(row), c.at-row[0]; {
+		case since < firstPart && n > mostCalls:
+			return fmt.Errorf("the handler of %s was called %d times within %v", o.Ref.Name, n, since)
+		case since >= firstPart && c.at-row[n-2] < longest-second:
+			return fmt.Errorf("the handler of %s was called again after %v, %v after the first time", o.Ref.Name,
+				c.at-row[n-2], since)
 		}
 	}
 	return nil
@@ -83,40 +73,27 @@ func (r *Record) bounded(o *example) error {
 // whatever call follows is the handler's own way of trying again, because a request of its own has
 // failed.
 func (o *example) allStored(from, to history.Time) bool {
-	wrote := false
-	for _, w := range o.writes {
-		if w.at > from && w.at < to {
-			if !w.stored {
-				return false
-			}
-			wrote = true
-		}
-	}
-	return wrote
+	during := func(w write) bool { return w.request.At > from && w.request.At < to }
+	return slices.ContainsFunc(o.writes, during) &&
+		!slices.ContainsFunc(o.writes, func(w write) bool { return during(w) && w.request.Code >= 400 })
 }
 
 // scheduled: the n-th call of a handler for one generation comes no sooner than the schedule has
 // it, counted from the first, whatever time the operator was down. It is what a schedule can
 // promise that goes on after a restart.
 func (r *Record) scheduled(o *example) error {
-	type row struct {
-		first history.Time
-		n     int
-		due   time.Duration
-	}
-	rows := map[change]*row{}
+	rows := map[change][]history.Time{}
 	for _, c := range o.calls {
-		p := rows[c.change]
-		if p == nil {
-			p = &row{first: c.at, due: -second}
-			rows[c.change] = p
+		row := append(rows[c.change], c.at)
+		rows[c.change] = row
+		due := -second
+		for n := range len(row) - 1 {
+			due += delay(n)
 		}
-		if since := c.at - p.first; since < p.due {
+		if since := c.at - row[0]; since < due {
 			return fmt.Errorf("call %d of the handler of %s came %v after the first, "+
-				"and %v sooner than the schedule has it", p.n+1, o.Ref.Name, since, p.due-since)
+				"and %v sooner than the schedule has it", len(row), o.Ref.Name, since, due-since)
 		}
-		p.due += delay(p.n)
-		p.n++
 	}
 	return nil
 }
@@ -136,23 +113,11 @@ func (r *Record) restrained(o *example) error {
 		if !r.faulty {
 			break
 		}
-		cut := 0 // attempts that the operator may not know of, because it was ended
-		for _, before := range r.incarnations[:a.incarnation-1] {
-			if before.blameless() {
-				cut++
-			}
-		}
-		to, n, faults := a.at+period(i-cut, a.at-o.attempts[0].at), 0, 0
-		for _, next := range o.attempts[i:] {
-			if next.at < to {
-				n++
-			}
-		}
-		for _, at := range r.injected {
-			if at >= a.at-lag && at < to {
-				faults++
-			}
-		}
+		// attempts that the operator may not know of, because it was ended
+		cut := count(r.incarnations[:a.incarnation-1], (*incarnation).blameless)
+		to := a.at + period(i-cut, a.at-o.attempts[0].at)
+		n := count(o.attempts[i:], func(next call) bool { return next.at < to })
+		faults := count(r.injected, func(at history.Time) bool { return at >= a.at-lag && at < to })
 		if n > 1+faults {
 			return fmt.Errorf("%s: %d attempts from %s to %s, and %d faults", o.Ref.Name, n, history.Clock(a.at),
 				history.Clock(to), faults)
@@ -201,7 +166,7 @@ func (r *Record) recovered(o *example) error {
 		if r.allowed == 0 || len(o.refused) == 0 || o.Value().Status.Handlers[handler] != nil {
 			return nil
 		}
-		due := delay(reached(r.allowed - o.refused[0].at))
+		due := delay(reached(r.allowed - o.refused[0].heard))
 		if len(r.incarnations) > 1 {
 			due = kubeletDelay(len(r.incarnations) - 1)
 		}
@@ -224,8 +189,8 @@ func (o *example) next(after history.Time) (history.Time, bool) {
 		}
 	}
 	for _, r := range o.refused {
-		if r.at > after && !r.status && !(couldNot(r.code) && r.at <= after+oneAttempt) {
-			return r.at, true
+		if r.heard > after && r.request.Sub == "" && !(couldNot(r.code) && r.heard <= after+oneAttempt) {
+			return r.heard, true
 		}
 	}
 	return 0, false
@@ -238,17 +203,19 @@ func (r *Record) startsOver(o *example) error {
 	const calls = 6 * leg // the end of the first attempt, what is said of it, a read and the way
 	before := history.Time(-1)
 	for _, refused := range o.refused {
-		next, tried := o.next(refused.at)
-		if !tried || refused.status {
+		next, tried := o.next(refused.heard)
+		if !tried || refused.request.Sub != "" {
 			continue
 		}
-		succeeded := func(w write) bool { return before < w.at && w.at < refused.at && w.stored && w.outcome }
-		d := next - refused.at
+		succeeded := func(w write) bool {
+			return before < w.request.At && w.request.At < refused.heard && w.request.Code < 400 && w.outcome
+		}
+		d := next - refused.heard
 		if before >= 0 && slices.ContainsFunc(o.writes, succeeded) && (d < second || d > second+window+calls) {
 			return fmt.Errorf("after a success, the second attempt at %s came %v after the first, "+
 				"not after the first delay", o.Ref.Name, d)
 		}
-		before = refused.at
+		before = refused.heard
 	}
 	return nil
 }

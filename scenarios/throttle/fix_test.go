@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/wavetank/wavetank/controllers/throttle"
 	"github.com/wavetank/wavetank/history"
@@ -35,27 +37,21 @@ func replaced(s *World) {
 	s.Always("nothing is said of the next one that is about the last one", func(h *history.History) error {
 		s.read(h)
 		for _, o := range s.examples {
-			if o.reports("metadata.uid", h.Now()) {
+			if s.reports(o, "metadata.uid", h.Now()) {
 				return fmt.Errorf("it is said of %s that another has its name", o.Ref.Name)
 			}
 			now := o.Value()
 			for _, c := range now.Status.Conditions {
-				if c.Status == "True" && now.Metadata.DeletionTimestamp == nil &&
-					len(o.children[change{now.Metadata.Generation, "0"}]) == 0 {
+				if c.Status == "True" && now.DeletionTimestamp == nil &&
+					o.made(change{generation: now.Generation}) == 0 {
 					return fmt.Errorf("%s is said to be handled, and no handler has been called for it", o.Ref.Name)
 				}
 			}
 		}
 		return nil
 	})
-	for range 3 {
-		s.Apply(Example("replaced"))
-		s.Sleep(2 * time.Second)
-		s.Remove(Example("replaced"))
-		s.finalizers("replaced", nil)
-	}
-	s.Apply(Example("replaced"))
-	s.Settle()
+	replace := does(applied(Example("replaced"), 2*time.Second), remove("replaced"), release("replaced"))
+	does(replace, replace, replace, apply(Example("replaced")), settle)(s)
 }
 
 // What a handler has come to for an object is no news of the next one of that name.
@@ -90,28 +86,32 @@ func clashed(s *World) {
 				if w.code != http.StatusConflict {
 					continue
 				}
-				if row++; row > 3 && w.at < due {
+				if row++; row > 3 && w.request.At < due {
 					return fmt.Errorf("conflict %d came at %s, which is %v sooner than the schedule has it", row,
-						history.Clock(w.at), due-w.at)
+						history.Clock(w.request.At), due-w.request.At)
 				}
 				if row >= 3 {
 					due = w.heard + delay(row-3)
 				}
 				if row == 3 && h.Now() > w.heard+second+3*leg &&
-					!o.reports("somebody else is at work on it", w.heard+3*leg) {
+					!s.reports(o, "somebody else is at work on it", w.heard+3*leg) {
 					return fmt.Errorf("nothing says that %s has been in conflict %d times in a row", o.Ref.Name, row)
 				}
 			}
 		}
 		return nil
 	})
-	s.Apply(restored("clashed"))
-	s.Sleep(dwell)
-	s.policy.clash = false
-	s.policy.lifted = true
-	s.Settle()
+	does(applied(finalized("clashed", throttle.Finalizer), dwell), lift(true), settle)(s)
+}
+
+// inConflict is a rule: what may not pass is in conflict with something.
+func inConflict(string, map[string]string) admission.Response {
+	answer := admission.Denied("somebody else is at work on it")
+	answer.Result.Code, answer.Result.Reason = http.StatusConflict, metav1.StatusReasonConflict
+	return answer
 }
 
 func TestAConflictThatDoesNotEndIsAFailure(t *testing.T) {
+	clashing := Setting{Handlers: []string{short}, Before: police(inConflict, "kopfexamples")}
 	holds(t, of(clashing, clashed), 50, relists(), noFailure, calledOnce, handled)
 }

@@ -8,31 +8,25 @@ import (
 )
 
 // predictions were made from reading the code, before anything ran.
-func predictions() []matrix.Prediction[throttle.Variant] {
-	const recovers = "recovers without an event"
-	return []matrix.Prediction[throttle.Variant]{
-		{Says: "a handler's own writes to the object make the hot loop go round", Case: "bounded, long name",
-			Variant: throttle.V0a, Fails: true},
-		{Says: "so do another writer's heartbeats", Case: "bounded in a storm of events", Variant: throttle.V0b,
-			Fails: true},
-		{Says: "so does a child's state that is mirrored onto the object", Case: "bounded, a child is mirrored",
-			Variant: throttle.V0b, Fails: true},
-		{Says: "so do lists that are made anew", Case: "bounded, lists anew", Variant: throttle.V0b, Fails: true},
-		{Says: "if nothing writes, the object is dropped after one failure", Case: recovers, Variant: throttle.V0b,
-			Fails: true},
-		{Says: "and then there is no hot loop", Case: "bounded, long name", Variant: throttle.V0b, Fails: false},
-		{Says: "a failing watcher stops the operator as reported, too", Case: "no zombie", Variant: throttle.V0a,
-			Link: thread},
-		{Says: "ending the process stops the work on every other object", Case: "isolation", Variant: throttle.V1,
-			Fails: true, Link: thread},
-		{Says: "a throttle never retries on its own", Case: recovers, Variant: throttle.V2, Fails: true},
-		{Says: "nor does what shipped", Case: recovers, Variant: throttle.V1V2, Fails: true},
-		{Says: "a restart sets the throttle's delay back to a second",
-			Case: "on schedule, restarted every five minutes", Variant: throttle.V2, Fails: true},
+func predictions() (out []matrix.Prediction[throttle.Variant]) {
+	const thread, recovers = "https://github.com/zalando-incubator/kopf/pull/350", "recovers without an event"
+	add := func(says, name string, v throttle.Variant, fails bool, link string) {
+		out = append(out, matrix.Prediction[throttle.Variant]{Says: says, Case: name, Variant: v, Fails: fails, Link: link})
 	}
+	add("a handler's own writes to the object make the hot loop go round", "bounded, long name", throttle.V0a, true, "")
+	add("so do another writer's heartbeats", "bounded in a storm of events", throttle.V0b, true, "")
+	add("so does a child's state that is mirrored onto the object", "bounded, a child is mirrored", throttle.V0b, true, "")
+	add("so do lists that are made anew", "bounded, lists anew", throttle.V0b, true, "")
+	add("if nothing writes, the object is dropped after one failure", recovers, throttle.V0b, true, "")
+	add("and then there is no hot loop", "bounded, long name", throttle.V0b, false, "")
+	add("a failing watcher stops the operator as reported, too", "no zombie", throttle.V0a, false, thread)
+	add("ending the process stops the work on every other object", "isolation", throttle.V1, true, thread)
+	add("a throttle never retries on its own", recovers, throttle.V2, true, "")
+	add("nor does what shipped", recovers, throttle.V1V2, true, "")
+	add("a restart sets the throttle's delay back to a second", "on schedule, restarted every five minutes", throttle.V2,
+		true, "")
+	return out
 }
-
-const thread = "https://github.com/zalando-incubator/kopf/pull/350"
 
 // situations were to be covered beside the variants.
 func situations() []matrix.Situation {

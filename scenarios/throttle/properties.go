@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/history/view"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -42,57 +43,51 @@ const (
 	keepsForeign       = "a foreign finalizer stays"
 )
 
-// ofObjects are the properties of each object, ofProcesses those of the operator's process.
-var (
-	ofObjects = map[string]func(*Record, *example) error{
-		bounded: (*Record).bounded, scheduled: (*Record).scheduled, restrained: (*Record).restrained,
-		settles: (*Record).settles, effectOnce: (*Record).effectOnce, calledOnce: (*Record).calledOnce,
-		notVanished: (*Record).notVanished, insists: (*Record).insists, noFailure: (*Record).noFailure,
-		called: (*Record).called, handled: (*Record).handled, handledSoon: handledWithin(time.Minute),
-		handledAtAll: handledWithin(5*time.Minute + soon), newest: (*Record).newest, recovered: (*Record).recovered,
-		neverSilent: (*Record).neverSilent, actionable: (*Record).actionable, startsOver: (*Record).startsOver,
-		keepsForeign: (*Record).keepsForeign, isolated: (*Record).isolated,
-		oncePerIncarnation: (*Record).oncePerIncarnation,
-	}
-	ofProcesses = map[string]func(*Record) error{
-		noEnd: (*Record).noEnd, isolated: (*Record).noEnd, noZombie: (*Record).noZombie,
-		oncePerIncarnation: (*Record).keepsToTheKubelet,
-	}
-	// atTheEnd are those that must hold when nothing is left to do. The others must hold after
-	// every step.
-	atTheEnd = []string{called, handled}
-)
-
-// declare declares properties.
-func (s *World) declare(names ...string) {
-	for _, name := range names {
-		switch check := s.property(name); {
-		case name == neverAgain:
-			s.Always(name, property.AtMostOnce(callEffect))
-		case slices.Contains(atTheEnd, name):
-			s.Eventually(name, check)
-		default:
-			s.Always(name, check)
-		}
-	}
+// checks are the properties, by name, but for neverAgain.
+var checks = map[string]func(*Record) error{
+	bounded: each((*Record).bounded), scheduled: each((*Record).scheduled), restrained: each((*Record).restrained),
+	settles: each((*Record).settles), effectOnce: each((*Record).effectOnce), calledOnce: each((*Record).calledOnce),
+	notVanished: each((*Record).notVanished), insists: each((*Record).insists), noFailure: each((*Record).noFailure),
+	called: each((*Record).called), handled: each((*Record).handled), newest: each((*Record).newest),
+	handledSoon: each(handledWithin(time.Minute)), handledAtAll: each(handledWithin(5*time.Minute + soon)),
+	recovered: each((*Record).recovered), neverSilent: each((*Record).neverSilent), noEnd: (*Record).noEnd,
+	actionable: each((*Record).actionable), startsOver: each((*Record).startsOver), noZombie: (*Record).noZombie,
+	keepsForeign: each((*Record).keepsForeign), isolated: each((*Record).isolated, (*Record).noEnd),
+	oncePerIncarnation: each((*Record).oncePerIncarnation, (*Record).keepsToTheKubelet),
 }
 
-func (r *Record) property(name string) func(*history.History) error {
-	return func(h *history.History) error {
-		r.read(h)
-		if check := ofProcesses[name]; check != nil {
+// each checks each object, and something about the operator first.
+func each(check func(*Record, *example) error, first ...func(*Record) error) func(*Record) error {
+	return func(r *Record) error {
+		for _, check := range first {
 			if err := check(r); err != nil {
 				return err
 			}
 		}
-		if check := ofObjects[name]; check != nil {
-			for _, o := range r.examples {
-				if err := check(r, o); err != nil {
-					return err
-				}
+		for _, o := range r.examples {
+			if err := check(r, o); err != nil {
+				return err
 			}
 		}
 		return nil
+	}
+}
+
+// declare declares properties.
+func (s *World) declare(names ...string) {
+	for _, name := range names {
+		check := func(h *history.History) error {
+			s.read(h)
+			return checks[name](s.Record)
+		}
+		switch name {
+		case neverAgain:
+			s.Always(name, property.AtMostOnce(callEffect))
+		case called, handled: // in the end
+			s.Eventually(name, check)
+		default:
+			s.Always(name, check)
+		}
 	}
 }
 
@@ -169,9 +164,9 @@ func (r *Record) isolated(o *example) error {
 // ago.
 func (r *Record) newest(o *example) error {
 	for _, c := range o.calls {
-		if next, replaced := o.asked[c.generation+1]; replaced && c.at > next+soon {
+		if newer := o.asked[c.generation:]; len(newer) > 0 && c.at > newer[0]+soon {
 			return fmt.Errorf("the handler of %s was called for generation %d, %v after that was replaced", o.Ref.Name,
-				c.generation, c.at-next)
+				c.generation, c.at-newer[0])
 		}
 	}
 	return nil
@@ -180,7 +175,7 @@ func (r *Record) newest(o *example) error {
 // effectOnce (S2-S3): a handler makes one child for each change of an object.
 func (r *Record) effectOnce(o *example) error {
 	for _, c := range o.calls {
-		if n := len(o.children[c.change]); n > 1 {
+		if n := o.made(c.change); n > 1 {
 			return fmt.Errorf("the handler of %s has made %d children for generation %d", o.Ref.Name, n, c.generation)
 		}
 	}
@@ -211,10 +206,11 @@ func (r *Record) excused(before, c call) bool {
 // notVanished (S2-C1): no handler is called for an object that is not there any more, and was not
 // while the operator asked.
 func (r *Record) notVanished(o *example) error {
+	at, gone := o.Removed()
 	for _, c := range o.calls {
-		if c.late > 2*leg {
+		if late := c.at - at; gone && late > 2*leg {
 			return fmt.Errorf("the handler of %s was called for generation %d, %v after it had gone", o.Ref.Name,
-				c.generation, c.late)
+				c.generation, late)
 		}
 	}
 	return nil
@@ -231,9 +227,11 @@ func (r *Record) insists(o *example) error {
 			continue
 		}
 		row++
-		same := func(n write) bool { return bytes.Equal(n.sent, w.sent) && n.at <= w.heard+again }
+		same := func(n write) bool {
+			return bytes.Equal(n.request.Sent, w.request.Sent) && n.request.At <= w.heard+again
+		}
 		if row < 3 && r.now > w.heard+again && !slices.ContainsFunc(o.writes[i+1:], same) {
-			return fmt.Errorf("at %s a write to %s was answered with %d, and not sent again", history.Clock(w.at),
+			return fmt.Errorf("at %s a write to %s was answered with %d, and not sent again", history.Clock(w.request.At),
 				o.Ref.Name, w.code)
 		}
 	}
@@ -257,7 +255,7 @@ func (r *Record) noFailure(o *example) error {
 // called: every handler of an object that is to stay has made its child for its generation.
 func (r *Record) called(o *example) error {
 	return r.missing(o, func(c change, _ string) error {
-		if len(o.children[c]) == 0 {
+		if o.made(c) == 0 {
 			return fmt.Errorf("no handler has made a child for generation %d of %s", c.generation, o.Ref.Name)
 		}
 		return nil
@@ -282,10 +280,10 @@ func (r *Record) handled(o *example) error {
 func (r *Record) missing(o *example, judge func(c change, handler string) error) error {
 	now := o.Value()
 	for i, id := range r.handlers {
-		if !o.Exists() || now.Metadata.DeletionTimestamp != nil || id == long && now.Spec.Replicas == nil {
+		if !o.Exists() || now.DeletionTimestamp != nil || id == long && now.Spec.Replicas == nil {
 			continue
 		}
-		if err := judge(change{now.Metadata.Generation, fmt.Sprint(i)}, id); err != nil {
+		if err := judge(change{now.Generation, i}, id); err != nil {
 			return err
 		}
 	}
@@ -295,13 +293,11 @@ func (r *Record) missing(o *example, judge func(c change, handler string) error)
 // handledWithin: an edit of the spec is handled in time.
 func handledWithin(patience time.Duration) func(*Record, *example) error {
 	return func(r *Record, o *example) error {
-		g, until := o.Value().Metadata.Generation, r.now
-		for of, made := range o.children {
-			if of.generation == g {
-				until = min(until, made[0])
-			}
+		g, until := o.Value().Generation, r.now
+		if i := slices.IndexFunc(o.children, func(made call) bool { return made.generation == g }); i >= 0 {
+			until = o.children[i].at
 		}
-		if late := until - o.asked[g]; g > 1 && late > patience {
+		if late := until - o.asked[g-1]; g > 1 && late > patience {
 			return fmt.Errorf("%v after generation %d of %s came to be, no handler had made a child for it", late, g,
 				o.Ref.Name)
 		}
@@ -313,14 +309,14 @@ func handledWithin(patience time.Duration) func(*Record, *example) error {
 // before the operator tries again; if it does not try again, within ten seconds.
 func (r *Record) neverSilent(o *example) error {
 	for _, refused := range o.refused {
-		at := refused.at + 10*second
-		if next, ok := o.next(refused.at); ok {
+		at := refused.heard + 10*second
+		if next, ok := o.next(refused.heard); ok {
 			at = min(at, next)
 		}
-		if r.now >= at && !o.reports(refused.message, at) {
+		if r.now >= at && !r.reports(o, refused.message, at) {
 			return fmt.Errorf("at %s a write to %s was refused, "+
 				"and %v later nothing on or about the object says so: %s",
-				history.Clock(refused.at), o.Ref.Name, at-refused.at, refused.message)
+				history.Clock(refused.heard), o.Ref.Name, at-refused.heard, refused.message)
 		}
 	}
 	return nil
@@ -332,11 +328,11 @@ func (r *Record) actionable(o *example) error {
 	if !r.over || len(o.refused) == 0 {
 		return nil
 	}
-	message, from, to := o.refused[0].message, o.refused[0].at+second, r.now
+	message, from, to := o.refused[0].message, o.refused[0].heard+second, r.now
 	if r.allowed > 0 {
 		to = r.allowed
 	}
-	event, ok := o.event(message)
+	event, ok := r.event(o, message)
 	if event = max(event, from); !ok || event > to {
 		event = to
 	}
@@ -348,14 +344,12 @@ func (r *Record) actionable(o *example) error {
 	return nil
 }
 
-// foreignFinalizer is another controller's, and held the name of an object that has it.
-const foreignFinalizer, held = "example.com/held", "held"
-
 // keepsForeign: a finalizer that somebody else put on an object stays there.
 func (r *Record) keepsForeign(o *example) error {
-	if all := o.Value().Metadata.Finalizers; o.Ref.Name == held && r.foreign && o.Exists() &&
-		!slices.Contains(all, foreignFinalizer) {
-		return fmt.Errorf("%s has lost the finalizer of another controller; it has %v", o.Ref.Name, all)
+	has := func(s view.State[object]) bool { return slices.Contains(s.Value.Finalizers, foreignFinalizer) }
+	if o.Exists() && slices.ContainsFunc(o.States, has) && !has(*o.Latest()) {
+		return fmt.Errorf("%s has lost the finalizer of another controller; it has %v", o.Ref.Name,
+			o.Value().Finalizers)
 	}
 	return nil
 }

@@ -4,15 +4,13 @@ package throttle
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wavetank/wavetank/controllers/throttle"
 	"github.com/wavetank/wavetank/history"
@@ -30,11 +28,11 @@ type Record struct {
 	children     *view.Track[metav1.PartialObjectMetadata]
 	signs        *view.Track[corev1.Event]
 	examples     []*example
+	byUID        map[types.UID]*example
 	incarnations []*incarnation
 	injected     []history.Time // faults
-	// over is set when the workload has come to its end, foreign when another controller has put
-	// its finalizer on, and faulty while faults are injected.
-	over, foreign, faulty bool
+	// over is set when the workload has come to its end, faulty while faults are injected.
+	over, faulty bool
 	// allowed is since when nothing is refused any more, measured from when on attempts are judged;
 	// 0 while the workload has not come to that.
 	allowed, measured history.Time
@@ -42,13 +40,9 @@ type Record struct {
 
 // object is what the properties read of a stored object.
 type object struct {
-	Metadata struct {
-		Generation        int64
-		DeletionTimestamp *string
-		Finalizers        []string
-	}
-	Spec   struct{ Replicas *int }
-	Status struct {
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct{ Replicas *int }
+	Status            struct {
 		Handlers   map[string]any
 		Conditions []metav1.Condition
 	}
@@ -56,73 +50,50 @@ type object struct {
 
 // says is what the object says to be wrong with it.
 func (o *object) says() string {
-	for _, c := range o.Status.Conditions {
-		if c.Type == throttle.HandledCondition && c.Status == metav1.ConditionFalse {
-			return c.Message
-		}
+	c := meta.FindStatusCondition(o.Status.Conditions, throttle.HandledCondition)
+	if c == nil || c.Status != metav1.ConditionFalse {
+		return ""
 	}
-	return ""
+	return c.Message
 }
 
 // example is what happened to one object of the operator's kind.
 type example struct {
 	*view.Object[object]
-	asked    map[int64]history.Time // when each generation came to be
-	calls    []call                 // of its handlers, as the call log has them
-	children map[change][]history.Time
-	events   []sign  // Kubernetes Events about it
-	writes   []write // of the operator, without those of the status
-	refused  []refusal
+	asked    []history.Time // when each generation came to be, from the first
+	calls    []call         // of its handlers, as the call log has them
+	children []call         // their children, with the times at which they came to be
+	writes   []write        // of the operator, without those of the status
+	refused  []write        // of all, those to which the answer would be the same again
 	reads    []history.Time // when the operator read it
 	// heard is when the operator first heard of it, ready when it first heard that its finalizer is
 	// there; 0 for not yet.
 	heard, ready history.Time
 	// attempts are calls of handlers, each with the write of what came of it, and further such
 	// writes. calling is set between a call and its write.
-	attempts []attempt
+	attempts []call
 	calling  bool
 }
 
 // change is what a handler is called for: once.
 type change struct {
 	generation int64
-	serial     string
+	serial     int // of the handler
 }
 
 type call struct {
 	change
 	at          history.Time
 	incarnation int
-	late        time.Duration // since the object went
-}
-
-type sign struct {
-	message string
-	at      history.Time
 }
 
 // write is a write that has arrived, and the answer, if that has come and is no success.
 type write struct {
-	request int // index of its event
-	at      history.Time
-	sent    []byte
+	request history.Event
 	outcome bool // of a handler that has succeeded
-	stored  bool
-	code    int
-	heard   history.Time
-}
-
-// refusal is an answer that would be the same to the same request.
-type refusal struct {
-	at      history.Time
 	code    int
 	message string
-	status  bool // it was a write of the status
-}
-
-type attempt struct {
-	at          history.Time
-	incarnation int
+	heard   history.Time
 }
 
 // incarnation is one of the operator.
@@ -141,7 +112,8 @@ func (i *incarnation) blameless() bool {
 // NewRecord returns the record of a run that has not begun, with these handlers.
 func NewRecord(handlers ...string) *Record {
 	v := view.New()
-	return &Record{handlers: handlers, view: v, objects: view.Follow[object](v, history.Ref{Kind: "KopfExample"}),
+	return &Record{handlers: handlers, view: v, byUID: map[types.UID]*example{},
+		objects:  view.Follow[object](v, history.Ref{Kind: "KopfExample"}),
 		children: view.Follow[metav1.PartialObjectMetadata](v, history.Ref{Kind: "ConfigMap"}),
 		signs:    view.Follow[corev1.Event](v, history.Ref{Kind: "Event"})}
 }
@@ -151,25 +123,21 @@ func (r *Record) read(h *history.History) {
 	r.now = h.Now()
 	for e := range r.view.New(h) {
 		for _, o := range r.objects.Changed() {
-			x := r.example(o.UID)
+			now := o.Value()
+			x := r.byUID[now.UID]
 			if x == nil {
-				x = &example{Object: o, asked: map[int64]history.Time{}, children: map[change][]history.Time{}}
-				r.examples = append(r.examples, x)
+				x = &example{Object: o}
+				r.examples, r.byUID[now.UID] = append(r.examples, x), x
 			}
-			if g := o.Value().Metadata.Generation; x.asked[g] == 0 {
-				x.asked[g] = max(o.Latest().At, 1)
+			if int(now.Generation) > len(x.asked) {
+				x.asked = append(x.asked, e.At)
 			}
 		}
 		for _, c := range r.children.Changed() {
 			l := c.Value().Labels
-			if x := r.example(l[throttle.ParentLabel]); x != nil && c.Previous() == nil {
+			if x := r.byUID[types.UID(l[throttle.ParentLabel])]; x != nil && c.Previous() == nil {
 				of := changeOf(l[throttle.ChangeLabel], l[throttle.SerialLabel])
-				x.children[of] = append(x.children[of], c.Created())
-			}
-		}
-		for _, s := range r.signs.Changed() {
-			if x := r.example(string(s.Value().InvolvedObject.UID)); x != nil {
-				x.events = append(x.events, sign{s.Value().Message, e.At})
+				x.children = append(x.children, call{change: of, at: e.At})
 			}
 		}
 		if e.Kind == history.Fault {
@@ -179,13 +147,6 @@ func (r *Record) read(h *history.History) {
 			r.does(e, h)
 		}
 	}
-}
-
-func (r *Record) example(uid string) *example {
-	if i := slices.IndexFunc(r.examples, func(o *example) bool { return o.UID == uid }); i >= 0 {
-		return r.examples[i]
-	}
-	return nil
 }
 
 // named is the example of a name that exists; nil if there is none.
@@ -213,45 +174,39 @@ func (r *Record) does(e *history.Event, h *history.History) {
 	case e.Verb == "list" || e.Verb == "watch":
 		r.listens(e, h)
 	case e.Kind == history.Deliver:
-		var frame struct{ Object json.RawMessage }
+		var frame struct{ Object metav1.PartialObjectMetadata }
 		stored.Decode(e.Received, &frame)
 		r.hears(e.At, frame.Object)
 	case o == nil:
 	case e.Verb == "get" && e.Kind == history.Request:
 		o.reads = append(o.reads, e.At)
 	case e.Verb == "patch" && e.Kind == history.Request && e.Sub == "":
-		w := write{request: e.Index, at: e.At, sent: e.Sent, stored: e.Code < 400,
-			outcome: bytes.Contains(e.Sent, []byte(`\"success\":true`))}
+		w := write{request: *e, outcome: bytes.Contains(e.Sent, []byte(`\"success\":true`))}
 		o.writes = append(o.writes, w)
-		if w.outcome {
-			o.attempted(e, !o.calling)
-			o.calling = false
+		if w.outcome && !o.calling {
+			o.attempts = append(o.attempts, call{at: e.At, incarnation: e.Incarnation})
 		}
+		o.calling = o.calling && !w.outcome
 	case e.Verb == "patch" && e.Kind == history.Reply && e.Code >= 400:
 		o.answered(e, &h.Events[e.Call])
-	}
-}
-
-func (o *example) attempted(e *history.Event, anew bool) {
-	if anew {
-		o.attempts = append(o.attempts, attempt{e.At, e.Incarnation})
 	}
 }
 
 // answered takes in that a write has failed. It was refused for good unless the answer came from
 // somebody else than the server, or another one may follow.
 func (o *example) answered(e, request *history.Event) {
-	if i := slices.IndexFunc(o.writes, func(w write) bool { return w.request == e.Call }); i >= 0 {
-		o.writes[i].code, o.writes[i].heard = e.Code, e.At
+	w := write{request: *request, code: e.Code, heard: e.At}
+	if i := slices.IndexFunc(o.writes, func(w write) bool { return w.request.Index == e.Call }); i >= 0 {
+		o.writes[i].code, o.writes[i].heard = w.code, w.heard
 	}
 	if e.Code != request.Code {
 		return
 	}
-	var s struct{ Message string }
+	var s metav1.Status
 	stored.Decode(request.Received, &s)
 	permanent := []int{400, 403, 404, 413, 422} // 404 for an object that is there
-	if slices.Contains(permanent, e.Code) || strings.Contains(s.Message, admission.Unanswered) {
-		o.refused = append(o.refused, refusal{e.At, e.Code, s.Message, e.Sub != ""})
+	if w.message = s.Message; slices.Contains(permanent, e.Code) || strings.Contains(s.Message, admission.Unanswered) {
+		o.refused = append(o.refused, w)
 	}
 }
 
@@ -264,7 +219,7 @@ func (r *Record) listens(e *history.Event, h *history.History) {
 	case e.Kind == history.Reply && (e.Code >= 400 && e.Code != 410 || e.Note != ""):
 		i.deaf = e.At
 	case e.Kind == history.Reply && e.Verb == "list":
-		var list struct{ Items []json.RawMessage }
+		var list metav1.PartialObjectMetadataList
 		stored.Decode(h.Events[e.Call].Received, &list)
 		for _, item := range list.Items {
 			r.hears(e.At, item)
@@ -273,22 +228,15 @@ func (r *Record) listens(e *history.Event, h *history.History) {
 }
 
 // hears takes in that the operator has heard of an object.
-func (r *Record) hears(at history.Time, item []byte) {
-	var heard struct {
-		Metadata struct {
-			UID        string
-			Finalizers []string
-		}
-	}
-	stored.Decode(item, &heard)
-	o := r.example(heard.Metadata.UID)
+func (r *Record) hears(at history.Time, heard metav1.PartialObjectMetadata) {
+	o := r.byUID[heard.UID]
 	if o == nil {
 		return
 	}
 	if o.heard == 0 {
 		o.heard = at
 	}
-	if o.ready == 0 && slices.Contains(heard.Metadata.Finalizers, throttle.Finalizer) {
+	if o.ready == 0 && slices.Contains(heard.Finalizers, throttle.Finalizer) {
 		o.ready = at
 	}
 }
@@ -296,34 +244,40 @@ func (r *Record) hears(at history.Time, item []byte) {
 // enters takes in an entry of the call log: /UID/generation/serial.
 func (r *Record) enters(e *history.Event) {
 	parts := strings.Split(strings.TrimPrefix(e.Path, "/"), "/")
-	o := r.example(parts[0])
-	if o == nil {
-		return
+	if o := r.byUID[types.UID(parts[0])]; o != nil {
+		c := call{changeOf(parts[1], parts[2]), e.At, e.Incarnation}
+		o.calls, o.attempts, o.calling = append(o.calls, c), append(o.attempts, c), true
 	}
-	c := call{change: changeOf(parts[1], parts[2]), at: e.At, incarnation: e.Incarnation}
-	if at, gone := o.Removed(); gone {
-		c.late = e.At - at
-	}
-	o.calls = append(o.calls, c)
-	o.attempted(e, true)
-	o.calling = true
 }
 
-func changeOf(generation, serial string) change {
-	g, err := strconv.ParseInt(generation, 10, 64)
-	if err != nil {
-		panic(fmt.Sprintf("%q is no generation", generation))
+func changeOf(generation, serial string) (c change) {
+	stored.Decode([]byte(generation), &c.generation)
+	stored.Decode([]byte(serial), &c.serial)
+	return c
+}
+
+// made is how many children the handlers have made for a change.
+func (o *example) made(c change) int {
+	return count(o.children, func(child call) bool { return child.change == c })
+}
+
+// count is how many there are of a kind.
+func count[T any](all []T, is func(T) bool) (n int) {
+	for _, one := range all {
+		if is(one) {
+			n++
+		}
 	}
-	return change{g, serial}
+	return n
 }
 
 // reports says whether at some time the object, or an Event about it, mentioned a refusal.
-func (o *example) reports(message string, at history.Time) bool {
-	if from, ok := o.event(message); ok && from <= at {
+func (r *Record) reports(o *example, message string, at history.Time) bool {
+	if from, ok := r.event(o, message); ok && from <= at {
 		return true
 	}
-	for i := len(o.States) - 1; i >= 0; i-- {
-		if s := &o.States[i]; s.At <= at {
+	for _, s := range slices.Backward(o.States) {
+		if s.At <= at {
 			return strings.Contains(s.Value.says(), message)
 		}
 	}
@@ -331,10 +285,10 @@ func (o *example) reports(message string, at history.Time) bool {
 }
 
 // event is when an Event about the object first mentioned a refusal, and whether one did.
-func (o *example) event(message string) (history.Time, bool) {
-	for _, e := range o.events {
-		if strings.Contains(e.message, message) {
-			return e.at, true
+func (r *Record) event(o *example, message string) (history.Time, bool) {
+	for _, e := range r.signs.All() {
+		if v := e.Value(); string(v.InvolvedObject.UID) == o.UID && strings.Contains(v.Message, message) {
+			return e.Created(), true
 		}
 	}
 	return 0, false

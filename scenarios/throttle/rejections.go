@@ -1,5 +1,5 @@
 // This file holds the other ways in which an API server refuses what the operator writes: a webhook
-// of the cluster's owner, a schema that has grown, a limit on the size of requests.
+// of the cluster's owner, a schema that has grown.
 
 package throttle
 
@@ -20,46 +20,73 @@ import (
 	"github.com/wavetank/wavetank/controllers/throttle"
 )
 
-// policy is a validating webhook that has not heard of the operator: objects are not to get
-// annotations of other domains, and their status is not to be written at all.
+// policy is a validating webhook that has not heard of the operator.
 type policy struct {
+	rule   rule
 	away   bool // nobody answers
 	lifted bool // everything may pass
-	terse  bool // only long annotations may not: what the 256 KiB of Kubernetes do, only sooner
-	clash  bool // what may not pass is in conflict with something
+}
+
+// rule judges a change of an object, or of a subresource of it, by the annotations that it leaves.
+type rule func(sub string, annotations map[string]string) admission.Response
+
+// foreign is a rule: objects are not to get annotations of other domains, and their status is not
+// to be written at all.
+func foreign(sub string, annotations map[string]string) admission.Response {
+	if sub != "" {
+		return admission.Denied("the status belongs to somebody else")
+	}
+	for key := range annotations {
+		if strings.HasPrefix(key, throttle.Domain+"/") {
+			return admission.Denied("metadata.annotations: " + throttle.Domain + " is not a domain of ours")
+		}
+	}
+	return admission.Allowed("")
+}
+
+// lengthy is a rule: only long annotations may not pass. It is what the 256 KiB of Kubernetes do,
+// only sooner.
+func lengthy(_ string, annotations map[string]string) admission.Response {
+	for _, value := range annotations {
+		if len(value) > wordy/2 {
+			return admission.Denied("metadata.annotations: keep it short")
+		}
+	}
+	return admission.Allowed("")
 }
 
 // police puts a policy in force for changes of the objects, or of subresources too.
-func police(resources ...string) step { return func(s *World) { putInForce(s, resources) } }
-
-func putInForce(s *World, resources []string) {
+func police(rule rule, resources ...string) step {
 	const host = "policy.example"
-	p := &policy{}
-	s.policy = p
-	hook := &webhook.Admission{Handler: admission.HandlerFunc(p.judge)}
-	s.External(host, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if p.away {
-			http.Error(rw, "no endpoints", http.StatusServiceUnavailable)
-			return
-		}
-		hook.ServeHTTP(rw, r)
-	}))
-	s.Apply(&admissionregv1.ValidatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: "policy"},
-		Webhooks: []admissionregv1.ValidatingWebhook{{
-			Name:         "annotations.policy.example",
-			ClientConfig: admissionregv1.WebhookClientConfig{URL: ptr.To("https://" + host)},
-			Rules: []admissionregv1.RuleWithOperations{{
-				Operations: []admissionregv1.OperationType{admissionregv1.Update},
-				Rule: admissionregv1.Rule{
-					APIGroups: []string{throttle.Examples.Group}, APIVersions: []string{throttle.Examples.Version},
-					Resources: resources,
-				},
+	return func(s *World) {
+		s.policy = &policy{rule: rule}
+		s.External(host, s.policy)
+		s.Apply(&admissionregv1.ValidatingWebhookConfiguration{
+			ObjectMeta: metav1.ObjectMeta{Name: "policy"},
+			Webhooks: []admissionregv1.ValidatingWebhook{{
+				Name:         "annotations.policy.example",
+				ClientConfig: admissionregv1.WebhookClientConfig{URL: ptr.To("https://" + host)},
+				Rules: []admissionregv1.RuleWithOperations{{
+					Operations: []admissionregv1.OperationType{admissionregv1.Update},
+					Rule: admissionregv1.Rule{
+						APIGroups: []string{throttle.Examples.Group}, APIVersions: []string{throttle.Examples.Version},
+						Resources: resources,
+					},
+				}},
+				FailurePolicy: ptr.To(admissionregv1.Fail), SideEffects: ptr.To(admissionregv1.SideEffectClassNone),
+				AdmissionReviewVersions: []string{"v1"},
 			}},
-			FailurePolicy: ptr.To(admissionregv1.Fail), SideEffects: ptr.To(admissionregv1.SideEffectClassNone),
-			AdmissionReviewVersions: []string{"v1"},
-		}},
-	})
+		})
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (p *policy) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	if p.away {
+		http.Error(rw, "no endpoints", http.StatusServiceUnavailable)
+		return
+	}
+	(&webhook.Admission{Handler: admission.HandlerFunc(p.judge)}).ServeHTTP(rw, r)
 }
 
 func (p *policy) judge(_ context.Context, req admission.Request) admission.Response {
@@ -67,87 +94,72 @@ func (p *policy) judge(_ context.Context, req admission.Request) admission.Respo
 	if err := o.UnmarshalJSON(req.Object.Raw); err != nil {
 		return admission.Errored(http.StatusBadRequest, err)
 	}
-	switch {
-	case p.lifted:
-	case p.clash:
-		answer := admission.Denied("somebody else is at work on it")
-		answer.Result.Code, answer.Result.Reason = http.StatusConflict, metav1.StatusReasonConflict
-		return answer
-	case req.SubResource != "":
-		return admission.Denied("the status belongs to somebody else")
-	default:
-		for key, value := range o.GetAnnotations() {
-			switch {
-			case p.terse && len(value) > wordy/2:
-				return admission.Denied("metadata.annotations: keep it short")
-			case !p.terse && strings.HasPrefix(key, throttle.Domain+"/"):
-				return admission.Denied("metadata.annotations: " + throttle.Domain + " is not a domain of ours")
-			}
-		}
+	if p.lifted {
+		return admission.Allowed("")
 	}
-	return admission.Allowed("")
+	return p.rule(req.SubResource, o.GetAnnotations())
 }
 
-// away and lift have the webhook answer or not, and let everything pass or not.
+// away and back have nobody answer, and somebody who lets everything pass.
 func away(s *World) { s.policy.away = true }
-
 func back(s *World) { s.policy.away, s.policy.lifted = false, true }
 
+// lift lets everything pass or not.
 func lift(lifted bool) step { return func(s *World) { s.policy.lifted = lifted } }
-
-// guarded is a setting with the webhook.
-func guarded(echo bool, before ...step) Setting {
-	return Setting{Handlers: []string{short}, Echo: echo, Before: does(before...)}
-}
-
-// early has faults injected from the start.
-func early(s Setting) Setting {
-	s.Early = true
-	return s
-}
 
 // Settings in which something is refused from the start: by a webhook, by one that closes the
 // status too, by one at which nobody answers, and by a schema that has grown since the object was
 // made.
 var (
-	policed       = police("kopfexamples")
-	keepItShort   = func(s *World) { s.policy.terse = true }
-	unanswered    = does(apply(restored("unanswered")), policed, away)
-	grown         = does(apply(restored("outgrown")), apply(demanding()))
-	terse         = guarded(true, policed, keepItShort)
-	terseQuiet    = guarded(false, policed, keepItShort)
-	clashing      = guarded(false, policed, func(s *World) { s.policy.clash = true })
-	denying       = guarded(true, policed)
-	denyingQuiet  = guarded(false, policed)
-	denyingAll    = guarded(false, police("kopfexamples", "kopfexamples/status"))
-	silentHook    = early(guarded(true, unanswered))
-	silentHookToo = guarded(false, unanswered)
-	outgrown      = early(guarded(true, grown))
-	outgrownQuiet = guarded(false, grown)
+	denyForeign  = police(foreign, "kopfexamples")
+	denyLengthy  = police(lengthy, "kopfexamples")
+	unanswered   = does(apply(finalized("unanswered", throttle.Finalizer)), denyForeign, away)
+	grown        = does(apply(finalized("outgrown", throttle.Finalizer)), apply(demanding))
+	terse        = Setting{Handlers: []string{short}, Echo: true, Before: denyLengthy}
+	terseQuiet   = Setting{Handlers: []string{short}, Before: denyLengthy}
+	denying      = Setting{Handlers: []string{short}, Echo: true, Before: denyForeign}
+	denyingQuiet = Setting{Handlers: []string{short}, Before: denyForeign}
+	denyingAll   = Setting{Handlers: []string{short}, Before: police(foreign, "kopfexamples", "kopfexamples/status")}
+	silentHook   = Setting{Handlers: []string{short}, Echo: true, Before: unanswered, Early: true}
+	silentQuiet  = Setting{Handlers: []string{short}, Before: unanswered}
+	outgrown     = Setting{Handlers: []string{short}, Echo: true, Before: grown, Early: true}
 )
 
+// schema is what the schema of the kind says of some fields.
+type schema = map[string]apiextensionsv1.JSONSchemaProps
+
 // demanding is the kind that has come to require an owner. A rule at the top is about the whole
-// object, so that no change passes, not even one of the status.
-func demanding() *apiextensionsv1.CustomResourceDefinition {
+// object, so that no change passes, not even one of the status. terseStatus is the kind with a
+// schema that the status does not keep to.
+var (
+	demanding = kindWith("spec", schema{"owner": {Type: "string"}},
+		apiextensionsv1.ValidationRule{Rule: "has(self.spec.owner)", Message: "spec.owner must be given"})
+	terseStatus = kindWith("status", schema{"handlers": {
+		Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{
+			Schema: &apiextensionsv1.JSONSchemaProps{Type: "string", MaxLength: ptr.To[int64](5)},
+		},
+	}})
+)
+
+// kindWith is the kind with a schema for fields of a part of it, and rules about the whole.
+func kindWith(part string, fields schema, rules ...apiextensionsv1.ValidationRule) *apiextensionsv1.CustomResourceDefinition {
 	crd := throttle.CRD()
-	schema := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
-	spec := schema.Properties["spec"]
-	spec.Properties = map[string]apiextensionsv1.JSONSchemaProps{"owner": {Type: "string"}}
-	schema.Properties["spec"] = spec
-	schema.XValidations = apiextensionsv1.ValidationRules{{Rule: "has(self.spec.owner)",
-		Message: "spec.owner must be given"}}
+	whole := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
+	of := whole.Properties[part]
+	of.Properties = fields
+	whole.Properties[part], whole.XValidations = of, rules
 	return crd
 }
 
 // recovers notes that from now on nothing is refused, and lets more time pass than the longest
 // delay before it allows, which is the kubelet's. Nobody touches the object.
 func recovers(s *World) {
-	s.note("nothing-is-refused")
+	note("nothing-is-refused")(s)
 	s.allowed = s.History().Now()
 	s.Sleep(max(delay(reached(10*time.Minute)), longestKubeletDelay) + time.Minute)
 }
 
 var (
-	relaxed  = does(sleep(2*time.Minute), apply(throttle.CRD()), recovers)
+	relaxed  = does(sleep(2*time.Minute), apply(crd), recovers)
 	answered = does(sleep(10*time.Minute), back, recovers)
 )

@@ -15,39 +15,39 @@ import (
 // Table is the matrix of the scenario. A variant that is in neither Fail nor NotRun must pass.
 func Table() matrix.Table[throttle.Variant] {
 	return matrix.Table[throttle.Variant]{
-		Variants: throttle.Variants(), Fixed: throttle.V4, Cases: Cases(),
+		Variants: throttle.Variants(), Fixed: throttle.V4,
+		Cases:       slices.Concat(repetition(), schedules(), neighbours(), openness(), arrival(), effects(), answers()),
 		Predictions: predictions(), Situations: situations(),
 	}
-}
-
-// Cases are the cases of the table.
-func Cases() cases {
-	return slices.Concat(repetition(), suppliers(), schedules(), underFaults(), neighbourhood(), openness(), arrival(),
-		effects(), answers(), rejections(), rejectionsAfter(), everyFault())
 }
 
 type (
 	cases   = []matrix.Case[throttle.Variant]
 	because = map[throttle.Variant]string
-	faults  = func() []fault.Fault
 )
 
-// only are the variants of these names.
-func only(names string) []throttle.Variant { return matrix.Names[throttle.Variant](names) }
-
-const faulty = "V0a V0b V0c V1 V2 V1+V2 V3"
-
-// notes gives one reason for several variants.
-func notes(why, names string) because { return matrix.Because(why, only(names)...) }
+// notes gives one reason for the variants of these names.
+func notes(why, names string) because {
+	return matrix.Because(why, matrix.Names[throttle.Variant](names)...)
+}
 
 // row is a case that the variants of these names fail.
 func row(name string, w workload, f faults, property, fail string, why ...because) matrix.Case[throttle.Variant] {
-	c := matrix.Case[throttle.Variant]{Name: name, Workload: w, Faults: f, Property: property, Fail: only(fail)}
+	c := matrix.Case[throttle.Variant]{Name: name, Workload: w, Faults: f, Property: property,
+		Fail: matrix.Names[throttle.Variant](fail)}
 	if len(why) > 0 {
 		c.Notes = why[0]
 	}
 	return c
 }
+
+// Variants that often fail together: all but the fixed one, those that do not throttle, and those
+// that try again only when there is an event.
+const (
+	faulty  = "V0a V0b V0c V1 V2 V1+V2 V3"
+	never   = "V0a V0b V0c V3"
+	waiting = "V0a V0b V2 V1+V2 V3"
+)
 
 // Reasons of several cells.
 const (
@@ -59,69 +59,61 @@ const (
 
 // Workloads of more than one case.
 var (
-	longName      = of(asReported, applied(Poisoned("poisoned"), whole))
-	tooLong       = of(legal, applied(Verbose("verbose", tooMuch), dwell))
-	stormy        = of(silent, storm(Poisoned("poisoned")))
-	watched       = of(quiet, does(apply(Example("plain")), beats("plain", 20, 50*time.Millisecond), sleep(dwell)))
-	unheard       = of(quiet, oneEdited)
-	raced         = of(quiet, oneEdited)
-	failed        = of(quiet, oneEdited)
-	refusedAlways = of(denying, applied(Example("denied"), whole))
-	grownOut      = of(outgrown, relaxed)
+	longName = of(asReported, applied(Poisoned("poisoned"), whole))
+	tooLong  = of(legal, applied(Verbose("verbose", tooMuch), dwell))
+	stormy   = of(silent, storm(Poisoned("poisoned")))
+	watched  = of(quiet, does(apply(Example("plain")), beats("plain", 20, 50*time.Millisecond), sleep(dwell)))
+	unheard  = of(quiet, oneEdited)
+	raced    = of(quiet, oneEdited)
+	failed   = of(quiet, oneEdited)
+	grownOut = of(outgrown, relaxed)
 )
 
-// repetition are the cases about how often handlers are called for what cannot be written down.
+// repetition are the cases about how often handlers are called for what cannot be written down: as
+// reported, by who makes a hot loop go round where handlers write to nothing but what they make,
+// and by other rejections.
 func repetition() cases {
 	return cases{
 		row("bounded, long name", longName, late, bounded, "V0a V0c V1", notes(kubelet, "V1")),
-		row("bounded, too much to write down", tooLong, late, bounded, "V0a V0c V3",
-			notes(tooShort, "V1")),
+		row("bounded, too much to write down", tooLong, late, bounded, "V0a V0c V3", notes(tooShort, "V1")),
 		row("bounded, second record refused", of(afterOne, applied(Poisoned("poisoned"), whole)), late, bounded,
 			"V0a V0c V1"),
 		row("permanent for the same input, long name", stormy, nuisances, neverAgain, faulty),
 		row("permanent for the same input, too much to write down", of(quiet, storm(Verbose("verbose", tooMuch))),
 			nuisances, neverAgain, faulty),
 		row("once an incarnation", longName, late, oncePerIncarnation, "V0a V0b V0c V2 V1+V2 V3"),
-	}
-}
 
-// suppliers are the cases about who makes a hot loop go round, where handlers write to nothing but
-// what they make.
-func suppliers() cases {
-	return cases{
 		row("bounded in a storm of events", stormy, nuisances, bounded, "V0a V0b V0c"),
-		row("bounded, a child is mirrored", of(mirrored, applied(Poisoned("poisoned"), whole)), nuisances,
-			bounded, "V0a V0b V0c V1", notes(kubelet, "V1")),
-		row("bounded, lists anew", of(silent,
-			does(apply(Poisoned("poisoned"), Example("busy")), lateBeats("busy", 45, 4*time.Second))), relists,
-			bounded, "V0a V0b V0c"),
-		row("the newest counts in a storm of edits", of(silent, does(apply(Poisoned("poisoned")), edits)), atOnce,
+		row("bounded, a child is mirrored", of(mirrored, applied(Poisoned("poisoned"), whole)), nuisances, bounded,
+			"V0a V0b V0c V1", notes(kubelet, "V1")),
+		row("bounded, lists anew", of(silent, does(apply(Poisoned("poisoned"), Example("busy")),
+			lateBeats("busy", 45, 4*time.Second))), relists, bounded, "V0a V0b V0c"),
+		row("the newest counts in a storm of edits", of(silent, does(apply(Poisoned("poisoned")), edits)), lateBy(leg),
 			newest, ""),
+
+		row("bounded, denied by a webhook", of(denying, applied(Example("denied"), whole)), late, bounded,
+			"V0a V0c V1 V3", notes(kubelet, "V1")),
+		row("bounded, webhook away for ten minutes", of(silentHook, answered), failing, bounded, "V0a V0c V3",
+			notes(tooShort, "V1")),
+		row("bounded, a schema has grown", grownOut, failing, bounded, "V0c", notes(tooShort, "V1")),
 	}
 }
 
-// schedules are the cases about delays. Those that do not throttle are not run.
+// schedules are the cases about delays, also while faults are injected, and when they have ended.
 func schedules() (out cases) {
 	out = cases{
 		row("on schedule in spite of crashes", of(terse, applied(Verbose("wordy", wordy), whole)), crash, scheduled,
 			"V2 V1+V2"),
 		row("on schedule, restarted every five minutes", of(terse, does(applied(Verbose("wordy", wordy), dwell), stop,
 			sleep(dwell), stop, sleep(dwell), stop, sleep(time.Minute))), late, scheduled, "V2 V1+V2"),
-		row("delays begin anew", of(terse, does(apply(Verbose("relapsed", wordy)), sleep(dwell),
-			set("relapsed", "output", 5), sleep(dwell), set("relapsed", "output", wordy), sleep(dwell))), relists,
+		row("delays begin anew", of(terse, does(applied(Verbose("relapsed", wordy), dwell),
+			set("relapsed", "output", "5"), sleep(dwell), set("relapsed", "output", "2000"), sleep(dwell))), relists,
 			startsOver, ""),
 	}
 	for i := range out {
-		out[i].NotRun = notes("it has no delays of its own", "V0a V0b V0c V3")
+		out[i].NotRun = notes("it has no delays of its own", never)
 		out[i].NotRun["V1"] = "its delays are the kubelet's, see “once an incarnation”"
 	}
-	return out
-}
-
-// underFaults are the cases about whether attempts settle while faults are injected, and when they
-// have ended.
-func underFaults() (out cases) {
-	const never = "V0a V0b V0c V3"
 	forgets := notes("its delays are in memory only, so a restart begins them anew", "V2 V1+V2")
 	add := func(class string, f faults, fail string, why ...because) {
 		w := of(terseQuiet, refusedUnderFaults)
@@ -136,51 +128,57 @@ func underFaults() (out cases) {
 	return out
 }
 
-// neighbourhood are the cases about what one object does to another.
-func neighbourhood() cases {
+// neighbours are the cases about what one object does to another.
+func neighbours() cases {
 	return cases{
-		row("isolation", of(asReported, does(apply(Poisoned("poisoned")), comeAndGo)), troubles("poisoned"),
-			isolated, "V1"),
+		row("isolation", of(asReported, does(apply(Poisoned("poisoned")), comeAndGo)), troubles("poisoned"), isolated,
+			"V1"),
 		row("isolation outside the net", of(legal, does(apply(garbled()), comeAndGo)), late, isolated, "V1 V1+V2"),
-		row("isolation, a finalizer for what is being deleted", of(quiet,
-			does(apply(finalized("deleted", foreignFinalizer)), remove("deleted"), sleep(dwell))),
-			nuisances, noEnd, "V1"),
-		row("isolation, an object vanishes", of(quiet,
-			does(apply(Example("vanished")), remove("vanished"), sleep(dwell))), lagging, noEnd, ""),
-		row("isolation, 50 poisoned and 10 workers", of(tenWorkers,
-			does(apply(crowd()...), sleep(30*time.Second), amongEvents)), failingFor("poisoned-00"), isolated, faulty,
+		row("isolation, a finalizer for what is being deleted", of(quiet, does(
+			apply(finalized("deleted", foreignFinalizer)), remove("deleted"), sleep(dwell))), nuisances, noEnd, "V1"),
+		row("isolation, an object vanishes", of(quiet, does(apply(Example("vanished")), remove("vanished"),
+			sleep(dwell))), lagging, noEnd, ""),
+		row("isolation, 50 poisoned and 10 workers", of(tenWorkers, does(crowd, sleep(30*time.Second), amongEvents)),
+			failingFor("poisoned-00"), isolated, faulty,
 			notes("its workers keep their objects for 5 s in case something follows", "V0b V3")),
 	}
 }
 
 // openness are the cases about whether one can see what is the matter.
 func openness() cases {
-	listens := does(apply(Example("plain")), lateBeats("plain", 5, time.Minute))
 	return cases{
 		row("never silent", tooLong, late, neverSilent, faulty),
+		row("never silent, status denied too", of(denyingAll, applied(Example("denied"), dwell)), nuisances,
+			neverSilent, faulty),
 		row("actionable", of(legal, applied(Verbose("verbose", tooMuch), soon)), late, actionable, faulty),
+		row("actionable, a schema has grown", grownOut, failing, actionable, faulty),
 		// Watchers are root tasks: if one fails, the operator stops. The thread says that only
 		// workers are not covered.
-		row("no zombie", of(early(legal), listens), failingWatch, noZombie, ""),
+		row("no zombie", of(legalEarly, does(apply(Example("plain")), lateBeats("plain", 5, time.Minute))),
+			failingWatch, noZombie, ""),
 	}
 }
 
 // arrival are the cases about whether an object is handled in the end.
 func arrival() cases {
-	const never = "V0a V0b V2 V1+V2 V3"
-	soon := row("an edit makes it legal", of(asReported, mended(4*time.Minute, dwell)), soonHeard, handledSoon,
-		"V1 V2 V1+V2")
-	later := row("an edit after ten minutes", of(asReported, mended(620*time.Second, dwell+10*time.Second)), soonHeard,
-		handledAtAll, "V2 V1+V2")
-	soon.NotRun = notes("it goes round and round, and so comes by in time", "V0a V0c")
-	later.NotRun = soon.NotRun
+	mends := row("an edit makes it legal", of(asReported, mended(4*time.Minute, dwell)), lateBy(2*time.Second),
+		handledSoon, "V1 V2 V1+V2")
+	mendsLate := row("an edit after ten minutes", of(asReported, mended(620*time.Second, dwell+10*time.Second)),
+		lateBy(2*time.Second), handledAtAll, "V2 V1+V2")
+	mends.NotRun = notes("it goes round and round, and so comes by in time", "V0a V0c")
+	mendsLate.NotRun = mends.NotRun
+	back := row("recovers when the webhook is back", of(silentQuiet, answered), lateBy(2*time.Second), recovered,
+		waiting, notes(otherwise, "V3"))
+	back.NotRun = notes("it tries twice a second, as in the column before this one", "V0c")
 	return cases{
-		row("recovers without an event", of(quiet, oneEdited), failingPatch, called, never,
+		row("recovers without an event", of(quiet, oneEdited), failingPatch, called, waiting,
 			notes("legal names end the reported refusal, but a write can fail for another reason", "V3")),
-		row("status refused for a while", of(quiet,
-			does(apply(terseStatus(), Example("refused")), sleep(dwell), apply(throttle.CRD()), settle)),
-			nuisances, handled, faulty),
-		soon, later,
+		row("status refused for a while", of(quiet, does(apply(terseStatus, Example("refused")), sleep(dwell),
+			apply(crd), settle)), nuisances, handled, faulty),
+		mends, mendsLate,
+		row("recovers when a webhook allows it", of(denyingQuiet, does(apply(Example("denied")), sleep(time.Minute),
+			lift(true), recovers)), lateBy(2*time.Second), recovered, waiting, notes(otherwise, "V3")),
+		back,
 	}
 }
 
@@ -193,8 +191,20 @@ func effects() cases {
 		row("effect once, stale watch", watched, lagging, effectOnce, faulty),
 		row("called once, stale watch", watched, lagging, neverAgain, faulty),
 		row("a foreign finalizer", of(quiet, does(hold, sleep(dwell))), lagging, keepsForeign, faulty),
+		{
+			Name: "every fault", Faults: everyFault, Property: effectOnce,
+			New: func(v throttle.Variant, faults ...fault.Fault) func(*sim.World) {
+				return of(lively, everything).New(v, ofEverything, faults...)
+			},
+			NotRun: matrix.OnlyFixed(throttle.Variants(), throttle.V4),
+		},
 	}
 }
+
+// ofEverything are what the fixed variant keeps under every fault. Not how soon something happens
+// after something else: the program may be dead, frozen or cut off for as long as that takes.
+var ofEverything = []string{bounded, scheduled, noEnd, effectOnce, calledOnce, notVanished, keepsForeign, noZombie,
+	handled}
 
 // answers are the cases about answers of the API server.
 func answers() cases {
@@ -206,49 +216,4 @@ func answers() cases {
 		row("no handler for what has vanished", of(quiet, does(apply(Example("forced")), sleep(time.Second),
 			remove("forced"), release("forced"), sleep(dwell))), lagging, notVanished, faulty),
 	}
-}
-
-// rejections are the cases of repetition with other rejections than the one of the thread. What it
-// says of that one is expected of the others.
-func rejections() cases {
-	return cases{
-		row("bounded, denied by a webhook", refusedAlways, late, bounded, "V0a V0c V1 V3", notes(kubelet, "V1")),
-		row("bounded, webhook away for ten minutes", of(silentHook, answered), failing, bounded, "V0a V0c V3",
-			notes(tooShort, "V1")),
-		row("bounded, a schema has grown", grownOut, failing, bounded, "V0c",
-			notes(tooShort, "V1")),
-	}
-}
-
-// rejectionsAfter are the cases of openness and arrival with them.
-func rejectionsAfter() cases {
-	const never = "V0a V0b V2 V1+V2 V3"
-	why := notes(otherwise, "V3")
-	back := row("recovers when the webhook is back", of(silentHookToo, answered), soonHeard, recovered, never, why)
-	back.NotRun = notes("it tries twice a second, as in the column before this one", "V0c")
-	return cases{
-		row("never silent, status denied too", of(denyingAll, applied(Example("denied"), dwell)), nuisances,
-			neverSilent, faulty),
-		row("actionable, a schema has grown", grownOut, failing, actionable, faulty),
-		row("recovers when a webhook allows it", of(denyingQuiet,
-			does(apply(Example("denied")), sleep(time.Minute), lift(true), recovers)), soonHeard,
-			recovered, never, why),
-		back,
-	}
-}
-
-// ofEverything are what the fixed variant keeps under every fault. Not how soon something happens
-// after something else: the program may be dead, frozen or cut off for as long as that takes.
-var ofEverything = []string{bounded, scheduled, noEnd, effectOnce, calledOnce, notVanished, keepsForeign, noZombie,
-	handled}
-
-// everyFault is all at once.
-func everyFault() cases {
-	return cases{{
-		Name: "every fault", Faults: EveryFault, Property: effectOnce,
-		New: func(v throttle.Variant, faults ...fault.Fault) func(*sim.World) {
-			return of(lively, everything).New(v, ofEverything, faults...)
-		},
-		NotRun: matrix.OnlyFixed(throttle.Variants(), throttle.V4),
-	}}
 }

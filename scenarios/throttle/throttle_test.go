@@ -26,8 +26,7 @@ func thousand(v throttle.Variant) func(*sim.World) {
 		s := Begin(w, v, setting)
 		w.Sleep(time.Minute)
 		s.declare(isolated)
-		comeAndGo(s)
-		s.note("the-end")
+		does(comeAndGo, note("the-end"))(s)
 	}
 }
 

@@ -3,20 +3,10 @@
 package throttle
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/controllers/throttle"
@@ -35,7 +25,7 @@ const (
 type workload = *matrix.Workload[throttle.Variant]
 
 // of is a workload: the operator starts, properties are declared, and something happens.
-func of(setting Setting, happen func(*World)) workload {
+func of(setting Setting, happen step) workload {
 	return &matrix.Workload[throttle.Variant]{New: func(v throttle.Variant, properties []string,
 		faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
@@ -50,7 +40,7 @@ func of(setting Setting, happen func(*World)) workload {
 			s.declare(properties...)
 			happen(s)
 			s.over = true
-			s.note("the-end")
+			note("the-end")(s)
 		}
 	}}
 }
@@ -63,129 +53,56 @@ var (
 	afterOne   = Setting{Handlers: []string{short, long}, Echo: true}
 	tenWorkers = Setting{Handlers: []string{long, short}, Echo: true, Workers: 10}
 	legal      = Setting{Handlers: []string{short}, Echo: true}
+	legalEarly = Setting{Handlers: []string{short}, Echo: true, Early: true}
 	quiet      = Setting{Handlers: []string{short}}
+	// mirrored has somebody show on each object how many children it has.
+	mirrored = Setting{Handlers: []string{long, short}, Before: func(s *World) { s.Run("mirror", mirror) }}
+	// lively has handlers of both kinds, and a webhook that lets everything pass to begin with.
+	lively = Setting{Handlers: []string{long, short}, Before: does(police(foreign, "kopfexamples"), lift(true))}
 )
-
-// step is something that happens; does has steps happen one after the other.
-type step = func(*World)
-
-func does(steps ...step) step {
-	return func(s *World) {
-		for _, happen := range steps {
-			happen(s)
-		}
-	}
-}
-
-// apply has a user apply objects, one after the other.
-func apply(objs ...client.Object) step {
-	return func(s *World) {
-		for _, o := range objs {
-			s.Apply(o.DeepCopyObject().(client.Object))
-		}
-	}
-}
-
-// applied is an object, and time.
-func applied(o client.Object, d time.Duration) step { return does(apply(o), sleep(d)) }
-
-func remove(name string) step { return func(s *World) { s.Remove(Example(name)) } }
-
-func sleep(d time.Duration) step { return func(s *World) { s.Sleep(d) } }
-
-func settle(s *World) { s.Settle() }
-
-// stop has the operator start anew, as for a certificate.
-func stop(s *World) { s.Stop(Operator) }
-
-// set changes a field of an object's spec; release takes all finalizers off by force.
-func set(name, field string, value any) step {
-	return func(s *World) { s.Edit(name, map[string]any{"spec": map[string]any{field: value}}) }
-}
-
-func release(name string) step { return func(s *World) { s.finalizers(name, nil) } }
-
-// beats has another writer at work on an object, once a period.
-func beats(name string, n int, period time.Duration) step {
-	return func(s *World) {
-		for i := range n {
-			s.Beat(name, i)
-			s.Sleep(period)
-		}
-	}
-}
 
 // storm has another writer change an object four times a second, edits its spec.
 func storm(o *unstructured.Unstructured) step {
 	return does(apply(o), beats(o.GetName(), 44, 250*time.Millisecond))
 }
 
-func edits(s *World) {
-	for i := range 24 {
-		does(set("poisoned", "field", fmt.Sprint(i)), sleep(250*time.Millisecond))(s)
-	}
-}
-
-// lateBeats has another object change every few seconds, so that there are events with which the
-// watch can end.
-func lateBeats(name string, n int, period time.Duration) step {
-	return func(s *World) {
-		for i := range n {
-			s.Sleep(period)
-			s.Beat(name, i)
-		}
-	}
-}
+var edits = times(24, func(i int) step {
+	return does(set("poisoned", "field", fmt.Sprintf("%q", fmt.Sprint(i))), sleep(250*time.Millisecond))
+})
 
 // comeAndGo has healthy objects come, one after the other.
-func comeAndGo(s *World) {
-	for i := range 3 {
-		does(sleep(5*time.Second), apply(Example(fmt.Sprintf("healthy-%d", i))))(s)
-	}
-	s.Sleep(soon + time.Second)
-}
+var comeAndGo = does(times(3, func(i int) step { return does(sleep(5*time.Second), apply(healthy(i))) }),
+	sleep(soon+time.Second))
 
-// oneEdited is handled twice: as it came, and after an edit.
-var oneEdited = does(apply(Example("plain")), settle, set("plain", "field", "other"), settle)
-
-// refusedUnderFaults has an object whose progress is refused, and another writer at work on it.
-// Faults end after a while.
-func refusedUnderFaults(s *World) {
-	s.faulty = true
-	does(apply(Verbose("wordy", wordy)), beats("wordy", 60, time.Second))(s)
-	s.EndFaults()
-	s.Sleep(lag)
-	s.faulty, s.measured = false, s.History().Now()
-	beats("wordy", 100, 20*time.Second)(s)
-}
-
-// mended is poisoned until its spec is edited, after some time.
-func mended(after, watched time.Duration) step {
-	return does(apply(Poisoned("mended")), sleep(after), set("mended", "replicas", nil), sleep(watched))
-}
+func healthy(i int) client.Object { return Example(fmt.Sprintf("healthy-%d", i)) }
 
 // amongEvents has healthy objects come, each just after another writer has changed as many others
 // as there are workers.
-func amongEvents(s *World) {
-	for i := range 3 {
-		s.Sleep(10 * time.Second)
-		for j := range tenWorkers.Workers {
-			s.Beat(fmt.Sprintf("poisoned-%02d", j), i)
-		}
-		s.Sleep(time.Second)
-		s.Apply(Example(fmt.Sprintf("healthy-%d", i)))
-		s.Sleep(time.Second)
-		s.note(fmt.Sprintf("a-second-later-%d", i))
-	}
-	s.Sleep(soon + time.Second)
-}
+var amongEvents = does(times(3, func(i int) step {
+	others := times(tenWorkers.Workers, func(j int) step { return beat(fmt.Sprintf("poisoned-%02d", j), i) })
+	return does(sleep(10*time.Second), others, sleep(time.Second), apply(healthy(i)), sleep(time.Second),
+		note(fmt.Sprintf("a-second-later-%d", i)))
+}), sleep(soon+time.Second))
 
 // crowd is fifty poisoned objects.
-func crowd() (out []client.Object) {
-	for i := range 50 {
-		out = append(out, Poisoned(fmt.Sprintf("poisoned-%02d", i)))
-	}
-	return out
+var crowd = times(50, func(i int) step { return apply(Poisoned(fmt.Sprintf("poisoned-%02d", i))) })
+
+// oneEdited is handled twice: as it came, and after an edit.
+var oneEdited = does(apply(Example("plain")), settle, set("plain", "field", `"other"`), settle)
+
+// refusedUnderFaults has an object whose progress is refused, and another writer at work on it.
+// Faults end after a while.
+var refusedUnderFaults = does(
+	func(s *World) { s.faulty = true },
+	apply(Verbose("wordy", wordy)), beats("wordy", 60, time.Second),
+	func(s *World) { s.EndFaults() },
+	sleep(lag),
+	func(s *World) { s.faulty, s.measured = false, s.History().Now() },
+	beats("wordy", 100, 20*time.Second))
+
+// mended is poisoned until its spec is edited, after some time.
+func mended(after, watched time.Duration) step {
+	return does(apply(Poisoned("mended")), sleep(after), set("mended", "replicas", "null"), sleep(watched))
 }
 
 // garbled has what somebody has written into the operator's own annotation.
@@ -195,74 +112,8 @@ func garbled() *unstructured.Unstructured {
 	return o
 }
 
-// terseStatus is the kind with a schema that the status does not keep to, noStatus the kind without
-// a status subresource: the object is there, and its status is not found.
-func terseStatus() *apiextensionsv1.CustomResourceDefinition {
-	crd := throttle.CRD()
-	status := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
-	status.Properties = map[string]apiextensionsv1.JSONSchemaProps{"handlers": {
-		Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{
-			Schema: &apiextensionsv1.JSONSchemaProps{Type: "string", MaxLength: ptr.To[int64](5)},
-		},
-	}}
-	crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"] = status
-	return crd
-}
-
-func noStatus() *apiextensionsv1.CustomResourceDefinition {
-	crd := throttle.CRD()
-	crd.Spec.Versions[0].Subresources = nil
-	return crd
-}
-
-// hold has another controller put its finalizer on an object at the moment when the operator does.
-func hold(s *World) {
-	s.Apply(Example(held))
-	s.read(s.History())
-	s.finalizers(held, append(s.named(held).Value().Metadata.Finalizers, foreignFinalizer))
-	s.foreign = true
-}
-
-// mirrored has somebody show on each object how many children it has.
-var mirrored = Setting{Handlers: []string{long, short}, Before: func(s *World) { s.Run("mirror", mirror) }}
-
-// mirror is a program that counts children in an annotation of their object.
-func mirror(ctx context.Context, config *rest.Config) error {
-	c, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	w, err := c.Resource(throttle.Children).Watch(ctx, metav1.ListOptions{LabelSelector: throttle.ParentLabel})
-	if err != nil {
-		return err
-	}
-	defer w.Stop()
-	children := map[string]int{}
-	for e := range w.ResultChan() {
-		child, ok := e.Object.(*unstructured.Unstructured)
-		if !ok || e.Type != watch.Added {
-			continue
-		}
-		parent := child.GetName()[:strings.LastIndex(child.GetName(), "-")]
-		children[parent]++
-		change, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{
-			"example.com/children": fmt.Sprint(children[parent])}}})
-		if err != nil {
-			return err
-		}
-		if _, err := c.Resource(throttle.Examples).Namespace(child.GetNamespace()).
-			Patch(ctx, parent, types.MergePatchType, change, metav1.PatchOptions{}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// lively has handlers of both kinds, and a webhook that lets everything pass to begin with.
-var lively = Setting{Handlers: []string{long, short}, Before: does(police("kopfexamples"), lift(true))}
-
 // everything is all that users may do.
 var everything = does(apply(Example("plain"), Poisoned("poisoned"), Verbose("verbose", tooMuch)), hold,
-	sleep(5*time.Second), set("plain", "field", "other"), set("verbose", "output", 5), settle,
+	sleep(5*time.Second), set("plain", "field", `"other"`), set("verbose", "output", "5"), settle,
 	lift(false), apply(Example("another")), remove("plain"), remove("poisoned"), sleep(time.Minute),
 	lift(true), settle)

@@ -4,24 +4,17 @@ package throttle
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/controllers/throttle"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // Operator is the name of the process that runs the operator.
@@ -40,7 +33,6 @@ type World struct {
 	*Record
 	// policy is the webhook of the settings that have one.
 	policy *policy
-	faults []fault.Fault
 }
 
 // Setting is what differs between worlds before anything happens.
@@ -92,31 +84,23 @@ func replicated(o *unstructured.Unstructured) bool {
 // hide and no crash can undo.
 const callLogHost, callEffect = "ledger.example", "call"
 
-// enter writes a call into the log: of which handler, for which generation of which object.
-func enter(ctx context.Context, config *rest.Config, object *unstructured.Unstructured, serial int) error {
-	url := fmt.Sprintf("http://%s/%s/%d/%d", callLogHost, object.GetUID(), object.GetGeneration(), serial)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, http.NoBody)
-	if err != nil {
-		return err
-	}
-	res, err := (&http.Client{Transport: config.Transport}).Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	if res.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("the call log says %s", res.Status)
-	}
-	return nil
-}
-
 // provision is a handler that writes its call into the log, makes its child, and returns as much as
 // the object's spec.output asks for.
 func provision(config *rest.Config, serial int, echo bool) func(context.Context, throttle.Task) (any, error) {
-	do := throttle.Provision(serial, echo)
+	do, log := throttle.Provision(serial, echo), &http.Client{Transport: config.Transport}
 	return func(ctx context.Context, t throttle.Task) (any, error) {
-		if err := enter(ctx, config, t.Object, serial); err != nil {
+		url := fmt.Sprintf("http://%s/%s/%d/%d", callLogHost, t.Object.GetUID(), t.Object.GetGeneration(), serial)
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, http.NoBody)
+		if err != nil {
 			return nil, err
+		}
+		res, err := log.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		defer res.Body.Close()
+		if res.StatusCode >= http.StatusBadRequest {
+			return nil, fmt.Errorf("the call log says %s", res.Status)
 		}
 		result, err := do(ctx, t)
 		if n, _, _ := unstructured.NestedInt64(t.Object.Object, "spec", "output"); n > 0 && err == nil {
@@ -128,12 +112,10 @@ func provision(config *rest.Config, serial int, echo bool) func(context.Context,
 
 // exampleOf is an object of the operator's kind.
 func exampleOf(name string, spec map[string]any) *unstructured.Unstructured {
-	o := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
-	o.SetAPIVersion("kopf.dev/v1")
-	o.SetKind("KopfExample")
-	o.SetNamespace(metav1.NamespaceDefault)
-	o.SetName(name)
-	return o
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "kopf.dev/v1", "kind": "KopfExample",
+		"metadata": map[string]any{"namespace": metav1.NamespaceDefault, "name": name}, "spec": spec,
+	}}
 }
 
 // Example is an object with which nothing is wrong.
@@ -151,54 +133,14 @@ func Verbose(name string, output int64) *unstructured.Unstructured {
 	return exampleOf(name, map[string]any{"output": output})
 }
 
-// How much a handler may return: what a webhook does not let be written down, what all annotations
-// of an object may not come to, and what a request may not carry.
-const wordy, tooMuch, bulky = 2000, 263_000, 3 << 20
+// How much a handler may return: what a webhook does not let be written down, and what all
+// annotations of an object may not come to.
+const wordy, tooMuch = 2000, 263_000
 
 // finalized is an object with a finalizer. With the operator's, the first thing to be written is
-// progress: see restored.
+// progress.
 func finalized(name, finalizer string) *unstructured.Unstructured {
 	o := Example(name)
 	o.SetFinalizers([]string{finalizer})
 	return o
-}
-
-func restored(name string) *unstructured.Unstructured { return finalized(name, throttle.Finalizer) }
-
-// note applies an object that nobody looks at: properties that measure time judge by the time of
-// the last event.
-func (s *World) note(name string) {
-	s.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}})
-}
-
-// Edit changes the object as a user does: a merge patch, and nothing else is touched. A user to
-// whom a webhook does not answer tries again later; if the object is not there, there is nothing to
-// edit.
-func (s *World) Edit(name string, change map[string]any) {
-	data, err := json.Marshal(change)
-	if err != nil {
-		panic(err)
-	}
-	for {
-		err := s.Client().Patch(s.Context(), Example(name), client.RawPatch(types.MergePatchType, data))
-		switch {
-		case apierrors.IsInternalError(err):
-			s.Sleep(10 * time.Second)
-		case client.IgnoreNotFound(err) != nil:
-			panic(fmt.Sprintf("editing %s: %v", name, err))
-		default:
-			return
-		}
-	}
-}
-
-// finalizers replaces those of an object.
-func (s *World) finalizers(name string, list []string) {
-	s.Edit(name, map[string]any{"metadata": map[string]any{"finalizers": list}})
-}
-
-// Beat is another writer's heartbeat on the object.
-func (s *World) Beat(name string, n int) {
-	s.Edit(name,
-		map[string]any{"metadata": map[string]any{"annotations": map[string]any{"example.com/beat": fmt.Sprint(n)}}})
 }
