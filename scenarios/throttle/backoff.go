@@ -106,7 +106,7 @@ func period(n int, since time.Duration) time.Duration {
 	return min(delay(n), delay(reached(since)-1), longestKubeletDelay)
 }
 
-// restrained (S0-L1 while faults are injected): there is at most one attempt more in a period than
+// restrained, while faults are injected: there is at most one attempt more in a period than
 // faults. A fault counts in each period in which it may have an effect.
 func (r *Record) restrained(o *example) error {
 	for i, a := range o.attempts {
@@ -126,7 +126,7 @@ func (r *Record) restrained(o *example) error {
 	return nil
 }
 
-// settles (S0-L1): from the last fault and the longest lag on, five periods have one attempt each.
+// settles: from the last fault and the longest lag on, five periods have one attempt each.
 // What a restart makes an operator forget is no matter then.
 func (r *Record) settles(o *example) error {
 	if r.measured == 0 {
@@ -158,23 +158,22 @@ func (r *Record) settles(o *example) error {
 	return nil
 }
 
-// recovered (S2-L1): once nothing is refused any more, every object is handled within the delay
+// recovered: once nothing is refused any more, every object is handled within the delay
 // that the schedule has come to, or the kubelet's back-off if the operator ends, though nobody
 // touches it.
 func (r *Record) recovered(o *example) error {
-	return r.missing(o, func(_ change, handler string) error {
-		if r.allowed == 0 || len(o.refused) == 0 || o.Value().Status.Handlers[handler] != nil {
-			return nil
-		}
-		due := delay(reached(r.allowed - o.refused[0].heard))
-		if len(r.incarnations) > 1 {
-			due = kubeletDelay(len(r.incarnations) - 1)
-		}
-		if late := r.now - r.allowed; late > due+soon {
-			return fmt.Errorf("%v after nothing is refused any more, %s has not been handled", late, o.Ref.Name)
-		}
+	handled := !slices.ContainsFunc(r.due(o), func(c change) bool { return !r.shows(o, c) })
+	if r.allowed == 0 || len(o.refused) == 0 || handled {
 		return nil
-	})
+	}
+	due := delay(reached(r.allowed - o.refused[0].heard))
+	if len(r.incarnations) > 1 {
+		due = kubeletDelay(len(r.incarnations) - 1)
+	}
+	if late := r.now - r.allowed; late > due+soon {
+		return fmt.Errorf("%v after nothing is refused any more, %s has not been handled", late, o.Ref.Name)
+	}
+	return nil
 }
 
 // oneAttempt is how long a client may go on with a request that the server could not perform.
@@ -196,7 +195,7 @@ func (o *example) next(after history.Time) (history.Time, bool) {
 	return 0, false
 }
 
-// startsOver (S2-L2): after a success, the second attempt comes the first delay after the first one
+// startsOver: after a success, the second attempt comes the first delay after the first one
 // that fails: no sooner, and later only by what gathering events and calls take. A success is a
 // change of the spec after which nothing was refused.
 func (r *Record) startsOver(o *example) error {

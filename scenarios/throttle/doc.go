@@ -4,11 +4,6 @@
 //
 // [Begin] makes the world: the kind, the operator, its handlers, and a log of their calls outside
 // the cluster, because a child with a fixed name would hide the second call. [Record] reads the
-// run's history and judges it. What happens is in workloads.go, and [Cases] has it happen to every
+// run's history and judges it. What happens is in workloads.go, and [Table] has it happen to every
 // variant. README.md shows the results.
-//
-// What is refused is refused by the API server's own rules: names of annotations longer than 63
-// characters, more than 256 KiB of annotations, more than 3 MiB in a request, a schema that has
-// come to forbid what the object or its status says; or by a webhook that denies it, or that nobody
-// answers at. See rejections.go.
 package throttle

@@ -112,7 +112,7 @@ func (r *Record) noEnd() error {
 	return nil
 }
 
-// noZombie (S2-L3): an incarnation that does not watch any more, and does not ask to, ends within 5
+// noZombie: an incarnation that does not watch any more, and does not ask to, ends within 5
 // s.
 func (r *Record) noZombie() error {
 	for _, i := range r.incarnations {
@@ -123,7 +123,7 @@ func (r *Record) noZombie() error {
 	return nil
 }
 
-// oncePerIncarnation (S2-L4): one incarnation of the operator calls a handler once for each change.
+// oncePerIncarnation: one incarnation of the operator calls a handler once for each change.
 func (r *Record) oncePerIncarnation(o *example) error {
 	for i, c := range o.calls {
 		same := func(before call) bool { return before.change == c.change && before.incarnation == c.incarnation }
@@ -145,7 +145,7 @@ func (r *Record) keepsToTheKubelet() error {
 	return nil
 }
 
-// isolated (S2-S2): what an object whose name begins with "healthy" needs is done within the batch
+// isolated: what an object whose name begins with "healthy" needs is done within the batch
 // window and what calls take, from the event on that says it.
 func (r *Record) isolated(o *example) error {
 	const calls = 4 * leg // the end of the last one, an intent there and back, and the way to the call log
@@ -172,7 +172,7 @@ func (r *Record) newest(o *example) error {
 	return nil
 }
 
-// effectOnce (S2-S3): a handler makes one child for each change of an object.
+// effectOnce: a handler makes one child for each change of an object.
 func (r *Record) effectOnce(o *example) error {
 	for _, c := range o.calls {
 		if n := o.made(c.change); n > 1 {
@@ -182,14 +182,19 @@ func (r *Record) effectOnce(o *example) error {
 	return nil
 }
 
-// calledOnce (S2-C1): a handler is called once for each change of an object, and once more only if
-// what it asked for has failed, or if somebody has ended the operator meanwhile. neverAgain is the
-// same where neither happens.
+// calledOnce: a handler is called once for each change of an object, and once more only if what it
+// asked for has failed, or if somebody has ended the operator meanwhile. neverAgain is the same
+// where neither happens.
 func (r *Record) calledOnce(o *example) error {
 	last := map[change]call{}
 	for _, c := range o.calls {
 		before, again := last[c.change]
-		if last[c.change] = c; again && !r.excused(before, c) {
+		last[c.change] = c
+		if !again {
+			continue
+		}
+		since := r.incarnations[before.incarnation-1 : c.incarnation]
+		if since[0].failed < before.at && !slices.ContainsFunc(since[:len(since)-1], (*incarnation).blameless) {
 			return fmt.Errorf("the handler of %s was called again for generation %d, %v after the last time",
 				o.Ref.Name, c.generation, c.at-before.at)
 		}
@@ -197,13 +202,7 @@ func (r *Record) calledOnce(o *example) error {
 	return nil
 }
 
-// excused says whether a handler had to be called again.
-func (r *Record) excused(before, c call) bool {
-	return r.incarnations[before.incarnation-1].failed >= before.at ||
-		slices.ContainsFunc(r.incarnations[before.incarnation-1:c.incarnation-1], (*incarnation).blameless)
-}
-
-// notVanished (S2-C1): no handler is called for an object that is not there any more, and was not
+// notVanished: no handler is called for an object that is not there any more, and was not
 // while the operator asked.
 func (r *Record) notVanished(o *example) error {
 	at, gone := o.Removed()
@@ -216,7 +215,7 @@ func (r *Record) notVanished(o *example) error {
 	return nil
 }
 
-// insists (S2-C1): a write that was answered with 429 or 5xx is sent again within a second, until
+// insists: a write that was answered with 429 or 5xx is sent again within a second, until
 // that has been so three times in a row.
 func (r *Record) insists(o *example) error {
 	const again = 2*second + leg // 429 says when, which is in a second
@@ -231,8 +230,8 @@ func (r *Record) insists(o *example) error {
 			return bytes.Equal(n.request.Sent, w.request.Sent) && n.request.At <= w.heard+again
 		}
 		if row < 3 && r.now > w.heard+again && !slices.ContainsFunc(o.writes[i+1:], same) {
-			return fmt.Errorf("at %s a write to %s was answered with %d, and not sent again", history.Clock(w.request.At),
-				o.Ref.Name, w.code)
+			return fmt.Errorf("at %s a write to %s was answered with %d, and not sent again",
+				history.Clock(w.request.At), o.Ref.Name, w.code)
 		}
 	}
 	return nil
@@ -240,7 +239,7 @@ func (r *Record) insists(o *example) error {
 
 func couldNot(code int) bool { return code == 429 || code >= 500 }
 
-// noFailure (S2-C1): whoever is answered 409 looks at once at what is newest.
+// noFailure: whoever is answered 409 looks at once at what is newest.
 func (r *Record) noFailure(o *example) error {
 	for _, w := range o.writes {
 		soon := func(at history.Time) bool { return w.heard <= at && at <= w.heard+window+leg }
@@ -254,12 +253,12 @@ func (r *Record) noFailure(o *example) error {
 
 // called: every handler of an object that is to stay has made its child for its generation.
 func (r *Record) called(o *example) error {
-	return r.missing(o, func(c change, _ string) error {
+	for _, c := range r.due(o) {
 		if o.made(c) == 0 {
 			return fmt.Errorf("no handler has made a child for generation %d of %s", c.generation, o.Ref.Name)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // handled: and the status shows it.
@@ -267,27 +266,28 @@ func (r *Record) handled(o *example) error {
 	if err := r.called(o); err != nil {
 		return err
 	}
-	return r.missing(o, func(c change, handler string) error {
-		if o.Value().Status.Handlers[handler] == nil {
+	for _, c := range r.due(o) {
+		if !r.shows(o, c) {
 			return fmt.Errorf("the status of %s does not show what its handler has made for generation %d", o.Ref.Name,
 				c.generation)
 		}
-		return nil
-	})
-}
-
-// missing goes through the handlers that are for an object, if it is to stay.
-func (r *Record) missing(o *example, judge func(c change, handler string) error) error {
-	now := o.Value()
-	for i, id := range r.handlers {
-		if !o.Exists() || now.DeletionTimestamp != nil || id == long && now.Spec.Replicas == nil {
-			continue
-		}
-		if err := judge(change{now.Generation, i}, id); err != nil {
-			return err
-		}
 	}
 	return nil
+}
+
+// due is what handlers are for, if the object is to stay, and shows whether the status has it.
+func (r *Record) due(o *example) (all []change) {
+	now := o.Value()
+	for i, id := range r.handlers {
+		if o.Exists() && now.DeletionTimestamp == nil && (id != long || now.Spec.Replicas != nil) {
+			all = append(all, change{now.Generation, i})
+		}
+	}
+	return all
+}
+
+func (r *Record) shows(o *example, c change) bool {
+	return o.Value().Status.Handlers[r.handlers[c.serial]] != nil
 }
 
 // handledWithin: an edit of the spec is handled in time.
@@ -305,7 +305,7 @@ func handledWithin(patience time.Duration) func(*Record, *example) error {
 	}
 }
 
-// neverSilent (S2-S4): when a write was refused for good, the object or an Event about it says so
+// neverSilent: when a write was refused for good, the object or an Event about it says so
 // before the operator tries again; if it does not try again, within ten seconds.
 func (r *Record) neverSilent(o *example) error {
 	for _, refused := range o.refused {
@@ -322,7 +322,7 @@ func (r *Record) neverSilent(o *example) error {
 	return nil
 }
 
-// actionable (S2-A1): for 95 % of the time from a second after the first refusal, the object or an
+// actionable: for 95 % of the time from a second after the first refusal, the object or an
 // Event about it says what is refused and where, as long as it is refused. It is judged at the end.
 func (r *Record) actionable(o *example) error {
 	if !r.over || len(o.refused) == 0 {

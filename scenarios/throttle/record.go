@@ -174,9 +174,7 @@ func (r *Record) does(e *history.Event, h *history.History) {
 	case e.Verb == "list" || e.Verb == "watch":
 		r.listens(e, h)
 	case e.Kind == history.Deliver:
-		var frame struct{ Object metav1.PartialObjectMetadata }
-		stored.Decode(e.Received, &frame)
-		r.hears(e.At, frame.Object)
+		r.hears(e.At, e.Received)
 	case o == nil:
 	case e.Verb == "get" && e.Kind == history.Request:
 		o.reads = append(o.reads, e.At)
@@ -219,25 +217,25 @@ func (r *Record) listens(e *history.Event, h *history.History) {
 	case e.Kind == history.Reply && (e.Code >= 400 && e.Code != 410 || e.Note != ""):
 		i.deaf = e.At
 	case e.Kind == history.Reply && e.Verb == "list":
-		var list metav1.PartialObjectMetadataList
-		stored.Decode(h.Events[e.Call].Received, &list)
-		for _, item := range list.Items {
-			r.hears(e.At, item)
-		}
+		r.hears(e.At, h.Events[e.Call].Received)
 	}
 }
 
-// hears takes in that the operator has heard of an object.
-func (r *Record) hears(at history.Time, heard metav1.PartialObjectMetadata) {
-	o := r.byUID[heard.UID]
-	if o == nil {
-		return
+// hears takes in which objects a list or an event of a watch shows the operator.
+func (r *Record) hears(at history.Time, received []byte) {
+	var shown struct {
+		Items  []metav1.PartialObjectMetadata // of a list
+		Object metav1.PartialObjectMetadata   // of an event
 	}
-	if o.heard == 0 {
-		o.heard = at
-	}
-	if o.ready == 0 && slices.Contains(heard.Finalizers, throttle.Finalizer) {
-		o.ready = at
+	stored.Decode(received, &shown)
+	for _, now := range append(shown.Items, shown.Object) {
+		o := r.byUID[now.UID]
+		if o != nil && o.heard == 0 {
+			o.heard = at
+		}
+		if o != nil && o.ready == 0 && slices.Contains(now.Finalizers, throttle.Finalizer) {
+			o.ready = at
+		}
 	}
 }
 

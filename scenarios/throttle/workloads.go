@@ -1,12 +1,21 @@
-// This file holds what happens in the cases: workloads, under faults.
+// This file holds what happens in the cases: workloads, the steps that they are made of, and faults.
 
 package throttle
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/controllers/throttle"
@@ -58,7 +67,25 @@ var (
 	// mirrored has somebody show on each object how many children it has.
 	mirrored = Setting{Handlers: []string{long, short}, Before: func(s *World) { s.Run("mirror", mirror) }}
 	// lively has handlers of both kinds, and a webhook that lets everything pass to begin with.
-	lively = Setting{Handlers: []string{long, short}, Before: does(police(foreign, "kopfexamples"), lift(true))}
+	lively = Setting{Handlers: []string{long, short}, Before: does(denyForeign, lift(true))}
+)
+
+// Settings in which something is refused from the start: by a webhook, by one that closes the
+// status too, by one at which nobody answers, and by a schema that has grown since the object was
+// made.
+var (
+	denyForeign  = police(foreign, "kopfexamples")
+	denyLengthy  = police(lengthy, "kopfexamples")
+	unanswered   = does(apply(finalized("unanswered", throttle.Finalizer)), denyForeign, away)
+	grown        = apply(finalized("outgrown", throttle.Finalizer), demanding)
+	terse        = Setting{Handlers: []string{short}, Echo: true, Before: denyLengthy}
+	terseQuiet   = Setting{Handlers: []string{short}, Before: denyLengthy}
+	denying      = Setting{Handlers: []string{short}, Echo: true, Before: denyForeign}
+	denyingQuiet = Setting{Handlers: []string{short}, Before: denyForeign}
+	denyingAll   = Setting{Handlers: []string{short}, Before: police(foreign, "kopfexamples", "kopfexamples/status")}
+	silentHook   = Setting{Handlers: []string{short}, Echo: true, Before: unanswered, Early: true}
+	silentQuiet  = Setting{Handlers: []string{short}, Before: unanswered}
+	outgrown     = Setting{Handlers: []string{short}, Echo: true, Before: grown, Early: true}
 )
 
 // storm has another writer change an object four times a second, edits its spec.
@@ -67,7 +94,7 @@ func storm(o *unstructured.Unstructured) step {
 }
 
 var edits = times(24, func(i int) step {
-	return does(set("poisoned", "field", fmt.Sprintf("%q", fmt.Sprint(i))), sleep(250*time.Millisecond))
+	return does(set("poisoned", "field", fmt.Sprintf(`"%d"`, i)), sleep(250*time.Millisecond))
 })
 
 // comeAndGo has healthy objects come, one after the other.
@@ -117,3 +144,211 @@ var everything = does(apply(Example("plain"), Poisoned("poisoned"), Verbose("ver
 	sleep(5*time.Second), set("plain", "field", `"other"`), set("verbose", "output", "5"), settle,
 	lift(false), apply(Example("another")), remove("plain"), remove("poisoned"), sleep(time.Minute),
 	lift(true), settle)
+
+// recovers notes that from now on nothing is refused, and lets more time pass than the longest
+// delay before it allows, which is the kubelet's. Nobody touches the object.
+func recovers(s *World) {
+	note("nothing-is-refused")(s)
+	s.allowed = s.History().Now()
+	s.Sleep(max(delay(reached(10*time.Minute)), longestKubeletDelay) + time.Minute)
+}
+
+var (
+	relaxed  = does(sleep(2*time.Minute), apply(crd), recovers)
+	answered = does(sleep(10*time.Minute), back, recovers)
+)
+
+// step is something that happens.
+type step = func(*World)
+
+// does has steps happen one after the other.
+func does(steps ...step) step {
+	return func(s *World) {
+		for _, happen := range steps {
+			happen(s)
+		}
+	}
+}
+
+// times has steps happen so often, each with its number from 0.
+func times(n int, nth func(i int) step) step {
+	return func(s *World) {
+		for i := range n {
+			nth(i)(s)
+		}
+	}
+}
+
+func settle(s *World) { s.Settle() }
+
+func sleep(d time.Duration) step { return func(s *World) { s.Sleep(d) } }
+
+// stop has the operator start anew, as for a certificate.
+func stop(s *World) { s.Stop(Operator) }
+
+// apply has a user apply objects, one after the other.
+func apply(objs ...client.Object) step {
+	return func(s *World) {
+		for _, o := range objs {
+			s.Apply(o.DeepCopyObject().(client.Object))
+		}
+	}
+}
+
+// applied is an object, and time.
+func applied(o client.Object, d time.Duration) step { return does(apply(o), sleep(d)) }
+
+// note applies an object that nobody looks at: properties that measure time judge by the time of
+// the last event.
+func note(name string) step {
+	return apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}})
+}
+
+func remove(name string) step { return func(s *World) { s.Remove(Example(name)) } }
+
+// edit has a user change an object by a merge patch. A user to whom a webhook does not answer tries
+// again later; if the object is not there, there is nothing to edit.
+func edit(name, patch string, args ...any) step {
+	return func(s *World) {
+		for {
+			change := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, patch, args...))
+			switch err := s.Client().Patch(s.Context(), Example(name), change); {
+			case apierrors.IsInternalError(err):
+				s.Sleep(10 * time.Second)
+			case client.IgnoreNotFound(err) != nil:
+				panic(fmt.Sprintf("editing %s: %v", name, err))
+			default:
+				return
+			}
+		}
+	}
+}
+
+// set changes a field of an object's spec. The value is JSON.
+func set(name, field, value string) step { return edit(name, `{"spec":{%q:%s}}`, field, value) }
+
+// release takes all finalizers off by force.
+func release(name string) step { return edit(name, `{"metadata":{"finalizers":null}}`) }
+
+// beat is another writer's n-th heartbeat on an object.
+func beat(name string, n int) step {
+	return edit(name, `{"metadata":{"annotations":{"example.com/beat":"%d"}}}`, n)
+}
+
+// beats has another writer at work on an object, once a period.
+func beats(name string, n int, period time.Duration) step {
+	return times(n, func(i int) step { return does(beat(name, i), sleep(period)) })
+}
+
+// lateBeats has another object change every few seconds, so that there are events with which the
+// watch can end.
+func lateBeats(name string, n int, period time.Duration) step {
+	return times(n, func(i int) step { return does(sleep(period), beat(name, i)) })
+}
+
+// foreignFinalizer is another controller's.
+const foreignFinalizer = "example.com/held"
+
+// hold has another controller put its finalizer on an object at the moment when the operator does.
+func hold(s *World) {
+	const held = "held"
+	s.Apply(Example(held))
+	s.read(s.History())
+	all := append(s.named(held).Value().Finalizers, foreignFinalizer)
+	edit(held, `{"metadata":{"finalizers":["%s"]}}`, strings.Join(all, `","`))(s)
+}
+
+// mirror is a program that counts children in an annotation of their object.
+func mirror(ctx context.Context, config *rest.Config) error {
+	c, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	w, err := c.Resource(throttle.Children).Watch(ctx, metav1.ListOptions{LabelSelector: throttle.ParentLabel})
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	children := map[string]int{}
+	for e := range w.ResultChan() {
+		child, ok := e.Object.(*unstructured.Unstructured)
+		if !ok || e.Type != watch.Added {
+			continue
+		}
+		parent := child.GetName()[:strings.LastIndex(child.GetName(), "-")]
+		children[parent]++
+		change := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.com/children":"%d"}}}`, children[parent])
+		if _, err := c.Resource(throttle.Examples).Namespace(child.GetNamespace()).
+			Patch(ctx, parent, types.MergePatchType, change, metav1.PatchOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Faults. Each set is a function, as every run needs fresh ones.
+
+type faults = func() []fault.Fault
+
+// Parts of a world into which faults are injected.
+var operator, its, patches = fault.In(Operator), fault.OfKind("KopfExample"), fault.OnVerb("patch")
+
+// everyFault is all that the harness knows to do to an operator of this kind in its cluster, and to
+// the call log outside. It has no work queue and no lease, and what a proxy writes into the call
+// log twice says nothing of it.
+func everyFault() []fault.Fault {
+	return []fault.Fault{
+		fault.StaleCache(30 * time.Second), fault.MissedStates(30*time.Second, operator), fault.DroppedWatch(operator),
+		fault.Relist(operator), fault.Expired(operator), fault.StaleServer(10 * time.Second), fault.Crash(Operator),
+		fault.Restart(Operator), fault.Pause(Operator, time.Second), fault.LostReply(operator), fault.Conflict(),
+		fault.ServerError(operator), fault.Unreachable(time.Minute, operator),
+		fault.Rejected("this cannot be written now", operator, its), fault.Forbidden(time.Minute, operator),
+		fault.WebhookDown(time.Minute), fault.SlowEffect(time.Minute), fault.FailedEffect(),
+	}
+}
+
+func crash() []fault.Fault     { return []fault.Fault{fault.Crash(Operator)} }
+func restart() []fault.Fault   { return []fault.Fault{fault.Restart(Operator)} }
+func conflict() []fault.Fault  { return []fault.Fault{fault.Conflict()} }
+func lagging() []fault.Fault   { return []fault.Fault{fault.StaleCache(lag)} }
+func lostReply() []fault.Fault { return []fault.Fault{fault.LostReply(operator)} }
+
+// relists have the operator list anew.
+func relists() []fault.Fault {
+	return []fault.Fault{fault.DroppedWatch(operator), fault.Relist(operator), fault.Expired(operator)}
+}
+
+// late are what may become of a watch: it ends, or it trails.
+func late() []fault.Fault { return lateBy(lag)() }
+
+func lateBy(lag time.Duration) faults {
+	return func() []fault.Fault { return append(relists(), fault.StaleCache(lag, operator)) }
+}
+
+// failing are writes to objects that fail once, or are not heard of again; failingFor are those of
+// one object.
+func failing() []fault.Fault      { return failingIn(operator, its, patches) }
+func failingPatch() []fault.Fault { return failing()[:1] }
+
+func failingFor(name string) faults {
+	return func() []fault.Fault { return failingIn(fault.Named("default/"+name), operator, its, patches) }
+}
+
+func failingIn(scopes ...fault.Scope) []fault.Fault {
+	return []fault.Fault{fault.ServerError(scopes...), fault.LostReply(scopes...)}
+}
+
+// nuisances are faults wherever the case is not about them: the watch trails and ends, and some
+// writes fail or are not heard of again. Where handlers write to the object too, only the former: a
+// handler that fails is called again by its own policy, and that is written down.
+func nuisances() []fault.Fault { return append(late(), failing()...) }
+
+// troubles are nuisances of which only one object's writes fail.
+func troubles(name string) faults {
+	return func() []fault.Fault { return append(late(), failingFor(name)()...) }
+}
+
+func failingWatch() []fault.Fault {
+	return append(relists(), fault.ServerError(operator, fault.OnVerb("list")),
+		fault.Forbidden(time.Minute, operator, its), fault.Unreachable(time.Minute, operator))
+}
