@@ -112,8 +112,7 @@ func (r *Record) noEnd() error {
 	return nil
 }
 
-// noZombie: an incarnation that does not watch any more, and does not ask to, ends within 5
-// s.
+// noZombie: an incarnation that does not watch any more, and does not ask to, ends within 5 s.
 func (r *Record) noZombie() error {
 	for _, i := range r.incarnations {
 		if !i.Over && i.deaf != 0 && r.now > i.deaf+5*second {
@@ -129,7 +128,7 @@ func (r *Record) oncePerIncarnation(o *example) error {
 		same := func(before call) bool { return before.change == c.change && before.incarnation == c.incarnation }
 		if slices.ContainsFunc(o.calls[:i], same) {
 			return fmt.Errorf("incarnation %d of the operator called a handler of %s twice for generation %d",
-				c.incarnation, o.Ref.Name, c.generation)
+				c.incarnation, o, c.generation)
 		}
 	}
 	return nil
@@ -145,17 +144,17 @@ func (r *Record) keepsToTheKubelet() error {
 	return nil
 }
 
-// isolated: what an object whose name begins with "healthy" needs is done within the batch
-// window and what calls take, from the event on that says it.
+// isolated: what an object whose name begins with "healthy" needs is done within the batch window
+// and what calls take, from the event on that says it.
 func (r *Record) isolated(o *example) error {
 	const calls = 4 * leg // the end of the last one, an intent there and back, and the way to the call log
 	switch {
 	case !strings.HasPrefix(o.Ref.Name, "healthy") || !o.Exists():
 	case o.heard > 0 && len(o.writes) == 0 && r.now > o.heard+window+leg:
-		return fmt.Errorf("nothing has been written to %s %v after the operator heard of it", o.Ref.Name, r.now-o.heard)
+		return fmt.Errorf("nothing has been written to %s %v after the operator heard of it", o, r.now-o.heard)
 	case o.ready > 0 && len(o.calls) == 0 && r.now > o.ready+window+calls:
 		return fmt.Errorf("the handler of %s has not been called %v after the event that says that it can be",
-			o.Ref.Name, r.now-o.ready)
+			o, r.now-o.ready)
 	}
 	return nil
 }
@@ -165,7 +164,7 @@ func (r *Record) isolated(o *example) error {
 func (r *Record) newest(o *example) error {
 	for _, c := range o.calls {
 		if newer := o.asked[c.generation:]; len(newer) > 0 && c.at > newer[0]+soon {
-			return fmt.Errorf("the handler of %s was called for generation %d, %v after that was replaced", o.Ref.Name,
+			return fmt.Errorf("the handler of %s was called for generation %d, %v after that was replaced", o,
 				c.generation, c.at-newer[0])
 		}
 	}
@@ -176,7 +175,7 @@ func (r *Record) newest(o *example) error {
 func (r *Record) effectOnce(o *example) error {
 	for _, c := range o.calls {
 		if n := o.made(c.change); n > 1 {
-			return fmt.Errorf("the handler of %s has made %d children for generation %d", o.Ref.Name, n, c.generation)
+			return fmt.Errorf("the handler of %s has made %d children for generation %d", o, n, c.generation)
 		}
 	}
 	return nil
@@ -196,27 +195,27 @@ func (r *Record) calledOnce(o *example) error {
 		since := r.incarnations[before.incarnation-1 : c.incarnation]
 		if since[0].failed < before.at && !slices.ContainsFunc(since[:len(since)-1], (*incarnation).blameless) {
 			return fmt.Errorf("the handler of %s was called again for generation %d, %v after the last time",
-				o.Ref.Name, c.generation, c.at-before.at)
+				o, c.generation, c.at-before.at)
 		}
 	}
 	return nil
 }
 
-// notVanished: no handler is called for an object that is not there any more, and was not
-// while the operator asked.
+// notVanished: no handler is called for an object that is not there any more, and was not while the
+// operator asked.
 func (r *Record) notVanished(o *example) error {
 	at, gone := o.Removed()
 	for _, c := range o.calls {
 		if late := c.at - at; gone && late > 2*leg {
-			return fmt.Errorf("the handler of %s was called for generation %d, %v after it had gone", o.Ref.Name,
+			return fmt.Errorf("the handler of %s was called for generation %d, %v after it had gone", o,
 				c.generation, late)
 		}
 	}
 	return nil
 }
 
-// insists: a write that was answered with 429 or 5xx is sent again within a second, until
-// that has been so three times in a row.
+// insists: a write that was answered with 429 or 5xx is sent again within a second, until that has
+// been so three times in a row.
 func (r *Record) insists(o *example) error {
 	const again = 2*second + leg // 429 says when, which is in a second
 	row := 0
@@ -231,7 +230,7 @@ func (r *Record) insists(o *example) error {
 		}
 		if row < 3 && r.now > w.heard+again && !slices.ContainsFunc(o.writes[i+1:], same) {
 			return fmt.Errorf("at %s a write to %s was answered with %d, and not sent again",
-				history.Clock(w.request.At), o.Ref.Name, w.code)
+				history.Clock(w.request.At), o, w.code)
 		}
 	}
 	return nil
@@ -245,7 +244,7 @@ func (r *Record) noFailure(o *example) error {
 		soon := func(at history.Time) bool { return w.heard <= at && at <= w.heard+window+leg }
 		if w.code == 409 && o.Exists() && r.now > w.heard+window+leg && !slices.ContainsFunc(o.reads, soon) {
 			return fmt.Errorf("at %s a write to %s was answered with 409, and %v later nobody had looked why",
-				history.Clock(w.heard), o.Ref.Name, window+leg)
+				history.Clock(w.heard), o, window+leg)
 		}
 	}
 	return nil
@@ -255,7 +254,7 @@ func (r *Record) noFailure(o *example) error {
 func (r *Record) called(o *example) error {
 	for _, c := range r.due(o) {
 		if o.made(c) == 0 {
-			return fmt.Errorf("no handler has made a child for generation %d of %s", c.generation, o.Ref.Name)
+			return fmt.Errorf("no handler has made a child for generation %d of %s", c.generation, o)
 		}
 	}
 	return nil
@@ -268,7 +267,7 @@ func (r *Record) handled(o *example) error {
 	}
 	for _, c := range r.due(o) {
 		if !r.shows(o, c) {
-			return fmt.Errorf("the status of %s does not show what its handler has made for generation %d", o.Ref.Name,
+			return fmt.Errorf("the status of %s does not show what its handler has made for generation %d", o,
 				c.generation)
 		}
 	}
@@ -298,15 +297,14 @@ func handledWithin(patience time.Duration) func(*Record, *example) error {
 			until = o.children[i].at
 		}
 		if late := until - o.asked[g-1]; g > 1 && late > patience {
-			return fmt.Errorf("%v after generation %d of %s came to be, no handler had made a child for it", late, g,
-				o.Ref.Name)
+			return fmt.Errorf("%v after generation %d of %s came to be, no handler had made a child for it", late, g, o)
 		}
 		return nil
 	}
 }
 
-// neverSilent: when a write was refused for good, the object or an Event about it says so
-// before the operator tries again; if it does not try again, within ten seconds.
+// neverSilent: when a write was refused for good, the object or an Event about it says so before
+// the operator tries again; if it does not try again, within ten seconds.
 func (r *Record) neverSilent(o *example) error {
 	for _, refused := range o.refused {
 		at := refused.heard + 10*second
@@ -316,14 +314,14 @@ func (r *Record) neverSilent(o *example) error {
 		if r.now >= at && !r.reports(o, refused.message, at) {
 			return fmt.Errorf("at %s a write to %s was refused, "+
 				"and %v later nothing on or about the object says so: %s",
-				history.Clock(refused.heard), o.Ref.Name, at-refused.heard, refused.message)
+				history.Clock(refused.heard), o, at-refused.heard, refused.message)
 		}
 	}
 	return nil
 }
 
-// actionable: for 95 % of the time from a second after the first refusal, the object or an
-// Event about it says what is refused and where, as long as it is refused. It is judged at the end.
+// actionable: for 95 % of the time from a second after the first refusal, the object or an Event
+// about it says what is refused and where, as long as it is refused. It is judged at the end.
 func (r *Record) actionable(o *example) error {
 	if !r.over || len(o.refused) == 0 {
 		return nil
@@ -338,8 +336,7 @@ func (r *Record) actionable(o *example) error {
 	}
 	said := to - event + o.Held(from, event, func(s *object) bool { return strings.Contains(s.says(), message) })
 	if all := to - from; said < all*95/100 {
-		return fmt.Errorf("for %v of %v nothing on or about %s said what was refused: %s", all-said, all, o.Ref.Name,
-			message)
+		return fmt.Errorf("for %v of %v nothing on or about %s said what was refused: %s", all-said, all, o, message)
 	}
 	return nil
 }
@@ -348,8 +345,7 @@ func (r *Record) actionable(o *example) error {
 func (r *Record) keepsForeign(o *example) error {
 	has := func(s view.State[object]) bool { return slices.Contains(s.Value.Finalizers, foreignFinalizer) }
 	if o.Exists() && slices.ContainsFunc(o.States, has) && !has(*o.Latest()) {
-		return fmt.Errorf("%s has lost the finalizer of another controller; it has %v", o.Ref.Name,
-			o.Value().Finalizers)
+		return fmt.Errorf("%s has lost the finalizer of another controller; it has %v", o, o.Value().Finalizers)
 	}
 	return nil
 }

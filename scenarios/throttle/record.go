@@ -31,10 +31,9 @@ type Record struct {
 	byUID        map[types.UID]*example
 	incarnations []*incarnation
 	injected     []history.Time // faults
-	// over is set when the workload has come to its end, faulty while faults are injected.
-	over, faulty bool
-	// allowed is since when nothing is refused any more, measured from when on attempts are judged;
-	// 0 while the workload has not come to that.
+	over         bool           // the workload has come to its end
+	// allowed is since when nothing is refused any more, measured since when faults have no effect
+	// any more; 0 while the workload has not come to that.
 	allowed, measured history.Time
 }
 
@@ -75,6 +74,8 @@ type example struct {
 	calling  bool
 }
 
+func (o *example) String() string { return o.Ref.Name }
+
 // change is what a handler is called for: once.
 type change struct {
 	generation int64
@@ -112,10 +113,12 @@ func (i *incarnation) blameless() bool {
 // NewRecord returns the record of a run that has not begun, with these handlers.
 func NewRecord(handlers ...string) *Record {
 	v := view.New()
-	return &Record{handlers: handlers, view: v, byUID: map[types.UID]*example{},
+	return &Record{
+		handlers: handlers, view: v, byUID: map[types.UID]*example{},
 		objects:  view.Follow[object](v, history.Ref{Kind: "KopfExample"}),
 		children: view.Follow[metav1.PartialObjectMetadata](v, history.Ref{Kind: "ConfigMap"}),
-		signs:    view.Follow[corev1.Event](v, history.Ref{Kind: "Event"})}
+		signs:    view.Follow[corev1.Event](v, history.Ref{Kind: "Event"}),
+	}
 }
 
 // read takes in what is new.

@@ -16,7 +16,7 @@ import (
 func Table() matrix.Table[throttle.Variant] {
 	return matrix.Table[throttle.Variant]{
 		Variants: throttle.Variants(), Fixed: throttle.V4, Predictions: predictions(), Situations: situations(),
-		Cases: slices.Concat(repetition(), schedules(), neighbours(), openness(), arrival(), effects(), answers()),
+		Cases: slices.Concat(repetition(), schedules(), neighbours(), openness(), arrival(), effects()),
 	}
 }
 
@@ -30,14 +30,12 @@ func notes(why, names string) because {
 	return matrix.Because(why, matrix.Names[throttle.Variant](names)...)
 }
 
-// row is a case that the variants of these names fail.
+// row is a case that the variants of these names fail. The reasons are those of the page's notes,
+// and those for which variants are not run.
 func row(name string, w workload, f faults, property, fail string, why ...because) matrix.Case[throttle.Variant] {
-	c := matrix.Case[throttle.Variant]{Name: name, Workload: w, Faults: f, Property: property,
-		Fail: matrix.Names[throttle.Variant](fail)}
-	if len(why) > 0 {
-		c.Notes = why[0]
-	}
-	return c
+	why = append(why, nil, nil)
+	return matrix.Case[throttle.Variant]{Name: name, Workload: w, Faults: f, Property: property,
+		Fail: matrix.Names[throttle.Variant](fail), Notes: why[0], NotRun: why[1]}
 }
 
 // Variants that often fail together: all but the fixed one, those that do not throttle, and those
@@ -100,18 +98,16 @@ func repetition() cases {
 
 // schedules are the cases about delays, also while faults are injected, and when they have ended.
 func schedules() (out cases) {
+	notRun := notes("it has no delays of its own", never)
+	notRun["V1"] = "its delays are the kubelet's, see “once an incarnation”"
 	out = cases{
 		row("on schedule in spite of crashes", of(terse, applied(Verbose("wordy", wordy), whole)), crash, scheduled,
-			"V2 V1+V2"),
+			"V2 V1+V2", nil, notRun),
 		row("on schedule, restarted every five minutes", of(terse, does(applied(Verbose("wordy", wordy), dwell), stop,
-			sleep(dwell), stop, sleep(dwell), stop, sleep(time.Minute))), late, scheduled, "V2 V1+V2"),
+			sleep(dwell), stop, sleep(dwell), stop, sleep(time.Minute))), late, scheduled, "V2 V1+V2", nil, notRun),
 		row("delays begin anew", of(terse, does(applied(Verbose("relapsed", wordy), dwell),
 			set("relapsed", "output", "5"), sleep(dwell), set("relapsed", "output", "2000"), sleep(dwell))), relists,
-			startsOver, ""),
-	}
-	for i := range out {
-		out[i].NotRun = notes("it has no delays of its own", never)
-		out[i].NotRun["V1"] = "its delays are the kubelet's, see “once an incarnation”"
+			startsOver, "", nil, notRun),
 	}
 	forgets := notes("its delays are in memory only, so a restart begins them anew", "V2 V1+V2")
 	add := func(class string, f faults, fail string, why ...because) {
@@ -160,28 +156,25 @@ func openness() cases {
 
 // arrival are the cases about whether an object is handled in the end.
 func arrival() cases {
-	mends := row("an edit makes it legal", of(asReported, mended(4*time.Minute, dwell)), lateBy(2*time.Second),
-		handledSoon, "V1 V2 V1+V2")
-	mendsLate := row("an edit after ten minutes", of(asReported, mended(620*time.Second, dwell+10*time.Second)),
-		lateBy(2*time.Second), handledAtAll, "V2 V1+V2")
-	mends.NotRun = notes("it goes round and round, and so comes by in time", "V0a V0c")
-	mendsLate.NotRun = mends.NotRun
-	back := row("recovers when the webhook is back", of(silentQuiet, answered), lateBy(2*time.Second), recovered,
-		waiting, notes(otherwise, "V3"))
-	back.NotRun = notes("it tries twice a second, as in the column before this one", "V0c")
+	goesRound := notes("it goes round and round, and so comes by in time", "V0a V0c")
 	return cases{
 		row("recovers without an event", of(quiet, oneEdited), failingPatch, called, waiting,
 			notes("legal names end the reported refusal, but a write can fail for another reason", "V3")),
 		row("status refused for a while", of(quiet, does(apply(terseStatus, Example("refused")), sleep(dwell),
 			apply(crd), settle)), nuisances, handled, faulty),
-		mends, mendsLate,
+		row("an edit makes it legal", of(asReported, mended(4*time.Minute, dwell)), lateBy(2*time.Second), handledSoon,
+			"V1 V2 V1+V2", nil, goesRound),
+		row("an edit after ten minutes", of(asReported, mended(620*time.Second, dwell+10*time.Second)),
+			lateBy(2*time.Second), handledAtAll, "V2 V1+V2", nil, goesRound),
 		row("recovers when a webhook allows it", of(denyingQuiet, does(apply(Example("denied")), sleep(time.Minute),
 			lift(true), recovers)), lateBy(2*time.Second), recovered, waiting, notes(otherwise, "V3")),
-		back,
+		row("recovers when the webhook is back", of(silentQuiet, answered), lateBy(2*time.Second), recovered, waiting,
+			notes(otherwise, "V3"), notes("it tries twice a second, as in the column before this one", "V0c")),
 	}
 }
 
-// effects are the cases about whether everything happens once where writes do work.
+// effects are the cases about whether everything happens once where writes do work, and about
+// answers of the API server.
 func effects() cases {
 	return cases{
 		row("effect once, crash", of(quiet, oneEdited), crash, effectOnce, faulty),
@@ -190,6 +183,13 @@ func effects() cases {
 		row("effect once, stale watch", watched, lagging, effectOnce, faulty),
 		row("called once, stale watch", watched, lagging, neverAgain, faulty),
 		row("a foreign finalizer", of(quiet, does(hold, sleep(dwell))), lagging, keepsForeign, faulty),
+
+		row("called once, somebody else writes first", raced, conflict, neverAgain, ""),
+		row("a conflict is no failure", raced, conflict, noFailure, ""),
+		row("called once, the server fails", failed, failingPatch, neverAgain, "V0c V1"),
+		row("server errors are retried in the client", failed, failingPatch, insists, faulty),
+		row("no handler for what has vanished", of(quiet, does(apply(Example("forced")), sleep(time.Second),
+			remove("forced"), release("forced"), sleep(dwell))), lagging, notVanished, faulty),
 		{
 			Name: "every fault", Faults: everyFault, Property: effectOnce,
 			New: func(v throttle.Variant, faults ...fault.Fault) func(*sim.World) {
@@ -205,28 +205,18 @@ func effects() cases {
 var ofEverything = []string{bounded, scheduled, noEnd, effectOnce, calledOnce, notVanished, keepsForeign, noZombie,
 	handled}
 
-// answers are the cases about answers of the API server.
-func answers() cases {
-	return cases{
-		row("called once, somebody else writes first", raced, conflict, neverAgain, ""),
-		row("a conflict is no failure", raced, conflict, noFailure, ""),
-		row("called once, the server fails", failed, failingPatch, neverAgain, "V0c V1"),
-		row("server errors are retried in the client", failed, failingPatch, insists, faulty),
-		row("no handler for what has vanished", of(quiet, does(apply(Example("forced")), sleep(time.Second),
-			remove("forced"), release("forced"), sleep(dwell))), lagging, notVanished, faulty),
-	}
-}
-
 // predictions were made from reading the code, before anything ran.
 func predictions() (out []matrix.Prediction[throttle.Variant]) {
 	const thread = "https://github.com/zalando-incubator/kopf/pull/350"
 	add := func(link, name string, v throttle.Variant, fails bool, says string) {
-		out = append(out, matrix.Prediction[throttle.Variant]{Says: says, Case: name, Variant: v, Fails: fails, Link: link})
+		p := matrix.Prediction[throttle.Variant]{Says: says, Case: name, Variant: v, Fails: fails, Link: link}
+		out = append(out, p)
 	}
 	const name, recovers = "bounded, long name", "recovers without an event"
 	add("", name, throttle.V0a, true, "a handler's own writes to the object make the hot loop go round")
 	add("", "bounded in a storm of events", throttle.V0b, true, "so do another writer's heartbeats")
-	add("", "bounded, a child is mirrored", throttle.V0b, true, "so does a child's state that is mirrored onto the object")
+	add("", "bounded, a child is mirrored", throttle.V0b, true,
+		"so does a child's state that is mirrored onto the object")
 	add("", "bounded, lists anew", throttle.V0b, true, "so do lists that are made anew")
 	add("", recovers, throttle.V0b, true, "if nothing writes, the object is dropped after one failure")
 	add("", name, throttle.V0b, false, "and then there is no hot loop")

@@ -1,4 +1,4 @@
-// This file holds what happens in the cases: workloads, the steps that they are made of, and faults.
+// This file holds what happens in the cases: workloads, the steps that they consist of, and faults.
 
 package throttle
 
@@ -64,10 +64,10 @@ var (
 	legal      = Setting{Handlers: []string{short}, Echo: true}
 	legalEarly = Setting{Handlers: []string{short}, Echo: true, Early: true}
 	quiet      = Setting{Handlers: []string{short}}
-	// mirrored has somebody show on each object how many children it has.
+	// mirrored has somebody show on each object how many children it has, lively a webhook that
+	// lets everything pass to begin with.
 	mirrored = Setting{Handlers: []string{long, short}, Before: func(s *World) { s.Run("mirror", mirror) }}
-	// lively has handlers of both kinds, and a webhook that lets everything pass to begin with.
-	lively = Setting{Handlers: []string{long, short}, Before: does(denyForeign, lift(true))}
+	lively   = Setting{Handlers: []string{long, short}, Before: does(denyForeign, lift(true))}
 )
 
 // Settings in which something is refused from the start: by a webhook, by one that closes the
@@ -88,11 +88,12 @@ var (
 	outgrown     = Setting{Handlers: []string{short}, Echo: true, Before: grown, Early: true}
 )
 
-// storm has another writer change an object four times a second, edits its spec.
+// storm has another writer change an object four times a second.
 func storm(o *unstructured.Unstructured) step {
 	return does(apply(o), beats(o.GetName(), 44, 250*time.Millisecond))
 }
 
+// edits has a user change its spec as often.
 var edits = times(24, func(i int) step {
 	return does(set("poisoned", "field", fmt.Sprintf(`"%d"`, i)), sleep(250*time.Millisecond))
 })
@@ -119,12 +120,8 @@ var oneEdited = does(apply(Example("plain")), settle, set("plain", "field", `"ot
 
 // refusedUnderFaults has an object whose progress is refused, and another writer at work on it.
 // Faults end after a while.
-var refusedUnderFaults = does(
-	func(s *World) { s.faulty = true },
-	apply(Verbose("wordy", wordy)), beats("wordy", 60, time.Second),
-	func(s *World) { s.EndFaults() },
-	sleep(lag),
-	func(s *World) { s.faulty, s.measured = false, s.History().Now() },
+var refusedUnderFaults = does(apply(Verbose("wordy", wordy)), beats("wordy", 60, time.Second),
+	func(s *World) { s.EndFaults() }, sleep(lag), func(s *World) { s.measured = s.History().Now() },
 	beats("wordy", 100, 20*time.Second))
 
 // mended is poisoned until its spec is edited, after some time.
@@ -153,6 +150,8 @@ func recovers(s *World) {
 	s.Sleep(max(delay(reached(10*time.Minute)), longestKubeletDelay) + time.Minute)
 }
 
+// relaxed and answered are times of refusal that end: by the schema of before, and by a webhook
+// that is back.
 var (
 	relaxed  = does(sleep(2*time.Minute), apply(crd), recovers)
 	answered = does(sleep(10*time.Minute), back, recovers)
@@ -179,12 +178,10 @@ func times(n int, nth func(i int) step) step {
 	}
 }
 
-func settle(s *World) { s.Settle() }
-
-func sleep(d time.Duration) step { return func(s *World) { s.Sleep(d) } }
-
 // stop has the operator start anew, as for a certificate.
-func stop(s *World) { s.Stop(Operator) }
+func stop(s *World)              { s.Stop(Operator) }
+func settle(s *World)            { s.Settle() }
+func sleep(d time.Duration) step { return func(s *World) { s.Sleep(d) } }
 
 // apply has a user apply objects, one after the other.
 func apply(objs ...client.Object) step {
@@ -204,8 +201,6 @@ func note(name string) step {
 	return apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}})
 }
 
-func remove(name string) step { return func(s *World) { s.Remove(Example(name)) } }
-
 // edit has a user change an object by a merge patch. A user to whom a webhook does not answer tries
 // again later; if the object is not there, there is nothing to edit.
 func edit(name, patch string, args ...any) step {
@@ -224,11 +219,11 @@ func edit(name, patch string, args ...any) step {
 	}
 }
 
-// set changes a field of an object's spec. The value is JSON.
+// set changes a field of an object's spec, to what is given as JSON. release takes all finalizers
+// off by force.
 func set(name, field, value string) step { return edit(name, `{"spec":{%q:%s}}`, field, value) }
-
-// release takes all finalizers off by force.
-func release(name string) step { return edit(name, `{"metadata":{"finalizers":null}}`) }
+func release(name string) step           { return edit(name, `{"metadata":{"finalizers":null}}`) }
+func remove(name string) step            { return func(s *World) { s.Remove(Example(name)) } }
 
 // beat is another writer's n-th heartbeat on an object.
 func beat(name string, n int) step {

@@ -39,22 +39,16 @@ const (
 type World struct {
 	*sim.World
 	*Record
-	// policy is the webhook of the settings that have one.
-	policy *policy
+	policy *policy // nil in a setting without one
 }
 
 // Setting is what differs between worlds before anything happens.
 type Setting struct {
-	// Handlers by name, called in this order.
-	Handlers []string
-	// Echo has handlers write to the object that they are called for.
-	Echo bool
-	// Workers is the operator's cap; 0 for none.
-	Workers int
-	// Before is what happens before the operator starts; nil for nothing.
-	Before func(*World)
-	// Early has faults injected from the start, where nothing is written later.
-	Early bool
+	Handlers []string     // by name, called in this order
+	Echo     bool         // handlers write to the object that they are called for
+	Workers  int          // the operator's cap; 0 for none
+	Before   func(*World) // what happens before the operator starts; nil for nothing
+	Early    bool         // faults are injected from the start, where nothing is written later
 }
 
 // Begin installs the kind and starts the operator; it applies nothing but what the setting says.
@@ -231,11 +225,10 @@ func (p *policy) judge(_ context.Context, req admission.Request) admission.Respo
 	return p.rule(req.SubResource, o.Annotations)
 }
 
-// away and back have nobody answer, and somebody who lets everything pass.
-func away(s *World) { s.policy.away = true }
-func back(s *World) { s.policy.away, s.policy.lifted = false, true }
-
-// lift lets everything pass or not.
+// away and back have nobody answer, and somebody who lets everything pass; lift lets everything
+// pass or not.
+func away(s *World)         { s.policy.away = true }
+func back(s *World)         { s.policy.away, s.policy.lifted = false, true }
 func lift(lifted bool) step { return func(s *World) { s.policy.lifted = lifted } }
 
 // schema is what the schema of the kind says of some fields.
