@@ -344,7 +344,7 @@ func (r *Record) actionable(o *example) error {
 // keepsForeign: a finalizer that somebody else put on an object stays there.
 func (r *Record) keepsForeign(o *example) error {
 	has := func(s view.State[object]) bool { return slices.Contains(s.Value.Finalizers, foreignFinalizer) }
-	if o.Exists() && slices.ContainsFunc(o.States, has) && !has(*o.Latest()) {
+	if r.foreign && o.Exists() && slices.ContainsFunc(o.States, has) && !has(*o.Latest()) {
 		return fmt.Errorf("%s has lost the finalizer of another controller; it has %v", o, o.Value().Finalizers)
 	}
 	return nil

@@ -32,6 +32,7 @@ type Record struct {
 	incarnations []*incarnation
 	injected     []history.Time // faults
 	over         bool           // the workload has come to its end
+	foreign      bool           // another controller has put its finalizer on an object
 	// allowed is since when nothing is refused any more, measured since when faults have no effect
 	// any more; 0 while the workload has not come to that.
 	allowed, measured history.Time

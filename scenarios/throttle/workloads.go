@@ -251,6 +251,7 @@ func hold(s *World) {
 	s.read(s.History())
 	all := append(s.named(held).Value().Finalizers, foreignFinalizer)
 	edit(held, `{"metadata":{"finalizers":["%s"]}}`, strings.Join(all, `","`))(s)
+	s.foreign = true
 }
 
 // mirror is a program that counts children in an annotation of their object.
