@@ -1,5 +1,5 @@
-// This file holds the properties, by name, with their numbers. Those of how soon something is tried
-// again are in backoff.go.
+// This file holds the properties, by name. Those of how soon something is tried again are in
+// backoff.go.
 
 package throttle
 
