@@ -58,7 +58,7 @@ func rollout(s *World) {
 	s.Settle()
 	s.Runs("dev", "v2")
 	s.Settle()
-	s.delivers(1)
+	delivers(1)(s)
 }
 
 func BenchmarkSettledPromotion(b *testing.B) {

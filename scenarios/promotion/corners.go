@@ -5,6 +5,7 @@ package promotion
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -12,8 +13,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/wavetank/wavetank/controllers/promotion"
-	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
-	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 )
 
@@ -21,19 +20,24 @@ import (
 // delivery to everywhere.
 type corner struct {
 	name    string
-	happens func(*World)
+	fails   string // the variants by which a revision then takes effect too often
+	happens act
 }
 
 // turn plays a corner and lets everything be delivered.
 func (c corner) turn(s *World) {
 	c.happens(s)
 	s.Settle()
-	s.delivers(len(s.Environments) - 1)
+	delivers(len(s.Environments) - 1)(s)
 }
 
 // anyCorner draws one of them.
 func anyCorner(s *World) {
 	corners[sim.Draw(s.World, "corner", rapid.IntRange(0, len(corners)-1))].turn(s)
+}
+
+func cornerOf(name string) corner {
+	return corners[slices.IndexFunc(corners, func(c corner) bool { return c.name == name })]
 }
 
 // Names of corners that the table has to tell from the others.
@@ -44,147 +48,65 @@ const (
 )
 
 var corners = []corner{
-	{"nothing out of the ordinary", func(s *World) { s.Runs("dev", "v2") }},
-	{"ready some time after the revision", func(s *World) {
-		s.Struggles("dev", "v2")
+	{"nothing out of the ordinary", "", runs("dev", "v2")},
+	{"ready some time after the revision", "V3", inTurn(struggles("dev", "v2"), func(s *World) {
 		s.Sleep(sim.Draw(s.World, "ready after",
 			rapid.SampledFrom([]time.Duration{5 * time.Millisecond, time.Second, 5 * time.Second})))
-		s.Runs("dev", "v2")
-	}},
-	{"dev flaps", func(s *World) {
-		s.Runs("dev", "v2")
-		s.Sleep(soon)
-		s.Struggles("dev", "v2")
-		s.Sleep(soon)
-		s.Runs("dev", "v2")
-	}},
-	{"ready without a revision", func(s *World) {
-		s.Runs("staging", "")
-		s.Runs("dev", "v2")
-	}},
-	{"dev moves on and back", func(s *World) {
-		s.Runs("dev", "v2")
-		s.Sleep(soon)
-		s.Runs("dev", "v3")
-		s.Settle()
-		s.Runs("dev", "v2")
-	}},
-	{"an environment is added", func(s *World) {
-		s.Apply(worlds.Namespace("canary"), App("canary"))
-		s.Runs("dev", "v2")
-		s.Sleep(soon)
-		s.Environments = []string{"dev", "canary", "staging"}
-		s.Apply(Pipeline(s.Environments...))
-	}},
-	{"environments change places", func(s *World) {
-		s.Apply(worlds.Namespace("prod"), App("prod"))
-		s.Environments = []string{"dev", "staging", "prod"}
-		s.Apply(Pipeline(s.Environments...))
-		s.Settle()
-		s.Runs("dev", "v2")
-		s.Sleep(soon)
-		s.Apply(Pipeline("dev", "prod", "staging"))
-	}},
-	reborn,
-	{"two pipelines over one application", func(s *World) {
-		s.Apply(named("twin", s.Environments...))
-		s.Runs("dev", "v2")
-	}},
-	{late, func(s *World) {
-		s.Environments = []string{"dev", "staging", "prod"}
-		for _, env := range s.Environments {
-			s.Apply(worlds.Namespace(second(env)))
-		}
-		s.Apply(worlds.Namespace("prod"), App("prod"), App("dev-2"), App("prod-2"),
-			doubled(Pipeline(s.Environments...), nil))
-		s.Runs("dev", "v2")
-		s.Runs("dev-2", "v2")
-		s.Sleep(time.Minute)
-		s.Apply(App("staging-2"))
-		s.Settle()
-		s.delivers(1)
-		s.Runs("staging-2", "v2")
-	}},
-	{ownPolicy, func(s *World) {
-		p := Pipeline(s.Environments...)
-		p.Spec.Environments[1].Promotion, p.Spec.Promotion = p.Spec.Promotion, nil
-		s.Apply(p)
-		s.Runs("dev", "v2")
-	}},
+	}, runs("dev", "v2"))},
+	{"dev flaps", "V3", inTurn(runs("dev", "v2"), sleep(soon), struggles("dev", "v2"), sleep(soon), runs("dev", "v2"))},
+	{"ready without a revision", "V3", inTurn(runs("staging", ""), runs("dev", "v2"))},
+	{"dev moves on and back", "V3", inTurn(runs("dev", "v2"), sleep(soon), runs("dev", "v3"), settle,
+		runs("dev", "v2"))},
+	{"an environment is added", "V3", inTurn(namespaces("canary"), appears("canary"), runs("dev", "v2"), sleep(soon),
+		goesThrough("dev", "canary", "staging"))},
+	{"environments change places", "", inTurn(namespaces("prod"), appears("prod"),
+		goesThrough("dev", "staging", "prod"), settle, runs("dev", "v2"), sleep(soon),
+		applies(Pipeline("dev", "prod", "staging")))},
+	{madeAgain, "V3 V7", inTurn(runs("dev", "v2"), sleep(soon), func(s *World) { s.Remove(Pipeline()) },
+		applies(Pipeline("dev", "staging")))},
+	{"two pipelines over one application", "", inTurn(applies(named("twin", "dev", "staging")), runs("dev", "v2"))},
+	{late, "V3 V7", inTurn(func(s *World) { s.Environments = []string{"dev", "staging", "prod"} },
+		namespaces("dev-2", "staging-2", "prod-2", "prod"), appears("prod", "dev-2", "prod-2"),
+		applies(doubled(Pipeline("dev", "staging", "prod"), nil)), runs("dev", "v2"), runs("dev-2", "v2"),
+		sleep(time.Minute), appears("staging-2"), settle, delivers(1), runs("staging-2", "v2"))},
+	{ownPolicy, "", inTurn(applies(policyOfStaging()), runs("dev", "v2"))},
 }
 
-// reborn deletes the pipeline, and makes it again under its name, while it is being promoted.
-var reborn = corner{madeAgain, func(s *World) {
-	s.Runs("dev", "v2")
-	s.Sleep(soon)
-	s.Remove(Pipeline())
-	s.Apply(Pipeline(s.Environments...))
-}}
-
-// named is a pipeline of another name.
-func named(name string, environments ...string) *v1alpha1.Pipeline {
-	p := Pipeline(environments...)
-	p.Name = name
-	return p
-}
-
-// isTold promotes by workload a CI, which acts on every Event that it sees.
-func isTold(s *World) {
-	s.Runs("dev", "v1")
-	s.Sleep(dwell)
-}
-
-func isToldAndSettles(s *World) {
-	isTold(s)
-	s.Settle()
-}
-
-// moves has people move the repository while it is not known what became of an order.
-func moves(s *World) {
-	s.Runs("dev", "v2")
-	s.Sleep(soon)
-	s.Apply(in("shop-moved", Pipeline("dev", "staging")))
-	s.Sleep(dwell)
-}
-
-// isCorrected names a repository that the forge does not have, and corrects it when the first order
-// has been refused.
-func isCorrected(s *World) {
-	s.outages.missing = "/repos/acme/shpo/"
-	s.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), worlds.Namespace("staging"), App("dev"), App("staging"),
-		in("shpo", Pipeline("dev", "staging")))
-	s.Runs("dev", "v1")
-	s.Sleep(time.Minute)
-	s.Apply(Pipeline("dev", "staging"))
-	s.Settle()
-}
-
-// losesForge takes the forge away for an hour while a promotion is under way.
-func losesForge(s *World) {
-	s.Runs("dev", "v2")
-	s.Sleep(soon)
-	s.outages.down = true
-	s.Sleep(time.Hour)
-	s.outages.down = false
-	s.Settle()
-}
-
-// goesThrough has dev run revisions before anybody has merged the first.
-func goesThrough(revisions ...string) func(*World) {
+// goesThrough gives the pipeline other environments.
+func goesThrough(environments ...string) act {
 	return func(s *World) {
-		for _, revision := range revisions {
-			s.Runs("dev", revision)
-			s.Settle()
-		}
+		s.Environments = environments
+		s.Apply(Pipeline(environments...))
 	}
 }
 
-// outdoes goes on to further revisions, and rollsBack takes dev back to what staging runs.
-var outdoes, rollsBack = goesThrough("v2", "v3", "v4"), goesThrough("v2", "v1")
+var (
+	// isTold promotes by workload a CI, which acts on every Event that it sees.
+	isTold           = inTurn(runs("dev", "v1"), sleep(dwell))
+	isToldAndSettles = inTurn(isTold, settle)
+
+	// moves has people move the repository while it is not known what became of an order.
+	moves = inTurn(runs("dev", "v2"), sleep(soon), applies(in("shop-moved", Pipeline("dev", "staging"))), sleep(dwell))
+	// losesForge takes the forge away for an hour while a promotion is under way.
+	losesForge = inTurn(runs("dev", "v2"), sleep(soon), func(s *World) { s.outages.down = true }, sleep(time.Hour),
+		func(s *World) { s.outages.down = false }, settle)
+	// outdoes goes on to further revisions before anybody has merged the first, and rollsBack takes
+	// dev back to what staging runs.
+	outdoes   = inTurn(runs("dev", "v2"), settle, runs("dev", "v3"), settle, runs("dev", "v4"), settle)
+	rollsBack = inTurn(runs("dev", "v2"), settle, runs("dev", "v1"), settle)
+	// isCorrected names a repository that the forge does not have, and corrects it when the first
+	// order has been refused.
+	isCorrected = inTurn(func(s *World) { s.outages.missing = "/repos/acme/shpo/" },
+		opensWith(in("shpo", Pipeline("dev", "staging")), "dev", "staging"), runs("dev", "v1"), sleep(time.Minute),
+		applies(Pipeline("dev", "staging")), settle)
+
+	kindsAreInstalled = inTurn(sleep(15*time.Second), func(s *World) { s.Install(crds) }, opens, runs("dev", "v1"),
+		sleep(dwell), settle)
+)
 
 // anyMoment draws one of the wrong moments.
 func anyMoment(s *World) {
-	moments := []func(*World){outdoes, rollsBack, moves, losesForge}
+	moments := []act{outdoes, rollsBack, moves, losesForge}
 	moments[sim.Draw(s.World, "moment", rapid.IntRange(0, len(moments)-1))](s)
 	s.Settle()
 }
@@ -204,34 +126,4 @@ func unprepared(w *sim.World, v promotion.Variant) *World {
 		return mgr.Start(ctx)
 	}, sim.Options(ctrl.Options{Scheme: scheme}))
 	return s
-}
-
-func kindsAreInstalled(s *World) {
-	s.Sleep(15 * time.Second)
-	s.Install(crds)
-	s.Open()
-	s.Runs("dev", "v1")
-	s.Sleep(dwell)
-	s.Settle()
-}
-
-// isRefused has the forge refuse every order, while faults are injected and when they have ended:
-// for so many periods of back-off as are judged, at most as long as those of the work queue may be.
-func isRefused(s *World) {
-	s.outages.failing = "/repos/acme/shop/"
-	s.faulty = true
-	s.Runs("dev", "v2")
-	s.Sleep(10 * time.Minute)
-	s.EndFaults()
-	s.Sleep(time.Minute) // the last fault may have an effect
-	s.faulty, s.from = false, s.History().Now()
-	for range periods + 1 {
-		s.Sleep(longestBackOff)
-		s.read(s.History())
-		if len(s.restingOrders()) > periods {
-			break
-		}
-	}
-	s.over = true
-	s.Apply(worlds.Namespace("the-end")) // a step, after which properties are judged
 }

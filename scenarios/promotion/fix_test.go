@@ -124,10 +124,10 @@ func inTwoClusters(environments ...string) opening {
 		s.clusterIsReady("connected")
 		for _, env := range environments {
 			s.Apply(worlds.Namespace(env), App(env))
-			s.More[env] = []string{second(env)}
 			there, apps = append(there, second(env)), append(apps, App(second(env)))
 		}
 		s.Elsewhere("there.example", there...).Apply(apps...)
+		s.Doubled = true
 		for _, env := range environments {
 			s.AllRun(env, "v1")
 		}
@@ -156,7 +156,7 @@ func unevenly(s *World) {
 	s.Sleep(soon)
 	s.Runs("dev", "v1")
 	s.Settle()
-	s.delivers(1)
+	delivers(1)(s)
 }
 
 // fleet has many pipelines over one application, and an operator that dies, or is asked to end, in
@@ -185,7 +185,7 @@ func crowd(s *World) {
 	s.Runs("dev", "v1")
 	s.Runs("staging", "v1")
 	s.Settle()
-	struggles(s)
+	bursts(s)
 	s.Remove(Pipeline())
 	s.Apply(Pipeline(s.Environments...))
 	s.Settle()

@@ -4,6 +4,7 @@ package promotion
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,18 +32,42 @@ func Cases() cases {
 }
 
 type (
-	cases    = []matrix.Case[promotion.Variant]
-	variants = []promotion.Variant
-	because  = map[promotion.Variant]string
+	cases = []matrix.Case[promotion.Variant]
+	// option says more of a case, for some variants.
+	option func(*matrix.Case[promotion.Variant])
 )
 
-// only are the variants of these names, and except all others.
-func only(names string) []promotion.Variant { return matrix.Names[promotion.Variant](names) }
+// row is a case of the table. The variants that fail break the property. All others that are run
+// keep it.
+func row(property, name string, w *workload, faults func() []fault.Fault, fail string,
+	options ...option) matrix.Case[promotion.Variant] {
+	c := matrix.Case[promotion.Variant]{Name: name, Property: property, Workload: w, Faults: faults,
+		Fail: matrix.Names[promotion.Variant](fail), Notes: map[promotion.Variant]string{}}
+	for _, say := range options {
+		say(&c)
+	}
+	return c
+}
 
-func except(names string) []promotion.Variant { return matrix.Except(promotion.Variants(), names) }
+// without are variants that are not run, all for one reason, and onlyWith are all that are run.
+func without(variants, reason string) option {
+	return func(c *matrix.Case[promotion.Variant]) {
+		c.NotRun = matrix.Because(reason, matrix.Names[promotion.Variant](variants)...)
+	}
+}
 
-// notRun are variants that are not run, all for one reason.
-func notRun(reason string, of variants) because { return matrix.Because(reason, of...) }
+func onlyWith(variants, reason string) option {
+	return func(c *matrix.Case[promotion.Variant]) {
+		c.NotRun = matrix.Because(reason, matrix.Except(promotion.Variants(), variants)...)
+	}
+}
+
+// note says why a variant passes or fails.
+func note(variants, why string) option {
+	return func(c *matrix.Case[promotion.Variant]) {
+		maps.Copy(c.Notes, matrix.Because(why, matrix.Names[promotion.Variant](variants)...))
+	}
+}
 
 // Groups of variants.
 const (
@@ -50,6 +75,8 @@ const (
 	hasty     = "V0 V1a V1 V2"          // decide without all targets
 	thread    = "V0 V1a V1 V2 V3"       // those of the thread
 	afterward = "V0 V1a V1 V2 V3 V4 V5" // write down what they have done after it
+	recording = "V1 V2 V3 V4 V5 V6 V7"  // take a refused order for done
+	unfixed   = forgetful + " " + recording
 )
 
 // Reasons that stand for several cells.
@@ -65,162 +92,123 @@ const (
 	fewer      = "it is run with one variant of each kind"
 )
 
+// What is said of several cases.
+var (
+	unsettled = without("V6t", livelock)
+	cornering = onlyWith("V3 V6 V7 V8", cornered)
+)
+
 // tooMuch are the cases about whether too much happens: what may wake the operator between a
 // promotion and the moment at which its cache knows of it, and what may keep it from writing down
 // what it did. How often a promotion is attempted is asked only where neither a crash nor a lost
 // reply is injected: after one of these an operator that must not forget has to ask again.
 func tooMuch() cases {
 	return cases{
-		{Name: "default trace, nothing lags", Workload: of(quietly, movesOn), Property: attemptedOnce,
-			Fail: only(forgetful), Notes: because{"V1": "it fails only when the event of its own status write " +
-				"lands during the pass, and where nothing lags none does"}},
-		{Name: "default trace", Workload: of(quietly, movesOn), Faults: lagging, Property: attemptedOnce,
-			Fail: only("V0 V1a V1")},
-		{Name: "app burst", Workload: of(quietly, comesInABurst), Faults: lagging, Property: attemptedOnce,
-			Fail: only(thread)},
-		{Name: "racing requeue", Workload: of(quietly, movesOn), Faults: laggingAndRequeued, Property: attemptedOnce,
-			Fail: only(thread)},
-		{Name: "an edit wakes it", Workload: of(quietly, isEdited), Faults: lagging, Property: attemptedOnce,
-			Fail: only(thread)},
-		{Name: "a cluster's event wakes it", Workload: of(remotely, clusterBeats), Faults: lagging,
-			Property: attemptedOnce, Fail: only(thread)},
-		{Name: "a leftover timer wakes it, classic queue", Workload: of(leftover(false), stagingAppears),
-			Faults: lagging, Property: attemptedOnce, Fail: only("V0 V1a V3"),
-			Notes: because{"V1": early, "V2": early}},
-		{Name: "a leftover timer wakes it, priority queue", Workload: of(leftover(true), stagingAppears),
-			Faults: lagging, Property: attemptedOnce, Fail: only(forgetful),
-			Notes: because{"V1": early, "V2": early, "V3": "the priority queue has one entry for each key: the event " +
-				"of the target uses the timer up, so none is left"}},
-		{Name: "crash window", Workload: of(quietly, movesOn), Faults: crash, Property: effectOnce,
-			Fail: only(afterward)},
-		{Name: "lost patch reply", Workload: of(quietly, movesOn), Faults: lostPatch, Property: effectOnce,
-			Fail: only(afterward)},
-		{Name: "the last patch fails", Workload: of(quietly, movesOn), Faults: failingPatch, Property: effectOnce,
-			Fail: only(afterward)},
-		{Name: "two leaders", Workload: of(replicated, leadersOverlap), Faults: twoLeaders, Property: effectOnce,
-			Fail: only(afterward), NotRun: because{"V6t": livelock}},
-		{Name: "the repository moves", Workload: of(quietly, moves), Faults: unsure, Property: effectOnce,
-			Fail: only(afterward), NotRun: notRun(fewer, only("V6t V7"))},
-		{Name: "somebody else writes first", Workload: of(quietly, movesOn), Faults: conflicts, Property: effectOnce,
-			Fail: only(forgetful), NotRun: notRun(fewer, only("V1 V2 V4 V5 V6 V6t V7"))},
-		{Name: "a CI is told once in spite of a crash", Workload: of(notifying, isTold), Faults: crash,
-			Property: notifiedOnce, Fail: only(afterward)},
+		row(attemptedOnce, "default trace, nothing lags", of(quietly, movesOn), nil, forgetful,
+			note("V1", "it fails only when the event of its own status write lands during the pass, and where nothing "+
+				"lags none does")),
+		row(attemptedOnce, "default trace", of(quietly, movesOn), lagging, "V0 V1a V1"),
+		row(attemptedOnce, "app burst", of(quietly, comesInABurst), lagging, thread),
+		row(attemptedOnce, "racing requeue", of(quietly, movesOn), laggingAndRequeued, thread),
+		row(attemptedOnce, "an edit wakes it", of(quietly, isEdited), lagging, thread),
+		row(attemptedOnce, "a cluster's event wakes it", of(remotely, clusterBeats), lagging, thread),
+		row(attemptedOnce, "a leftover timer wakes it, classic queue", of(leftover(false), stagingAppears), lagging,
+			"V0 V1a V3", note("V1 V2", early)),
+		row(attemptedOnce, "a leftover timer wakes it, priority queue", of(leftover(true), stagingAppears), lagging,
+			forgetful, note("V1 V2", early), note("V3", "the priority queue has one entry for each key: the event "+
+				"of the target uses the timer up, so none is left")),
+		row(effectOnce, "crash window", of(quietly, movesOn), crash, afterward),
+		row(effectOnce, "lost patch reply", of(quietly, movesOn), lostPatch, afterward),
+		row(effectOnce, "the last patch fails", of(quietly, movesOn), failingPatch, afterward),
+		row(effectOnce, "two leaders", of(replicated, leadersOverlap), twoLeaders, afterward, unsettled),
+		row(effectOnce, "the repository moves", of(quietly, moves), unsure, afterward, without("V6t V7", fewer)),
+		row(effectOnce, "somebody else writes first", of(quietly, movesOn), conflicts, forgetful,
+			onlyWith("V0 V1a V3 V8", fewer)),
+		row(notifiedOnce, "a CI is told once in spite of a crash", of(notifying, isTold), crash, afterward),
 	}
 }
 
 // enough are the cases about whether enough happens.
 func enough() cases {
-	three, two := between("dev", "staging", "prod"), between("dev", "staging")
 	return cases{
-		{Name: "arrives everywhere", Workload: of(three, func(s *World) { s.declare(everywhere); rollsOut(s) }),
-			Property: worldSettles, Fail: only("V6t")},
-		{Name: "comes back", Workload: of(two, comesBack), Property: everywhere, Fail: only("V7"),
-			NotRun: notRun(fewer, only("V0 V1a V6t"))},
-		{Name: "arrives in spite of a crash", Workload: of(three, rollsOut), Faults: crash, Property: everywhere,
-			Fail: only("V6 V7"), NotRun: because{"V6t": livelock}},
-		{Name: "arrives in spite of a failing forge", Workload: of(three, rollsOut), Faults: failingForge,
-			Property: everywhere, Fail: except("V0 V6t V8"), NotRun: because{"V6t": livelock}},
-		{Name: "made again, it is promoted", Workload: of(quietly, reborn.turn), Faults: slowly(time.Minute),
-			Property: everywhere, Fail: only("V3 V7"), NotRun: notRun(cornered, except("V3 V6 V7 V8"))},
-		{Name: "its kinds are installed late", Workload: of(unprepared, kindsAreInstalled), Property: everywhere,
-			Fail: except("V8")},
-		{Name: "the repository is corrected", Workload: of(two, isCorrected), Property: everywhere,
-			Fail: except("V0 V1a V6t V8"), NotRun: notRun(fewer, only("V1a V6t"))},
-		{Name: "a CI is told in spite of a crash", Workload: of(notifying, isToldAndSettles), Faults: crash,
-			Property: notified, Fail: only("V6 V7"), NotRun: because{"V6t": livelock}},
-		{Name: "a policy only on the environment", Workload: of(quietly, cornerOf(ownPolicy).turn),
-			Faults: slowly(time.Minute), Property: noPanic, Fail: except("V6t V8"), NotRun: because{"V6t": livelock}},
+		row(worldSettles, "arrives everywhere", of(three, func(s *World) { s.declare(everywhere); rollsOut(s) }), nil,
+			"V6t"),
+		row(everywhere, "comes back", of(two, comesBack), nil, "V7", without("V0 V1a V6t", fewer)),
+		row(everywhere, "arrives in spite of a crash", of(three, rollsOut), crash, "V6 V7", unsettled),
+		row(everywhere, "arrives in spite of a failing forge", of(three, rollsOut), failingForge, "V1a "+recording,
+			unsettled),
+		row(everywhere, "made again, it is promoted", of(quietly, cornerOf(madeAgain).turn), slowly(time.Minute),
+			"V3 V7", cornering),
+		row(everywhere, "its kinds are installed late", of(unprepared, kindsAreInstalled), nil, unfixed+" V6t"),
+		row(everywhere, "the repository is corrected", of(two, isCorrected), nil, recording, without("V1a V6t", fewer)),
+		row(notified, "a CI is told in spite of a crash", of(notifying, isToldAndSettles), crash, "V6 V7", unsettled),
+		row(noPanic, "a policy only on the environment", of(quietly, cornerOf(ownPolicy).turn), slowly(time.Minute),
+			unfixed, unsettled),
 	}
 }
 
 // truth are the cases about what the status says.
 func truth() cases {
-	unsettled, own := because{"V6t": livelock}, between("dev", "staging")
 	return cases{
-		{Name: "a late target is seen", Workload: of(own, appearsLate), Property: statusIsTrue,
-			Notes: because{"V2": lateTarget}},
-		{Name: "a late cluster is seen", Workload: of(between("dev", "prod"), becomesKnown), Faults: lagging,
-			Property: statusIsTrue, Notes: because{"V2": lateCluster}},
-		{Name: "a cluster moves", Workload: of(between("dev", "prod"), clusterMoves), Property: statusIsTrue,
-			Fail: except("V8")},
-		{Name: "the status is true after a burst", Workload: of(quietly, struggles), Faults: lagging,
-			Property: statusIsTrue, Fail: only("V2 V3 V4 V6 V7"), NotRun: unsettled},
-		{Name: "no livelock", Workload: of(quietly, movesOn), Faults: lagging, Property: noLivelock, Fail: only("V6t")},
-		{Name: "recorded soon", Workload: of(quietly, movesOn), Faults: laggingAndRequeued, Property: recordedSoon,
-			Fail: only("V0")},
-		{Name: "says that a target does not exist", Workload: of(between("dev"), isAbsent), Property: saysAbsent,
-			Fail: only(hasty), NotRun: unsettled, Notes: because{"V1": "the event of its own status write wakes it; " +
-				"where the list of the cache is slow, that comes too early"}},
-		{Name: "says that a target elsewhere does not exist", Workload: of(between("dev", "prod"), isAbsentThere),
-			Property: saysAbsent, Fail: only(hasty), NotRun: unsettled},
-		{Name: "says what it waits for", Workload: of(own, waits), Faults: failingForge, Property: actionable,
-			Fail: except("V6t V8"), NotRun: unsettled},
-		{Name: "says that the forge cannot be asked", Workload: of(quietly, losesForge), Faults: crash,
-			Property: actionable, Fail: except("V6t V8"), NotRun: unsettled},
+		row(statusIsTrue, "a late target is seen", of(two, appearsLate), nil, "", note("V2", lateTarget)),
+		row(statusIsTrue, "a late cluster is seen", of(far, becomesKnown), lagging, "", note("V2", lateCluster)),
+		row(statusIsTrue, "a cluster moves", of(far, clusterMoves), nil, unfixed+" V6t"),
+		row(statusIsTrue, "the status is true after a burst", of(quietly, bursts), lagging, "V2 V3 V4 V6 V7", unsettled),
+		row(noLivelock, "no livelock", of(quietly, movesOn), lagging, "V6t"),
+		row(recordedSoon, "recorded soon", of(quietly, movesOn), laggingAndRequeued, "V0"),
+		row(saysAbsent, "says that a target does not exist", of(between("dev"), isAbsent), nil, hasty, unsettled,
+			note("V1", "the event of its own status write wakes it; where the list of the cache is slow, that comes "+
+				"too early")),
+		row(saysAbsent, "says that a target elsewhere does not exist", of(far, isAbsentThere), nil, hasty, unsettled),
+		row(actionable, "says what it waits for", of(two, waits), failingForge, unfixed, unsettled),
+		row(actionable, "says that the forge cannot be asked", of(quietly, losesForge), crash, unfixed, unsettled),
 	}
 }
 
 // grounds are the cases about what a promotion rests on.
 func grounds() cases {
-	long, unsettled := of(between("dev", "staging", "prod"), backAndForth), because{"V6t": livelock}
-	some := notRun(fewer, only("V4 V5 V6 V6t V7"))
+	long, some := of(three, backAndForth), onlyWith("V0 V1a V1 V2 V3 V8", fewer)
 	return cases{
-		{Name: "only what the one before has proved", Workload: long, Faults: lagging, Property: inOrder,
-			NotRun: unsettled},
-		{Name: "nothing outdated", Workload: long, Faults: lagging, Property: notStale, NotRun: unsettled},
-		{Name: "nothing while a target is missing", Workload: of(between("dev", "staging"), hastens), Faults: lagging,
-			Property: complete, Fail: only(hasty), NotRun: unsettled},
-		{Name: "nothing while a second target is missing", Workload: of(between("dev", "staging"), hastensWithSecond),
-			Faults: lagging, Property: complete, Fail: only(hasty), NotRun: some},
-		{Name: "nothing while a cluster cannot be read", Workload: of(between("dev", "prod"), hastensThere),
-			Faults: lagging, Property: complete, Fail: only(hasty), NotRun: some},
+		row(inOrder, "only what the one before has proved", long, lagging, "", unsettled),
+		row(notStale, "nothing outdated", long, lagging, "", unsettled),
+		row(complete, "nothing while a target is missing", of(two, hastens), lagging, hasty, unsettled),
+		row(complete, "nothing while a cluster cannot be read", of(far, hastensThere), lagging, hasty, some),
 	}
 }
 
 // odd are the corners.
-func odd() (out cases) {
-	add := func(name string, open opening, happens func(*World), faults func() []fault.Fault, fail string) {
-		c := matrix.Case[promotion.Variant]{Name: name, Workload: of(open, happens), Faults: faults,
-			Property: oncePerStay, Fail: only(fail), NotRun: notRun(cornered, except("V3 V6 V7 V8"))}
-		if name == madeAgain {
-			c.Notes = because{"V7": "its Promotion goes with the old pipeline, which the cache still holds when it " +
-				"asks whether there is one"}
-		}
-		out = append(out, c)
-	}
-	add("comes back once", between("dev", "staging"), comesBack, lagging, "V3")
+func odd() cases {
+	out := cases{row(oncePerStay, "comes back once", of(two, comesBack), lagging, "V3", cornering)}
 	for _, d := range []time.Duration{time.Millisecond, 30 * time.Second, 10 * time.Minute} {
-		add(fmt.Sprintf("promoting takes %v", d), quietly, corners[0].turn, slowly(d), "")
+		name := fmt.Sprintf("promoting takes %v", d)
+		out = append(out, row(oncePerStay, name, of(quietly, corners[0].turn), slowly(d), "", cornering))
 	}
-	fails := map[string]string{"ready some time after the revision": "V3", "dev flaps": "V3",
-		"ready without a revision": "V3", "dev moves on and back": "V3", "an environment is added": "V3",
-		madeAgain: "V3 V7", late: "V3 V7"}
 	for _, c := range corners[1:] {
-		if c.name != ownPolicy {
-			add(c.name, quietly, c.turn, slowly(time.Minute), fails[c.name])
+		options := []option{cornering}
+		switch c.name {
+		case ownPolicy:
+			continue // it is about panics
+		case madeAgain:
+			options = append(options, note("V7", "its Promotion goes with the old pipeline, which the cache still "+
+				"holds when it asks whether there is one"))
 		}
+		out = append(out, row(oncePerStay, c.name, of(quietly, c.turn), slowly(time.Minute), c.fails, options...))
 	}
 	return out
 }
 
-func cornerOf(name string) corner {
-	return corners[slices.IndexFunc(corners, func(c corner) bool { return c.name == name })]
-}
-
 // pace are the cases about how soon.
 func pace() cases {
+	waiting := onlyWith("V2 V3 V8", alike)
 	return cases{
-		{Name: "ordered within three back-off periods", Workload: of(between("dev", "staging", "prod"),
-			rollsOutForAWhile), Faults: lagging, Property: orderedSoon, Fail: only("V6t"),
-			NotRun: notRun(alike, only("V1a V1 V4 V5 V7"))},
-		{Name: "ready soon after a late target", Workload: of(between("dev", "staging"), appearsLate),
-			Property: readySoon, NotRun: notRun(alike, except("V2 V3 V8")), Notes: because{"V2": lateTarget}},
-		{Name: "ready soon after a late cluster", Workload: of(between("dev", "prod"), becomesKnown),
-			Property: readySoon, NotRun: notRun(alike, except("V2 V3 V8")), Notes: because{"V2": lateCluster}},
-		{Name: "retries are spaced", Workload: of(quietly, movesOn), Faults: failingForge, Property: spaced,
-			Fail: only(forgetful), NotRun: notRun(neverAgain, only("V1 V2 V4 V5 V6 V6t V7")),
-			Notes: because{"V0": "its own status write wakes it at once, whatever the back-off",
-				"V1a": "it orders in every pass", "V3": neverAgain}},
+		row(orderedSoon, "ordered within three back-off periods", of(three, rollsOutForAWhile), lagging, "V6t",
+			without("V1a V1 V4 V5 V7", alike)),
+		row(readySoon, "ready soon after a late target", of(two, appearsLate), nil, "", waiting, note("V2", lateTarget)),
+		row(readySoon, "ready soon after a late cluster", of(far, becomesKnown), nil, "", waiting,
+			note("V2", lateCluster)),
+		row(spaced, "retries are spaced", of(quietly, movesOn), failingForge, forgetful,
+			onlyWith("V0 V1a V3 V8", neverAgain), note("V3", neverAgain), note("V1a", "it orders in every pass"),
+			note("V0", "its own status write wakes it at once, whatever the back-off")),
 	}
 }
 
@@ -229,25 +217,22 @@ func pace() cases {
 func refusedUnderFaults() (out cases) {
 	const forgets = "a restart empties the work queue's memory, so its back-off begins anew"
 	for _, class := range []struct {
-		name    string
-		faults  func() []fault.Fault
-		empties bool // the work queue
+		name   string
+		faults func() []fault.Fault
+		fail   string // who forgets its back-off
 	}{
-		{"the cache lags", lagging, false},
-		{"keys are queued again", func() []fault.Fault { return []fault.Fault{fault.RacingRequeue()} }, false},
-		{"the operator is killed", crash, true},
-		{"the operator is asked to stop", func() []fault.Fault { return []fault.Fault{fault.Restart(Operator)} }, true},
-		{"replies are lost", func() []fault.Fault { return []fault.Fault{fault.LostReply(fault.In(Operator))} }, false},
+		{"the cache lags", lagging, ""},
+		{"keys are queued again", func() []fault.Fault { return []fault.Fault{fault.RacingRequeue()} }, ""},
+		{"the operator is killed", crash, "V0"},
+		{"the operator is asked to stop", func() []fault.Fault { return []fault.Fault{fault.Restart(Operator)} }, "V0"},
+		{"replies are lost", func() []fault.Fault { return []fault.Fault{fault.LostReply(fault.In(Operator))} }, ""},
 	} {
-		while := matrix.Case[promotion.Variant]{Name: "bounded orders while " + class.name, Property: restrained,
-			Workload: of(quietly, isRefused), Faults: class.faults, NotRun: notRun(neverAgain, except("V0 V8"))}
-		if class.empties {
-			while.Fail, while.Notes = only("V0"), because{"V0": forgets}
-		}
-		after := while
-		after.Name, after.Property, after.Notes = "orders settle after "+class.name, settles, because{"V3": neverAgain}
-		after.Fail, after.NotRun = only("V3"), notRun(neverAgain, except("V0 V3 V8"))
-		out = append(out, while, after)
+		both := of(quietly, isRefused)
+		out = append(out,
+			row(restrained, "bounded orders while "+class.name, both, class.faults, class.fail,
+				onlyWith("V0 V8", neverAgain), note(class.fail, forgets)),
+			row(settles, "orders settle after "+class.name, both, class.faults, "V3",
+				onlyWith("V0 V3 V8", neverAgain), note("V3", neverAgain)))
 	}
 	return out
 }
@@ -255,10 +240,9 @@ func refusedUnderFaults() (out cases) {
 // people are the cases about what people find at the forge.
 func people() cases {
 	return cases{
-		{Name: "one open pull request", Workload: of(quietly, outdoes), Faults: lagging, Property: oneOpen,
-			NotRun: notRun("it pushes every revision to one branch, as V0 does", except("V0 V8"))},
-		{Name: "nothing open after a rollback", Workload: of(quietly, rollsBack), Faults: lagging, Property: noneBack,
-			Fail: except("V6t V8"), NotRun: because{"V6t": livelock}},
+		row(oneOpen, "one open pull request", of(quietly, outdoes), lagging, "",
+			onlyWith("V0 V8", "it pushes every revision to one branch, as V0 does")),
+		row(noneBack, "nothing open after a rollback", of(quietly, rollsBack), lagging, unfixed, unsettled),
 	}
 }
 
@@ -274,19 +258,15 @@ func everyFault() cases {
 // must hold of the fixed variant. How often a promotion is attempted is not asked: where replies
 // are lost, the fix must ask again.
 func Everything(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
-	return scenario(between("dev", "staging", "prod"), func(s *World) {
-		s.sometimes()
-		backAndForth(s)
-	}, v, everything, faults...)
+	return scenario(three, inTurn((*World).sometimes, backAndForth), v, everything, faults...)
 }
 
 // anything is any of the longer stories, each with all that must hold in it.
-var anything = &matrix.Workload[promotion.Variant]{New: func(v promotion.Variant, _ []string,
-	faults ...fault.Fault) func(*sim.World) {
+var anything = &workload{New: func(v promotion.Variant, _ []string, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		told := []string{notifiedOnce, notified, statusIsTrue}
 		stories := []func(*sim.World){
-			scenario(between("dev", "staging", "prod"), backAndForth, v, everything, faults...),
+			scenario(three, backAndForth, v, everything, faults...),
 			scenario(quietly, anyCorner, v, holds, faults...),
 			scenario(quietly, anyMoment, v, holds, faults...),
 			scenario(notifying, isToldAndSettles, v, told, faults...),

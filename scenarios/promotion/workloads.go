@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
@@ -24,14 +25,21 @@ const (
 	// soon is how long after an application's event the next thing happens: the pass that the event
 	// causes is under way, or has just ended.
 	soon = 20 * time.Millisecond
+	// longAbsent is how long nobody creates a target.
+	longAbsent = 30 * time.Minute
 )
 
-// opening is how a workload begins.
-type opening func(*sim.World, promotion.Variant) *World
+type (
+	// opening is how a workload begins, and act something that happens then.
+	opening func(*sim.World, promotion.Variant) *World
+	act     = func(*World)
+
+	workload = matrix.Workload[promotion.Variant]
+)
 
 // scenario opens a world, declares properties, lets faults be injected from there on, and lets
 // something happen.
-func scenario(open opening, happens func(*World), v promotion.Variant, properties []string,
+func scenario(open opening, happens act, v promotion.Variant, properties []string,
 	faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := open(w, v)
@@ -42,9 +50,8 @@ func scenario(open opening, happens func(*World), v promotion.Variant, propertie
 }
 
 // of is that as a workload of cases.
-func of(open opening, happens func(*World)) *matrix.Workload[promotion.Variant] {
-	return &matrix.Workload[promotion.Variant]{New: func(v promotion.Variant, properties []string,
-		faults ...fault.Fault) func(*sim.World) {
+func of(open opening, happens act) *workload {
+	return &workload{New: func(v promotion.Variant, properties []string, faults ...fault.Fault) func(*sim.World) {
 		return scenario(open, happens, v, properties, faults...)
 	}}
 }
@@ -54,50 +61,36 @@ func between(environments ...string) opening { return tuned(func(*ctrl.Options) 
 
 // tuned is between for an operator whose main sets more options.
 func tuned(tune func(*ctrl.Options), environments ...string) opening {
-	return func(w *sim.World, v promotion.Variant) *World { return begin(w, v, tune, environments...) }
-}
-
-// quietly opens with everything at v1 before the operator has anything to do, so that what follows
-// is the only reason to run.
-func quietly(w *sim.World, v promotion.Variant) *World {
-	s := between("dev", "staging")(w, v)
-	s.Apply(worlds.Namespace("shop"))
-	for _, env := range s.Environments {
-		s.Apply(worlds.Namespace(env), App(env))
-		s.Runs(env, "v1")
+	return func(w *sim.World, v promotion.Variant) *World {
+		s := empty(w, tune, environments...)
+		w.Install(crds)
+		s.Replica(Operator, v, 1)
+		return s
 	}
-	s.Apply(Pipeline(s.Environments...))
-	w.Sleep(dwell)
-	return s
 }
 
-// remotely opens with everything at v1, and prod in another cluster.
-func remotely(w *sim.World, v promotion.Variant) *World {
-	s := between("dev", "prod")(w, v)
-	s.remotely()
-	w.Sleep(dwell)
-	return s
+// after opens, and lets more happen before faults are injected.
+func after(open opening, acts ...act) opening {
+	return func(w *sim.World, v promotion.Variant) *World {
+		s := open(w, v)
+		inTurn(acts...)(s)
+		return s
+	}
 }
 
-func (w *World) remotely() {
-	w.Apply(worlds.Namespace("shop"), gitopsCluster(), kubeconfig("prod.example"), worlds.Namespace("dev"), App("dev"))
-	w.clusterIsReady("connected")
-	w.Elsewhere("prod.example", "prod").Apply(App("prod"))
-	w.Runs("dev", "v1")
-	w.Runs("prod", "v1")
-	w.Apply(Away(Pipeline("dev", "prod"), "prod"))
-}
-
-// notifying opens with a pipeline that promotes by Events.
-func notifying(w *sim.World, v promotion.Variant) *World {
-	s := between("dev", "staging")(w, v)
-	p := Pipeline("dev", "staging")
-	p.Spec.Promotion.Strategy = v1alpha1.Strategy{Notification: &v1alpha1.NotificationStrategy{}}
-	s.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), worlds.Namespace("staging"), App("dev"),
-		App("staging"), p)
-	w.Sleep(dwell)
-	return s
-}
+// Openings of several cases.
+var (
+	two, three, far = between("dev", "staging"), between("dev", "staging", "prod"), between("dev", "prod")
+	// quietly opens with everything at v1 before the operator has anything to do, so that what
+	// follows is the only reason to run.
+	quietly = after(two, namespaces("shop", "dev"), appears("dev"), runs("dev", "v1"),
+		namespaces("staging"), appears("staging"), runs("staging", "v1"), applies(Pipeline("dev", "staging")),
+		sleep(dwell))
+	// remotely opens with everything at v1, and prod in another cluster.
+	remotely = after(far, opensFar, sleep(dwell))
+	// notifying opens with a pipeline that promotes by Events.
+	notifying = after(two, opensWith(byEvents(), "dev", "staging"), sleep(dwell))
+)
 
 // replicated opens with two replicas, of which one leads.
 func replicated(w *sim.World, v promotion.Variant) *World {
@@ -112,270 +105,163 @@ func replicated(w *sim.World, v promotion.Variant) *World {
 // back-off, has a timer pending when the target appears: the classic queue keeps it, the priority
 // queue lets the target's event use it up.
 func leftover(priority bool) opening {
-	return func(w *sim.World, v promotion.Variant) *World {
-		s := tuned(func(o *ctrl.Options) { o.Controller.UsePriorityQueue = ptr.To(priority) }, "dev", "staging")(w, v)
-		s.openWithoutStaging()
-		s.Runs("dev", "v1")
-		w.Sleep(75 * time.Second)
-		return s
+	return after(tuned(func(o *ctrl.Options) { o.Controller.UsePriorityQueue = ptr.To(priority) }, "dev", "staging"),
+		opensWithoutStaging, runs("dev", "v1"), sleep(75*time.Second))
+}
+
+// Acts of which others consist. Nobody changes the objects that are applied, so runs share them.
+var opens, settle, deliver = (*World).Open, (*World).Settle, (*World).Deliver
+
+func runs(env, revision string) act      { return func(s *World) { s.Runs(env, revision) } }
+func struggles(env, revision string) act { return func(s *World) { s.Struggles(env, revision) } }
+func sleep(d time.Duration) act          { return func(s *World) { s.Sleep(d) } }
+func applies(objs ...client.Object) act  { return func(s *World) { s.Apply(objs...) } }
+
+func namespaces(names ...string) act {
+	return func(s *World) {
+		for _, name := range names {
+			s.Apply(worlds.Namespace(name))
+		}
 	}
 }
 
-// openWithoutStaging is Open, but the application of staging is missing.
-func (w *World) openWithoutStaging() {
-	w.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), worlds.Namespace("staging"), App("dev"),
-		Pipeline("dev", "staging"))
-}
-
-// movesOn has dev report a new revision once, in a world that is otherwise at rest.
-func movesOn(s *World) {
-	s.Runs("dev", "v2")
-	s.Sleep(dwell)
-}
-
-// comesInABurst is what Flux really does around a rollout: it writes the application's status
-// several times.
-func comesInABurst(s *World) {
-	s.Struggles("dev", "v2")
-	for range 3 {
-		s.Runs("dev", "v2")
-		s.Sleep(5 * time.Millisecond)
-		s.Struggles("dev", "v2")
+// appears creates the applications of environments.
+func appears(environments ...string) act {
+	return func(s *World) {
+		for _, env := range environments {
+			s.Apply(App(env))
+		}
 	}
-	movesOn(s)
 }
 
-// isEdited has somebody edit the pipeline, harmlessly, while it is being promoted.
-func isEdited(s *World) {
-	s.Runs("dev", "v2")
-	s.Sleep(soon)
-	edited := Pipeline("dev", "staging")
-	edited.Spec.Promotion.Strategy.PullRequest.BaseBranch = "release"
-	s.Apply(edited)
-	s.Sleep(dwell)
+// elsewhere adds the cluster of prod, with or without its application.
+func elsewhere(host string, apps ...client.Object) act {
+	return func(s *World) { s.Elsewhere(host, "prod").Apply(apps...) }
 }
 
-// clusterBeats has the other cluster's object change, as it does with each of its heartbeats.
-func clusterBeats(s *World) {
-	s.Runs("dev", "v2")
-	s.Sleep(soon)
-	s.clusterIsReady("connected, and still so")
-	s.Sleep(dwell)
-}
+// beats has the other cluster's object change.
+func beats(message string) act { return func(s *World) { s.clusterIsReady(message) } }
 
-func stagingAppears(s *World) {
-	s.Apply(App("staging"))
-	s.Sleep(dwell)
-}
-
-func leadersOverlap(s *World) {
-	s.Open()
-	s.Runs("staging", "v1")
-	s.Sleep(time.Minute)
-	s.Runs("dev", "v1")
-	s.Sleep(time.Second)
-	movesOn(s)
-	s.Settle() // or a process that is still starting would be stopped there
-}
-
-// struggles is a burst, after which the status must come to say what is the case. A variant that
-// ignores its own status writes may compare what it sees with a stale copy of its status, find no
-// difference, write nothing, and never be woken again: this is not in the thread, the runs found
-// it.
-func struggles(s *World) {
-	for range 3 {
-		s.Struggles("dev", "v2")
-		s.Runs("dev", "v2")
+// inTurn is one act after the other.
+func inTurn(acts ...act) act {
+	return func(s *World) {
+		for _, happens := range acts {
+			happens(s)
+		}
 	}
-	s.Settle()
 }
 
-func rollsOut(s *World) {
-	s.Open()
-	s.Runs("dev", "v1")
-	s.Settle()
-	s.delivers(2) // staging, then prod
+// times is some acts again and again.
+func times(n int, acts ...act) act {
+	return func(s *World) {
+		for range n {
+			inTurn(acts...)(s)
+		}
+	}
 }
 
 // delivers has people merge what is open, so many times.
-func (w *World) delivers(times int) {
-	for range times {
-		w.Deliver()
-		w.Settle()
+func delivers(n int) act { return times(n, deliver, settle) }
+
+// opensWith begins with dev, staging, and a pipeline.
+func opensWith(p *v1alpha1.Pipeline, apps ...string) act {
+	return inTurn(namespaces("shop", "dev", "staging"), appears(apps...), applies(p))
+}
+
+var (
+	// opensWithoutStaging is Open, but the application of staging is missing.
+	opensWithoutStaging = opensWith(Pipeline("dev", "staging"), "dev")
+	// isKnown makes dev, and makes the other cluster known. opensFar goes on with everything at v1.
+	isKnown = inTurn(namespaces("shop"), applies(gitopsCluster(), kubeconfig("prod.example")), namespaces("dev"),
+		appears("dev"), beats("connected"))
+	opensFar = inTurn(isKnown, elsewhere("prod.example", App("prod")), runs("dev", "v1"), runs("prod", "v1"),
+		applies(farPipeline()))
+	// opensUnknown has a pipeline with an environment in a cluster that is not known yet.
+	opensUnknown = inTurn(namespaces("shop", "dev"), appears("dev"), applies(farPipeline()), runs("dev", "v1"))
+)
+
+// The workloads.
+var (
+	// movesOn has dev report a new revision once, in a world that is otherwise at rest.
+	movesOn = inTurn(runs("dev", "v2"), sleep(dwell))
+	// comesInABurst is what Flux really does around a rollout: it writes the application's status
+	// several times.
+	comesInABurst = inTurn(struggles("dev", "v2"),
+		times(3, runs("dev", "v2"), sleep(5*time.Millisecond), struggles("dev", "v2")), movesOn)
+	// isEdited has somebody edit the pipeline, harmlessly, while it is being promoted.
+	isEdited = inTurn(runs("dev", "v2"), sleep(soon), applies(onto("release", Pipeline("dev", "staging"))), sleep(dwell))
+	// clusterBeats has the other cluster's object change, as it does with each of its heartbeats.
+	clusterBeats   = inTurn(runs("dev", "v2"), sleep(soon), beats("connected, and still so"), sleep(dwell))
+	stagingAppears = inTurn(appears("staging"), sleep(dwell))
+	// leadersOverlap settles in the end, or a process that is still starting would be stopped there.
+	leadersOverlap = inTurn(opens, runs("staging", "v1"), sleep(time.Minute), runs("dev", "v1"), sleep(time.Second),
+		movesOn, settle)
+	// bursts is a burst, after which the status must come to say what is the case. A variant that
+	// ignores its own status writes may compare what it sees with a stale copy of its status, find no
+	// difference, write nothing, and never be woken again: this is not in the thread, the runs found
+	// it.
+	bursts = inTurn(times(3, struggles("dev", "v2"), runs("dev", "v2")), settle)
+
+	// rollsOut delivers to staging, then to prod.
+	rollsOut = inTurn(opens, runs("dev", "v1"), settle, delivers(2))
+	// rollsOutForAWhile is rollsOut where the world need not settle.
+	rollsOutForAWhile = inTurn(opens, runs("dev", "v1"), times(2, sleep(dwell), deliver), sleep(dwell))
+	// comesBack rolls dev back to what it ran before.
+	comesBack = inTurn(opens, runs("dev", "v1"), settle, deliver, runs("dev", "v2"), settle, deliver,
+		runs("dev", "v1"), settle, deliver, runs("dev", "v2"), settle, deliver, settle)
+
+	appearsLate = inTurn(opensWithoutStaging, sleep(time.Minute), appears("staging"), settle)
+	// hastens has dev ready with a revision while staging is missing. hastensThere has it while the
+	// cluster of prod is not known, then cannot be reached, then has nothing in it.
+	hastens      = inTurn(opensWithoutStaging, runs("dev", "v1"), sleep(time.Minute), appears("staging"), settle)
+	hastensThere = inTurn(elsewhere("prod.example"), opensUnknown, sleep(20*time.Second), applies(gitopsCluster()),
+		sleep(20*time.Second), beats("connected"), sleep(20*time.Second), applies(kubeconfig("prod.example")),
+		sleep(20*time.Second), func(s *World) { s.remote["prod"].Apply(App("prod")) }, settle)
+	// waits lets a pipeline wait: for a target, for dev to become ready, for people or for the forge.
+	waits = inTurn(opensWithoutStaging, sleep(dwell), appears("staging"), runs("staging", "v1"),
+		struggles("dev", "v2"), sleep(dwell), movesOn, settle)
+	// isAbsent has a target that nobody creates: what the thread reports. isAbsentThere has it in
+	// another cluster, which is known from the start.
+	isAbsent      = inTurn(namespaces("shop", "dev"), applies(Pipeline("dev")), sleep(longAbsent), settle)
+	isAbsentThere = inTurn(isKnown, elsewhere("prod.example"), runs("dev", "v1"), applies(farPipeline()),
+		sleep(longAbsent), settle)
+	// becomesKnown has the other cluster made known after the pipeline. Its cache is not in sync when
+	// it is first asked.
+	becomesKnown = inTurn(elsewhere("prod.example", App("prod")), runs("prod", "v1"), opensUnknown, sleep(time.Minute),
+		applies(gitopsCluster()), beats("connected"), sleep(time.Minute), applies(kubeconfig("prod.example")), settle)
+	// clusterMoves has a cluster go to another host: its Secret changes, and nothing else shows of it.
+	clusterMoves = inTurn(opensFar, settle, elsewhere("new.example", App("prod")), runs("prod", "v1"),
+		applies(kubeconfig("new.example")), runs("prod", "v2"), settle)
+	// farAway takes revisions to another cluster and back again.
+	farAway = inTurn(opensFar, settle,
+		runs("dev", "v2"), beats("still connected while dev runs v2"), settle, delivers(1),
+		runs("dev", "v1"), beats("still connected while dev runs v1"), settle, delivers(1))
+
+	// backAndForth is a rollout through three environments, with a burst, a rollback while a pull
+	// request is open, and a revision that comes and goes faster than anyone may notice. After the
+	// burst staging follows, and prod is next.
+	backAndForth = inTurn(opens, runs("dev", "v1"), runs("staging", "v1"), runs("prod", "v1"), settle,
+		struggles("dev", "v1"), bursts, delivers(1), runs("dev", "v1"), settle,
+		runs("dev", "v3"), sleep(time.Second), runs("dev", "v1"), delivers(1))
+)
+
+// isRefused has the forge refuse every order, while faults are injected and when they have ended:
+// for so many periods of back-off as are judged, at most as long as those of the work queue may be.
+func isRefused(s *World) {
+	s.outages.failing = "/repos/acme/shop/"
+	s.faulty = true
+	s.Runs("dev", "v2")
+	s.Sleep(10 * time.Minute)
+	s.EndFaults()
+	s.Sleep(time.Minute) // the last fault may have an effect
+	s.faulty, s.from = false, s.History().Now()
+	for range periods + 1 {
+		s.Sleep(longestBackOff)
+		s.read(s.History())
+		if len(s.restingOrders()) > periods {
+			break
+		}
 	}
-}
-
-// rollsOutForAWhile is rollsOut where the world need not settle.
-func rollsOutForAWhile(s *World) {
-	s.Open()
-	s.Runs("dev", "v1")
-	for range 2 {
-		s.Sleep(dwell)
-		s.Deliver()
-	}
-	s.Sleep(dwell)
-}
-
-// comesBack rolls dev back to what it ran before.
-func comesBack(s *World) {
-	s.Open()
-	s.Runs("dev", "v1")
-	s.Settle()
-	s.Deliver()
-	for _, revision := range []string{"v2", "v1", "v2"} {
-		s.Runs("dev", revision)
-		s.Settle()
-		s.Deliver()
-	}
-	s.Settle()
-}
-
-func appearsLate(s *World) {
-	s.openWithoutStaging()
-	s.Sleep(time.Minute)
-	s.Apply(App("staging"))
-	s.Settle()
-}
-
-// hastens has dev ready with a revision while staging is missing.
-func hastens(s *World) {
-	s.openWithoutStaging()
-	s.Runs("dev", "v1")
-	s.Sleep(time.Minute)
-	s.Apply(App("staging"))
-	s.Settle()
-}
-
-// waits lets a pipeline wait: for a target, for dev to become ready, for people or for the forge.
-func waits(s *World) {
-	s.openWithoutStaging()
-	s.Sleep(dwell)
-	s.Apply(App("staging"))
-	s.Runs("staging", "v1")
-	s.Struggles("dev", "v2")
-	s.Sleep(dwell)
-	movesOn(s)
-	s.Settle()
-}
-
-// longAbsent is how long nobody creates a target.
-const longAbsent = 30 * time.Minute
-
-// isAbsent has a target that nobody creates: what the thread reports.
-func isAbsent(s *World) {
-	s.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), Pipeline("dev"))
-	s.Sleep(longAbsent)
-	s.Settle()
-}
-
-// isAbsentThere has such a target in another cluster, which is known from the start.
-func isAbsentThere(s *World) {
-	s.Apply(worlds.Namespace("shop"), gitopsCluster(), kubeconfig("prod.example"), worlds.Namespace("dev"), App("dev"))
-	s.clusterIsReady("connected")
-	s.Elsewhere("prod.example", "prod")
-	s.Runs("dev", "v1")
-	s.Apply(Away(Pipeline("dev", "prod"), "prod"))
-	s.Sleep(longAbsent)
-	s.Settle()
-}
-
-// becomesKnown has an environment in a cluster that is made known only after the pipeline, and
-// whose cache is not in sync when it is first asked.
-func becomesKnown(s *World) {
-	s.Elsewhere("prod.example", "prod").Apply(App("prod"))
-	s.Runs("prod", "v1")
-	s.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), App("dev"), Away(Pipeline("dev", "prod"), "prod"))
-	s.Runs("dev", "v1")
-	s.Sleep(time.Minute)
-	s.Apply(gitopsCluster())
-	s.clusterIsReady("connected")
-	s.Sleep(time.Minute)
-	s.Apply(kubeconfig("prod.example"))
-	s.Settle()
-}
-
-// clusterMoves has a cluster go to another host: its Secret changes, and nothing else shows of it.
-func clusterMoves(s *World) {
-	s.remotely()
-	s.Settle()
-	s.Elsewhere("new.example", "prod").Apply(App("prod"))
-	s.Runs("prod", "v1")
-	s.Apply(kubeconfig("new.example"))
-	s.Runs("prod", "v2")
-	s.Settle()
-}
-
-// farAway takes revisions to another cluster and back again.
-func farAway(s *World) {
-	s.remotely()
-	s.Settle()
-	for _, revision := range []string{"v2", "v1"} {
-		s.Runs("dev", revision)
-		s.clusterIsReady("still connected while dev runs " + revision)
-		s.Settle()
-		s.delivers(1)
-	}
-}
-
-// second is the namespace of an environment's second target.
-func second(env string) string { return env + "-2" }
-
-// doubled gives every environment of a pipeline a second target, in the cluster that is named, or
-// in the operator's own.
-func doubled(p *v1alpha1.Pipeline, cluster *v1alpha1.CrossNamespaceClusterReference) *v1alpha1.Pipeline {
-	for i := range p.Spec.Environments {
-		e := &p.Spec.Environments[i]
-		e.Targets = append(e.Targets, v1alpha1.Target{Namespace: second(e.Name), ClusterRef: cluster})
-	}
-	return p
-}
-
-// hastensWithSecond has both targets of dev ready with a revision while the second one of staging
-// is missing.
-func hastensWithSecond(s *World) {
-	s.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), worlds.Namespace("staging"),
-		worlds.Namespace(second("dev")), worlds.Namespace(second("staging")))
-	s.Apply(App("dev"), App(second("dev")), App("staging"), doubled(Pipeline("dev", "staging"), nil))
-	s.Runs("dev", "v1")
-	s.Runs(second("dev"), "v1")
-	s.Sleep(time.Minute)
-	s.Apply(App(second("staging")))
-	s.Settle()
-}
-
-// hastensThere has dev ready with a revision while the cluster of prod is not known, then cannot be
-// reached, then has nothing in it.
-func hastensThere(s *World) {
-	there := s.Elsewhere("prod.example", "prod")
-	s.Apply(worlds.Namespace("shop"), worlds.Namespace("dev"), App("dev"), Away(Pipeline("dev", "prod"), "prod"))
-	s.Runs("dev", "v1")
-	for _, known := range []func(){
-		func() { s.Apply(gitopsCluster()) },
-		func() { s.clusterIsReady("connected") },
-		func() { s.Apply(kubeconfig("prod.example")) },
-		func() { there.Apply(App("prod")) },
-	} {
-		s.Sleep(20 * time.Second)
-		known()
-	}
-	s.Settle()
-}
-
-// backAndForth is a rollout through three environments, with a burst, a rollback while a pull
-// request is open, and a revision that comes and goes faster than anyone may notice.
-func backAndForth(s *World) {
-	s.Open()
-	for _, env := range s.Environments {
-		s.Runs(env, "v1")
-	}
-	s.Settle()
-	s.Struggles("dev", "v1")
-	struggles(s)
-	s.delivers(1) // staging follows, prod is next
-	s.Runs("dev", "v1")
-	s.Settle()
-	s.Runs("dev", "v3")
-	s.Sleep(time.Second)
-	s.Runs("dev", "v1")
-	s.delivers(1)
+	s.over = true
+	s.Apply(worlds.Namespace("the-end")) // a step, after which properties are judged
 }

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -40,33 +41,22 @@ type World struct {
 	*Record
 	Git     *forge.Forge
 	outages *outages // of Git
-	// Environments in the order of promotion. Each has one target, in the namespace of its name,
-	// and those that More names.
+	// Environments in the order of promotion. Each has a target in the namespace of its name.
 	Environments []string
-	// More are further namespaces in which an environment runs.
-	More map[string][]string
+	// Doubled environments have their second target, too, whatever runs there.
+	Doubled bool
 
-	tune func(*ctrl.Options)
-	// remote are the clients of the clusters that the other environments' applications are in, by
-	// namespace.
-	remote map[string]client.Client
-}
-
-// begin installs the kinds and starts the operator; it applies nothing yet. The operator's main may
-// set more options.
-func begin(w *sim.World, v promotion.Variant, tune func(*ctrl.Options), environments ...string) *World {
-	s := empty(w, tune, environments...)
-	w.Install(crds)
-	s.Replica(Operator, v, 1)
-	return s
+	tune func(*ctrl.Options) // what the operator's main sets
+	// remote are the clusters that the other environments' applications are in, by namespace.
+	remote map[string]*sim.Cluster
 }
 
 // empty is a world with a forge, and nothing else.
 func empty(w *sim.World, tune func(*ctrl.Options), environments ...string) *World {
 	git := forge.New()
 	s := &World{
-		World: w, Record: NewRecord(git), Git: git, Environments: environments, More: map[string][]string{},
-		tune: tune, remote: map[string]client.Client{}, outages: &outages{Handler: git},
+		World: w, Record: NewRecord(git), Git: git, Environments: environments, tune: tune,
+		remote: map[string]*sim.Cluster{}, outages: &outages{Handler: git},
 	}
 	w.External(gitHost, s.outages)
 	return s
@@ -132,8 +122,9 @@ func (s *World) Open() {
 
 // AllRun reports that an environment runs a revision wherever it does, and is ready with it.
 func (s *World) AllRun(env, revision string) {
-	for _, place := range append([]string{env}, s.More[env]...) {
-		s.Runs(place, revision)
+	s.Runs(env, revision)
+	if s.Doubled {
+		s.Runs(second(env), revision)
 	}
 }
 
@@ -144,9 +135,9 @@ func (s *World) Runs(env, revision string) { s.report(env, revision, true) }
 func (s *World) Struggles(env, revision string) { s.report(env, revision, false) }
 
 func (s *World) report(env, revision string, ready bool) {
-	c := s.remote[env]
-	if c == nil {
-		c = s.Client()
+	c := s.Client()
+	if there := s.remote[env]; there != nil {
+		c = there.Client()
 	}
 	s.setStatus(c, App(env), ready, "Reported", "Applied revision: "+revision,
 		map[string]any{"lastAppliedRevision": revision})
@@ -154,11 +145,8 @@ func (s *World) report(env, revision string, ready bool) {
 
 // setStatus writes an object's Ready condition, and more of its status.
 func (s *World) setStatus(c client.Client, obj client.Object, ready bool, reason, message string, more map[string]any) {
-	is := metav1.ConditionFalse
-	if ready {
-		is = metav1.ConditionTrue
-	}
-	more["conditions"] = []metav1.Condition{{Type: v1alpha1.ReadyCondition, Status: is, Reason: reason,
+	is := map[bool]metav1.ConditionStatus{true: metav1.ConditionTrue, false: metav1.ConditionFalse}
+	more["conditions"] = []metav1.Condition{{Type: v1alpha1.ReadyCondition, Status: is[ready], Reason: reason,
 		Message: message, LastTransitionTime: metav1.NewTime(time.Now().Truncate(time.Second))}}
 	patch, err := json.Marshal(map[string]any{"status": more})
 	if err == nil {
@@ -186,24 +174,23 @@ func (s *World) Deliver() {
 
 // App is the application web in one environment.
 func App(env string) *unstructured.Unstructured {
-	app := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"path": "./" + env, "prune": true}}}
-	app.SetAPIVersion("kustomize.toolkit.fluxcd.io/v1")
-	app.SetKind("Kustomization")
-	app.SetNamespace(env)
-	app.SetName("web")
-	return app
+	return object(appKind, env, "web", map[string]any{"path": "./" + env, "prune": true})
 }
 
-// in is the pipeline with another repository.
-func in(repository string, p *v1alpha1.Pipeline) *v1alpha1.Pipeline {
-	p.Spec.Promotion.Strategy.PullRequest.URL = "https://" + gitHost + "/acme/" + repository
-	return p
+var appKind = schema.GroupVersionKind{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Kind: "Kustomization"}
+
+func object(kind schema.GroupVersionKind, namespace, name string, spec map[string]any) *unstructured.Unstructured {
+	obj := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	obj.SetGroupVersionKind(kind)
+	obj.SetNamespace(namespace)
+	obj.SetName(name)
+	return obj
 }
 
 // Pipeline is shop/web, through the given environments, by pull requests.
 func Pipeline(environments ...string) *v1alpha1.Pipeline {
 	p := &v1alpha1.Pipeline{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
-	p.Spec.AppRef = v1alpha1.LocalAppReference{APIVersion: "kustomize.toolkit.fluxcd.io/v1", Kind: "Kustomization",
+	p.Spec.AppRef = v1alpha1.LocalAppReference{APIVersion: appKind.GroupVersion().String(), Kind: appKind.Kind,
 		Name: "web"}
 	p.Spec.Promotion = &v1alpha1.PromotionPolicy{Strategy: v1alpha1.Strategy{
 		PullRequest: &v1alpha1.PullRequestStrategy{Type: "github", URL: "https://" + gitHost + "/acme/shop",
@@ -213,6 +200,51 @@ func Pipeline(environments ...string) *v1alpha1.Pipeline {
 			Name: env, Targets: []v1alpha1.Target{{Namespace: env}},
 		})
 	}
+	return p
+}
+
+// in is the pipeline with another repository, and onto that with another branch.
+func in(repository string, p *v1alpha1.Pipeline) *v1alpha1.Pipeline {
+	p.Spec.Promotion.Strategy.PullRequest.URL = "https://" + gitHost + "/acme/" + repository
+	return p
+}
+
+func onto(branch string, p *v1alpha1.Pipeline) *v1alpha1.Pipeline {
+	p.Spec.Promotion.Strategy.PullRequest.BaseBranch = branch
+	return p
+}
+
+// byEvents is the pipeline that promotes by Events.
+func byEvents() *v1alpha1.Pipeline {
+	p := Pipeline("dev", "staging")
+	p.Spec.Promotion.Strategy = v1alpha1.Strategy{Notification: &v1alpha1.NotificationStrategy{}}
+	return p
+}
+
+// policyOfStaging is the pipeline with a policy for staging alone.
+func policyOfStaging() *v1alpha1.Pipeline {
+	p := Pipeline("dev", "staging")
+	p.Spec.Environments[1].Promotion, p.Spec.Promotion = p.Spec.Promotion, nil
+	return p
+}
+
+// second is the namespace of an environment's second target.
+func second(env string) string { return env + "-2" }
+
+// doubled gives every environment of a pipeline a second target, in the cluster that is named, or
+// in the operator's own.
+func doubled(p *v1alpha1.Pipeline, cluster *v1alpha1.CrossNamespaceClusterReference) *v1alpha1.Pipeline {
+	for i := range p.Spec.Environments {
+		e := &p.Spec.Environments[i]
+		e.Targets = append(e.Targets, v1alpha1.Target{Namespace: second(e.Name), ClusterRef: cluster})
+	}
+	return p
+}
+
+// named is a pipeline of another name.
+func named(name string, environments ...string) *v1alpha1.Pipeline {
+	p := Pipeline(environments...)
+	p.Name = name
 	return p
 }
 
@@ -237,18 +269,15 @@ func (s *World) Elsewhere(host string, namespaces ...string) *sim.Cluster {
 	s.hosts[away] = host
 	for _, namespace := range namespaces {
 		c.Apply(worlds.Namespace(namespace))
-		s.remote[namespace] = c.Client()
+		s.remote[namespace] = c
 	}
 	return c
 }
 
-// Away puts an environment of a pipeline into the other cluster.
-func Away(p *v1alpha1.Pipeline, env string) *v1alpha1.Pipeline {
-	for i := range p.Spec.Environments {
-		if e := &p.Spec.Environments[i]; e.Name == env {
-			e.Targets[0].ClusterRef = otherCluster()
-		}
-	}
+// farPipeline is the pipeline through dev and prod, which is in the other cluster.
+func farPipeline() *v1alpha1.Pipeline {
+	p := Pipeline("dev", "prod")
+	p.Spec.Environments[1].Targets[0].ClusterRef = otherCluster()
 	return p
 }
 
@@ -259,12 +288,7 @@ func otherCluster() *v1alpha1.CrossNamespaceClusterReference {
 
 // gitopsCluster is the object by which the operator knows the other cluster.
 func gitopsCluster() *unstructured.Unstructured {
-	spec := map[string]any{"secretRef": map[string]any{"name": away}}
-	obj := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
-	obj.SetGroupVersionKind(promotion.GitopsCluster)
-	obj.SetNamespace("shop")
-	obj.SetName(away)
-	return obj
+	return object(promotion.GitopsCluster, "shop", away, map[string]any{"secretRef": map[string]any{"name": away}})
 }
 
 // clusterIsReady reports, as cluster-controller would, that the other cluster is ready.
