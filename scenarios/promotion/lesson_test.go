@@ -50,7 +50,7 @@ func count(t *testing.T, v promotion.Variant, m means) tally {
 		if !died {
 			return
 		}
-		switch k := m.effects(h); k {
+		switch k := m.effects(s); k {
 		case 0:
 			n.never++
 		case 1:
@@ -69,13 +69,13 @@ func count(t *testing.T, v promotion.Variant, m means) tally {
 // means of promotion, and how often what was promoted took effect by them.
 type means struct {
 	open    opening
-	effects func(*history.History) int
+	effects func(*World) int
 }
 
 // The second of the two has a receiver that acts on everything it gets.
 var (
-	byPullRequest = means{quietly, func(h *history.History) int { return len(h.Effects(forge.Effect)) }}
-	byEvent       = means{notifying, func(h *history.History) int { return len(notifications(h)) }}
+	byPullRequest = means{quietly, func(s *World) int { return len(s.History().Effects(forge.Effect)) }}
+	byEvent       = means{notifying, func(s *World) int { return len(s.told(s.History())) }}
 )
 
 // lessons are what is shown, with what each variant relies on.

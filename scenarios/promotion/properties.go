@@ -5,10 +5,11 @@ package promotion
 import (
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
 
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
@@ -57,27 +58,28 @@ var (
 )
 
 // declare declares properties by their names.
-func (w *World) declare(names ...string) {
-	r := w.Record
+func (s *World) declare(names ...string) {
+	r := s.Record
 	always := map[string]func(*history.History) error{
 		attemptedOnce: property.AtMostOnce(forge.Attempt), effectOnce: property.AtMostOnce(forge.Effect),
 		oncePerStay: r.oncePerStay(), inOrder: r.eachOrder(forge.Attempt, r.inOrder),
 		notStale: r.eachOrder(forge.Attempt, r.notStale), complete: r.eachOrder(forge.Attempt, r.complete),
-		noLivelock: r.noLivelock, recordedSoon: r.recordedSoon, orderedSoon: r.orderedSoon,
-		readySoon: r.readySoon, spaced: r.unbroken(spaced), restrained: r.restrained, settles: r.settles,
-		notifiedOnce: func(h *history.History) error { return errors.Join(notifications(h)...) },
+		noLivelock: r.noLivelock, recordedSoon: r.recordedSoon, orderedSoon: r.eachPipeline(r.orderedSoon),
+		readySoon: r.readySoon, spaced: r.spaced, restrained: r.restrained, settles: r.settles,
+		notifiedOnce: r.notifiedOnce,
 	}
 	eventually := map[string]func(*history.History) error{
-		everywhere: r.everywhere, isRecorded: r.isRecorded, statusIsTrue: r.eachPipeline(r.statusIsTrue),
-		actionable: r.actionable, saysAbsent: r.eachPipeline(r.saysAbsent), oneOpen: r.eachPipeline(r.oneOpen),
-		noneBack: r.eachPipeline(r.noneBack), notified: toldAtAll,
+		everywhere: r.eachPipeline(r.everywhere), isRecorded: r.eachPipeline(r.isRecorded),
+		statusIsTrue: r.eachPipeline(r.statusIsTrue),
+		actionable:   r.actionable, saysAbsent: r.eachPipeline(r.saysAbsent), oneOpen: r.eachPipeline(r.oneOpen),
+		noneBack: r.eachPipeline(r.noneBack), notified: r.notified,
 	}
 	for _, name := range names {
 		switch {
 		case always[name] != nil:
-			w.Always(name, always[name])
+			s.Always(name, always[name])
 		case eventually[name] != nil:
-			w.Eventually(name, eventually[name])
+			s.Eventually(name, eventually[name])
 		case name != worldSettles && name != noPanic:
 			panic("there is no property " + name)
 		}
@@ -92,8 +94,8 @@ func (r *Record) oncePerStay() func(*history.History) error {
 	return r.eachOrder(forge.Effect, func(o order) error {
 		key := o.PipelineUID + "/" + o.Environment + "/" + o.Revision
 		count[key]++
-		for _, target := range r.targets(o.pipeline, 0) {
-			if n := stays(target, o.Revision, o.Event); count[key] > n {
+		for _, t := range r.targets(o.pipeline, 0) {
+			if n := stays(t.app, o.Revision, o.Event); count[key] > n {
 				return fmt.Errorf("the promotion of %s in %s to %s took effect %d times (last: effect %d), "+
 					"but %s came to run it %d times", o.Pipeline, o.Environment, o.Revision, count[key], o.Index,
 					o.pipeline.Spec.Environments[0].Name, n)
@@ -103,11 +105,11 @@ func (r *Record) oncePerStay() func(*history.History) error {
 	})
 }
 
-// stays counts how often a target came to run a revision, up to an event.
-func stays(target *app, revision string, until int) (n int) {
+// stays counts how often an application came to be at a revision, up to an event.
+func stays(a *app, revision string, until int) (n int) {
 	before := false
-	for i := range target.States {
-		if s := &target.States[i]; s.Event <= until {
+	for i := range a.States {
+		if s := &a.States[i]; s.Event <= until {
 			runs := !s.Gone && s.Value.runs(revision)
 			if runs && !before {
 				n++
@@ -121,18 +123,19 @@ func stays(target *app, revision string, until int) (n int) {
 // inOrder (S4-S3): an environment is promoted only to what the one before it ran, ready with it,
 // within the lag.
 func (r *Record) inOrder(o order) error {
-	switch o.env {
+	environments := o.pipeline.Spec.Environments
+	env := slices.IndexFunc(environments, func(e v1alpha1.Environment) bool { return e.Name == o.Environment })
+	switch env {
 	case -1: // it was taken out of the pipeline meanwhile
 		return nil
 	case 0:
 		return fmt.Errorf("the first environment, %s of %s, was promoted: effect %d", o.Environment, o.Pipeline,
 			o.Index)
 	}
-	before := o.pipeline.Spec.Environments[o.env-1]
-	for i, target := range r.targets(o.pipeline, o.env-1) {
-		if !lately(target, o, func(s *reported) bool { return s.ready() && s.runs(o.Revision) }) {
+	for _, t := range r.targets(o.pipeline, env-1) {
+		if !t.lately(o, func(s *reported) bool { return s.ready() && s.runs(o.Revision) }) {
 			return fmt.Errorf("the %s was ordered (effect %d), but %s had not been ready with it in %s", o.Order,
-				o.Index, before.Name, before.Targets[i].Namespace)
+				o.Index, t.env, t.Namespace)
 		}
 	}
 	return nil
@@ -141,11 +144,10 @@ func (r *Record) inOrder(o order) error {
 // notStale (S4-S5): an environment is promoted only to what the first environment ran within the
 // lag.
 func (r *Record) notStale(o order) error {
-	first := o.pipeline.Spec.Environments[0]
-	for i, target := range r.targets(o.pipeline, 0) {
-		if !lately(target, o, func(s *reported) bool { return s.runs(o.Revision) }) {
+	for _, t := range r.targets(o.pipeline, 0) {
+		if !t.lately(o, func(s *reported) bool { return s.runs(o.Revision) }) {
 			return fmt.Errorf("the %s was ordered (effect %d), but %s had not run it in %s for %v", o.Order, o.Index,
-				first.Name, first.Targets[i].Namespace, lag)
+				t.env, t.Namespace, lag)
 		}
 	}
 	return nil
@@ -158,12 +160,9 @@ func (r *Record) complete(o order) error {
 	if ready != nil && ready.Reason == v1alpha1.TargetNotReadableReason {
 		return fmt.Errorf("the %s was ordered (effect %d) while a target could not be read", o.Order, o.Index)
 	}
-	for i, env := range o.pipeline.Spec.Environments {
-		for j, target := range r.targets(o.pipeline, i) {
-			if !lately(target, o, func(*reported) bool { return true }) {
-				return fmt.Errorf("the %s was ordered (effect %d) without %s in %s", o.Order, o.Index, env.Name,
-					env.Targets[j].Namespace)
-			}
+	for _, t := range r.allTargets(o.pipeline) {
+		if !t.lately(o, func(*reported) bool { return true }) {
+			return fmt.Errorf("the %s was ordered (effect %d) without %s in %s", o.Order, o.Index, t.env, t.Namespace)
 		}
 	}
 	return nil
@@ -177,32 +176,28 @@ func automatic(p *v1alpha1.Pipeline, env *v1alpha1.Environment) bool {
 // everywhere (S4-L1): if the first environment runs a revision and is ready with it, the first
 // environment that does not has been promoted to it since the revision came. A return to a revision
 // counts as its coming, if the world had settled on another one in between.
-func (r *Record) everywhere(h *history.History) error {
-	return r.eachPipeline(func(p *pipeline) error {
-		env, revision, runs := r.behind(p.Value())
-		if env == nil || !automatic(p.Value(), env) || len(r.promoted(h, p, env.Name, revision, forge.Effect)) > 0 {
-			return nil
-		}
-		return fmt.Errorf("%s runs %s and is ready, but %s, which runs %q, has not been promoted to it",
-			p.Value().Spec.Environments[0].Name, revision, env.Name, runs)
-	})(h)
+func (r *Record) everywhere(p *pipeline) error {
+	env, revision, runs := r.behind(p.Value())
+	if env == nil || !automatic(p.Value(), env) || len(r.promoted(p, env.Name, revision, forge.Effect)) > 0 {
+		return nil
+	}
+	return fmt.Errorf("%s runs %s and is ready, but %s, which runs %q, has not been promoted to it",
+		p.Value().Spec.Environments[0].Name, revision, env.Name, runs)
 }
 
 // isRecorded (S4-A1): a promotion that took effect is shown in the pipeline's status.
-func (r *Record) isRecorded(h *history.History) error {
-	return r.eachPipeline(func(p *pipeline) error {
-		env, revision, _ := r.behind(p.Value())
-		if env == nil {
-			return nil
-		}
-		for _, o := range r.promoted(h, p, env.Name, revision, forge.Effect) {
-			if now := shown(p.Value(), env.Name); now.Revision != revision || !now.Succeeded {
-				return fmt.Errorf("the %s took effect (effect %d), but the status of %s does not show it", o.Order,
-					o.Index, o.Pipeline)
-			}
-		}
+func (r *Record) isRecorded(p *pipeline) error {
+	env, revision, _ := r.behind(p.Value())
+	if env == nil {
 		return nil
-	})(h)
+	}
+	for _, o := range r.promoted(p, env.Name, revision, forge.Effect) {
+		if now := shown(p.Value(), env.Name); now.Revision != revision || !now.Succeeded {
+			return fmt.Errorf("the %s took effect (effect %d), but the status of %s does not show it", o.Order, o.Index,
+				o.Pipeline)
+		}
+	}
+	return nil
 }
 
 // shown is what a status says of the promotion of an environment.
@@ -217,7 +212,7 @@ func shown(p *v1alpha1.Pipeline, env string) v1alpha1.PromotionRecord {
 // it has died by then.
 func (r *Record) recordedSoon(h *history.History) error {
 	r.read(h)
-	for _, o := range r.ordered(h, forge.Attempt, 0) {
+	for _, o := range r.orders {
 		p, ok := r.pipelines.ByUID(o.PipelineUID), false
 		for s := range p.Between(o.At, h.Now()) {
 			ok = ok || s.Gone || shown(&s.Value, o.Environment).Revision == o.Revision
@@ -225,7 +220,7 @@ func (r *Record) recordedSoon(h *history.History) error {
 		for _, i := range r.view.Incarnations(o.Process) {
 			ok = ok || i.N == o.Incarnation && i.Over && i.Ended <= o.At+lag
 		}
-		if !ok && h.Now() > o.At+lag {
+		if !ok && o.Kind == forge.Attempt && h.Now() > o.At+lag {
 			return fmt.Errorf("the %s was ordered at %s (effect %d), and the status of %s does not show it %v later",
 				o.Order, history.Clock(o.At), o.Index, o.Pipeline, h.Now()-o.At)
 		}
@@ -237,19 +232,14 @@ func (r *Record) recordedSoon(h *history.History) error {
 // could be read.
 func (r *Record) statusIsTrue(of *pipeline) error {
 	p, whole := of.Value(), true
-	for i, env := range p.Spec.Environments {
-		for j, target := range r.targets(p, i) {
-			is, exists := now(target)
-			whole = whole && exists
-			says := targetStatus(p, env.Name, j)
-			if says == nil {
-				return fmt.Errorf("the status of %s/%s says nothing of %s", p.Namespace, p.Name, env.Name)
-			}
-			if !is.runs(says.Revision) || says.Ready != (is.ready() && !is.runs("")) {
-				return fmt.Errorf("%s runs %q (ready: %v) in %s, but the status of %s/%s says %q (ready: %v)", env.Name,
-					is.Status.LastAppliedRevision, is.ready(), env.Targets[j].Namespace, p.Namespace, p.Name,
-					says.Revision, says.Ready)
-			}
+	for _, t := range r.allTargets(p) {
+		whole = whole && t.exists
+		switch says := t.says; {
+		case says == nil:
+			return fmt.Errorf("the status of %s/%s says nothing of %s", p.Namespace, p.Name, t.env)
+		case !t.is.runs(says.Revision) || says.Ready != (t.is.ready() && !t.is.runs("")):
+			return fmt.Errorf("%s runs %q (ready: %v) in %s, but the status of %s/%s says %q (ready: %v)", t.env,
+				t.is.Status.LastAppliedRevision, t.is.ready(), t.Namespace, p.Namespace, p.Name, says.Revision, says.Ready)
 		}
 	}
 	if says := isReady(p); says != whole {
@@ -263,25 +253,12 @@ func isReady(p *v1alpha1.Pipeline) bool {
 	return apimeta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ReadyCondition)
 }
 
-// targetStatus is what a status says of a target, nil for nothing.
-func targetStatus(p *v1alpha1.Pipeline, env string, target int) *v1alpha1.TargetStatus {
-	if s := p.Status.Environments[env]; s != nil && target < len(s.Targets) {
-		return &s.Targets[target]
-	}
-	return nil
-}
-
 // saysAbsent (S4-A2): the error of a target that does not exist says that.
 func (r *Record) saysAbsent(p *pipeline) error {
-	for i, env := range p.Value().Spec.Environments {
-		for j, target := range r.targets(p.Value(), i) {
-			said := ""
-			if s := targetStatus(p.Value(), env.Name, j); s != nil {
-				said = s.Error
-			}
-			if _, exists := now(target); !exists && !strings.Contains(said, "does not exist") {
-				return fmt.Errorf("the target in %s does not exist, and the status says %q", env.Name, said)
-			}
+	for _, t := range r.allTargets(p.Value()) {
+		if !t.exists && !t.isSaidAbsent() {
+			return fmt.Errorf("the target in %s does not exist, and the status says %q", t.env, ptr.Deref(t.says,
+				v1alpha1.TargetStatus{}).Error)
 		}
 	}
 	return nil
@@ -326,43 +303,43 @@ func (r *Record) noneBack(p *pipeline) error {
 	return nil
 }
 
-// notifications has an entry for each Event that asks for a promotion: nil for the first one of a
-// promotion, an error for others.
-func notifications(h *history.History) (out []error) {
-	seen := map[string]bool{}
-	for _, o := range h.Objects("", "Event") {
-		var e corev1.Event
-		if err := o.Into(&e); err != nil {
-			panic(fmt.Sprintf("a stored Event cannot be decoded: %v", err))
+// told are the Events that ask a CI for a promotion.
+func (r *Record) told(h *history.History) (out []*corev1.Event) {
+	r.read(h)
+	for _, e := range r.events.All() {
+		if e.Value().Reason == promotion.PromoteReason {
+			out = append(out, e.Value())
 		}
-		if e.Reason != promotion.PromoteReason {
-			continue
-		}
-		env, revision := e.Annotations[promotion.EnvironmentAnnotation], e.Annotations[promotion.RevisionAnnotation]
-		key := fmt.Sprintf("%s %s %s", e.InvolvedObject.UID, env, revision)
-		var err error
-		if seen[key] {
-			err = fmt.Errorf("the CI was told twice to promote %s in %s to %s", e.InvolvedObject.Name, env, revision)
-		}
-		seen[key] = true
-		out = append(out, err)
 	}
 	return out
 }
 
-func toldAtAll(h *history.History) error {
-	if notifications(h) == nil {
+func (r *Record) notifiedOnce(h *history.History) error {
+	seen := map[string]bool{}
+	for _, e := range r.told(h) {
+		env, revision := e.Annotations[promotion.EnvironmentAnnotation], e.Annotations[promotion.RevisionAnnotation]
+		key := fmt.Sprintf("%s %s %s", e.InvolvedObject.UID, env, revision)
+		if seen[key] {
+			return fmt.Errorf("the CI was told twice to promote %s in %s to %s", e.InvolvedObject.Name, env, revision)
+		}
+		seen[key] = true
+	}
+	return nil
+}
+
+func (r *Record) notified(h *history.History) error {
+	if len(r.told(h)) == 0 {
 		return errors.New("dev runs v1, and nobody was told to promote it to staging")
 	}
 	return nil
 }
 
 // sometimes declares what must have happened at least once in a campaign, or it proves nothing.
-func (w *World) sometimes() {
+func (s *World) sometimes() {
 	ordering := func(is func(*view.Reconcile, *view.Call) bool) func(*history.History) bool {
 		return func(h *history.History) bool {
-			w.read(h)
-			for _, r := range w.view.Reconciles() {
+			s.read(h)
+			for _, r := range s.view.Reconciles() {
 				for _, c := range r.Calls {
 					if _, orders := orderOf(&c.Request); orders && c.Request.Code/100 == 2 && is(r, c) {
 						return true
@@ -372,12 +349,12 @@ func (w *World) sometimes() {
 			return false
 		}
 	}
-	w.Sometimes("a promotion is ordered by a pass that began with a stale cache",
+	s.Sometimes("a promotion is ordered by a pass that began with a stale cache",
 		ordering(func(r *view.Reconcile, _ *view.Call) bool { return len(r.Stale) > 0 }))
-	w.Sometimes("the operator dies between promoting and recording",
+	s.Sometimes("the operator dies between promoting and recording",
 		ordering(func(r *view.Reconcile, c *view.Call) bool { return r.Killed && r.Calls[len(r.Calls)-1] == c }))
-	w.Sometimes("the reply to an accepted order is lost",
+	s.Sometimes("the reply to an accepted order is lost",
 		ordering(func(_ *view.Reconcile, c *view.Call) bool { return c.Reply != nil && c.Reply.Note != "" }))
 	again := property.AtMostOnce(forge.Attempt)
-	w.Sometimes("an order is repeated, and changes nothing", func(h *history.History) bool { return again(h) != nil })
+	s.Sometimes("an order is repeated, and changes nothing", func(h *history.History) bool { return again(h) != nil })
 }

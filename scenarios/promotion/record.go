@@ -3,9 +3,10 @@
 package promotion
 
 import (
-	"encoding/json"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
 	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/scenarios/internal/stored"
 )
 
 // lag is how far in the past an order's reasons may lie: the longest lag of a cache, and the time
@@ -27,23 +29,26 @@ type Record struct {
 	view                    *view.View
 	pipelines               *view.Track[v1alpha1.Pipeline]
 	apps, clusters, secrets *view.Track[reported]
+	events                  *view.Track[corev1.Event]
 
+	effects  int                           // that have been read
+	orders   []order                       // those that the forge accepted, and what they changed
 	settled  []int                         // events at which the world had settled
 	injected []history.Time                // faults
-	posted   map[string][]*view.Call       // orders, by key
-	broken   map[string]error              // by property, for those that are judged event by event
+	posted   map[string][]*view.Call       // orders, also those that were refused, by key
+	tooSoon  error                         // the first order that came too soon after one that was refused
 	cutOff   map[*view.Reconcile]bool      // passes with a request that never arrived, or without its reply
 	inVain   []string                      // passes without progress since the last change, and how they ended
 	due      map[string]*dueness           // by the pipeline's uid
 	whole    map[string]history.Time       // until when a pipeline whose targets can all be read must be Ready
 	pending  map[history.Key]time.Duration // what the last pass of a key has put the next one off for
 	failures map[history.Key]int           // passes in a row that asked for back-off
-	waiting  waiting                       // for what the status should say
+	waited   []wait                        // for what the status should say
+	away     bool                          // the operator
 	// from is when orders that are refused began to be judged, faulty whether faults are injected
 	// meanwhile.
 	from         history.Time
 	faulty, over bool
-	away         bool // the operator
 }
 
 // reported is what an application, or a GitopsCluster, says of itself.
@@ -72,9 +77,9 @@ func NewRecord(git *forge.Forge) *Record {
 	return &Record{
 		git: git, hosts: map[string]string{}, view: v,
 		pipelines: view.Follow[v1alpha1.Pipeline](v, history.Ref{Kind: "Pipeline"}),
-		apps:      follow("Kustomization"), clusters: follow(promotion.GitopsCluster.Kind), secrets: follow("Secret"),
-		posted: map[string][]*view.Call{}, broken: map[string]error{}, cutOff: map[*view.Reconcile]bool{},
-		due:   map[string]*dueness{},
+		apps:      follow(appKind.Kind), clusters: follow(promotion.GitopsCluster.Kind), secrets: follow("Secret"),
+		events: view.Follow[corev1.Event](v, history.Ref{Kind: "Event"}),
+		posted: map[string][]*view.Call{}, cutOff: map[*view.Reconcile]bool{}, due: map[string]*dueness{},
 		whole: map[string]history.Time{}, pending: map[history.Key]time.Duration{}, failures: map[history.Key]int{},
 	}
 }
@@ -93,42 +98,69 @@ func (r *Record) read(h *history.History) {
 			}
 		}
 		r.tried(e)
+		r.posts(e)
 		r.tick(e)
 		r.clock(e)
 	}
-}
-
-// live calls f for every pipeline that exists and has an environment, in the order of creation,
-// until one fails.
-func (r *Record) live(f func(*pipeline) error) error {
-	for p := range r.pipelines.Live() {
-		if len(p.Value().Spec.Environments) == 0 {
-			continue
-		}
-		if err := f(p); err != nil {
-			return err
+	for _, effect := range h.Effects("")[r.effects:] {
+		r.effects++
+		about, known := r.git.Ordered(effect.Key)
+		if p := r.pipelines.ByUID(about.PipelineUID); known && p != nil {
+			r.orders = append(r.orders, order{effect, about, &p.When(effect.Event).Value})
 		}
 	}
-	return nil
 }
 
-// eachPipeline is a property that judges every such pipeline.
+// eachPipeline is a property that judges every pipeline, in the order of creation.
 func (r *Record) eachPipeline(judge func(*pipeline) error) func(*history.History) error {
 	return func(h *history.History) error {
 		r.read(h)
-		return r.live(judge)
+		for p := range r.pipelines.Live() {
+			if err := judge(p); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 }
 
-// targets are the applications of one environment, nil for each that never was.
-func (r *Record) targets(p *v1alpha1.Pipeline, env int) (out []*app) {
-	for _, target := range p.Spec.Environments[env].Targets {
-		ref := history.Ref{Group: App("").GroupVersionKind().Group, Kind: "Kustomization", Namespace: target.Namespace,
-			Name: p.Spec.AppRef.Name}
-		if target.ClusterRef != nil {
-			ref.Cluster = r.hosts[target.ClusterRef.Name]
+// target is where an environment of a pipeline runs, and what runs there.
+type target struct {
+	v1alpha1.Target
+	env    string
+	app    *app // nil for one that never was
+	is     *reported
+	exists bool
+	says   *v1alpha1.TargetStatus // what the pipeline's status says of it, nil for nothing
+}
+
+// isSaidAbsent says whether the error of a target says that it does not exist.
+func (t target) isSaidAbsent() bool {
+	return t.says != nil && strings.Contains(t.says.Error, "does not exist")
+}
+
+// targets are those of one environment.
+func (r *Record) targets(p *v1alpha1.Pipeline, env int) (out []target) {
+	e := &p.Spec.Environments[env]
+	for i, at := range e.Targets {
+		ref := history.Ref{Group: appKind.Group, Kind: appKind.Kind, Namespace: at.Namespace, Name: p.Spec.AppRef.Name}
+		if at.ClusterRef != nil {
+			ref.Cluster = r.hosts[at.ClusterRef.Name]
 		}
-		out = append(out, r.apps.Named(ref))
+		t := target{Target: at, env: e.Name, app: r.apps.Named(ref)}
+		t.is, t.exists = now(t.app)
+		if s := p.Status.Environments[e.Name]; s != nil && i < len(s.Targets) {
+			t.says = &s.Targets[i]
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// allTargets are those of every environment.
+func (r *Record) allTargets(p *v1alpha1.Pipeline) (out []target) {
+	for i := range p.Spec.Environments {
+		out = append(out, r.targets(p, i)...)
 	}
 	return out
 }
@@ -143,11 +175,11 @@ func now(a *app) (*reported, bool) {
 
 // lately says whether an application was in such a state at some time within the lag before an
 // order.
-func lately(a *app, o order, state func(*reported) bool) bool {
-	if a == nil {
+func (t target) lately(o order, state func(*reported) bool) bool {
+	if t.app == nil {
 		return false
 	}
-	for s := range a.Between(o.At-lag, o.At) {
+	for s := range t.app.Between(o.At-lag, o.At) {
 		if !s.Gone && state(&s.Value) {
 			return true
 		}
@@ -160,27 +192,6 @@ type order struct {
 	history.Effect
 	forge.Order
 	pipeline *v1alpha1.Pipeline // as the server held it then
-	env      int                // the environment's place in the pipeline, -1 if it is not there
-}
-
-// ordered are the effects of a kind from one of them on.
-func (r *Record) ordered(h *history.History, kind string, from int) (out []order) {
-	all := h.Effects("")
-	for _, e := range all[min(from, len(all)):] {
-		about, known := r.git.Ordered(e.Key)
-		p := r.pipelines.ByUID(about.PipelineUID)
-		if !known || e.Kind != kind || p == nil {
-			continue
-		}
-		o := order{Effect: e, Order: about, pipeline: &p.When(e.Event).Value, env: -1}
-		for i, env := range o.pipeline.Spec.Environments {
-			if env.Name == about.Environment {
-				o.env = i
-			}
-		}
-		out = append(out, o)
-	}
-	return out
 }
 
 // eachOrder is a property that judges every effect of a kind when it happens.
@@ -188,12 +199,13 @@ func (r *Record) eachOrder(kind string, judge func(order) error) func(*history.H
 	next := 0
 	return func(h *history.History) error {
 		r.read(h)
-		for _, o := range r.ordered(h, kind, next) {
-			if err := judge(o); err != nil {
-				return err
+		for ; next < len(r.orders); next++ {
+			if o := r.orders[next]; o.Kind == kind {
+				if err := judge(o); err != nil {
+					return err
+				}
 			}
 		}
-		next = len(h.Effects(""))
 		return nil
 	}
 }
@@ -202,15 +214,14 @@ func (r *Record) eachOrder(kind string, judge func(order) error) func(*history.H
 // and what runs there.
 func (r *Record) behind(p *v1alpha1.Pipeline) (env *v1alpha1.Environment, revision, runs string) {
 	for i := range p.Spec.Environments {
-		for _, target := range r.targets(p, i) {
-			is, _ := now(target)
-			runs := is.Status.LastAppliedRevision
+		for _, t := range r.targets(p, i) {
+			runs := t.is.Status.LastAppliedRevision
 			switch {
-			case i == 0 && (!is.ready() || runs == "" || revision != "" && runs != revision):
+			case i == 0 && (!t.is.ready() || runs == "" || revision != "" && runs != revision):
 				return nil, "", ""
 			case i == 0:
 				revision = runs
-			case !is.ready() || runs != revision:
+			case !t.is.ready() || runs != revision:
 				return &p.Spec.Environments[i], revision, runs
 			}
 		}
@@ -221,9 +232,9 @@ func (r *Record) behind(p *v1alpha1.Pipeline) (env *v1alpha1.Environment, revisi
 // came is the event at which the first environment came to run a revision that it runs now: the end
 // of the last stay at another revision on which the world had settled.
 func (r *Record) came(p *v1alpha1.Pipeline, revision string) (came int) {
-	for _, target := range r.targets(p, 0) {
-		for i := range target.States[:len(target.States)-1] {
-			s, ends := &target.States[i], target.States[i+1].Event
+	for _, t := range r.targets(p, 0) {
+		for i := range t.app.States[:len(t.app.States)-1] {
+			s, ends := &t.app.States[i], t.app.States[i+1].Event
 			if s.Value.runs(revision) || s.Value.runs("") {
 				continue
 			}
@@ -239,10 +250,10 @@ func (r *Record) came(p *v1alpha1.Pipeline, revision string) (came int) {
 
 // promoted are the effects of a kind by which an environment was promoted to a revision since that
 // came.
-func (r *Record) promoted(h *history.History, p *pipeline, env, revision, kind string) (out []order) {
+func (r *Record) promoted(p *pipeline, env, revision, kind string) (out []order) {
 	came := r.came(p.Value(), revision)
-	for _, o := range r.ordered(h, kind, 0) {
-		if o.PipelineUID == p.UID && o.Environment == env && o.Revision == revision && o.Event >= came {
+	for _, o := range r.orders {
+		if o.Kind == kind && o.PipelineUID == p.UID && o.Environment == env && o.Revision == revision && o.Event >= came {
 			out = append(out, o)
 		}
 	}
@@ -254,8 +265,6 @@ func orderOf(e *history.Event) (o forge.Order, orders bool) {
 	if e.Kind != history.Request || e.Host != gitHost || e.Verb != "POST" {
 		return o, false
 	}
-	if err := json.Unmarshal(e.Sent, &o); err != nil {
-		panic("an order cannot be read: " + err.Error())
-	}
+	stored.Decode(e.Sent, &o)
 	return o, true
 }

@@ -25,30 +25,28 @@ func backOff(n int) time.Duration { return min(firstBackOff<<min(n-1, 20), longe
 // refused says whether an order was answered, and not with what was hoped for.
 func refused(c *view.Call) bool { return c.Reply != nil && c.Reply.Code/100 != 2 }
 
-// order takes in an event. An order of the same promotion must not follow sooner on one that was
+// posts takes in an event. An order of the same promotion must not follow sooner on one that was
 // refused than the queue would allow after as many failures.
-func (r *Record) order(e *history.Event) {
+func (r *Record) posts(e *history.Event) {
 	o, orders := orderOf(e)
 	if !orders {
 		return
 	}
 	calls, before := r.view.Of(e).Calls, r.posted[o.Key()]
-	if n := len(before); n > 0 && refused(before[n-1]) && r.broken[spaced] == nil {
+	if n := len(before); n > 0 && refused(before[n-1]) && r.tooSoon == nil {
 		if since, wait := e.At-before[n-1].Reply.At, backOff(n); since < wait {
-			r.broken[spaced] = fmt.Errorf("the %s was ordered again %v after order %d had been refused, not %v", o,
+			r.tooSoon = fmt.Errorf("the %s was ordered again %v after order %d had been refused, not %v", o,
 				since, n, wait)
 		}
 	}
 	r.posted[o.Key()] = append(before, calls[len(calls)-1])
 }
 
-// unbroken (S4-L2): who has been refused waits before the next order, twice as long each time and
-// at least as long as the queue would.
-func (r *Record) unbroken(name string) func(*history.History) error {
-	return func(h *history.History) error {
-		r.read(h)
-		return r.broken[name]
-	}
+// spaced (S4-L2): who has been refused waits before the next order, twice as long each time and at
+// least as long as the queue would.
+func (r *Record) spaced(h *history.History) error {
+	r.read(h)
+	return r.tooSoon
 }
 
 // restingOrders are the orders of the only promotion that has been ordered, from the first one on

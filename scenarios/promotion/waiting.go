@@ -4,18 +4,20 @@
 package promotion
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
 	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/scenarios/internal/stored"
 )
 
 const (
@@ -34,7 +36,7 @@ func (r *Record) excused(pass *view.Reconcile) bool {
 	}
 	met := len(pass.Stale) > 0 || len(pass.Faults) > 0 || r.cutOff[pass]
 	for _, c := range pass.Calls {
-		met = met || failed(&c.Request) || c.Reply != nil && (c.Reply.Note != "" || failed(c.Reply))
+		met = met || failed(&c.Request) || c.Reply != nil && failed(c.Reply)
 	}
 	return met
 }
@@ -48,7 +50,8 @@ func progress(r *view.Reconcile) bool {
 		}
 		for i := range c.Request.Changes {
 			is := &c.Request.Changes[i]
-			if is.Ref.Kind != "Pipeline" || is.Type != "MODIFIED" || gist(is.Previous) != gist(is.Object) {
+			if is.Ref.Kind != "Pipeline" || is.Type != "MODIFIED" ||
+				!equality.Semantic.DeepEqual(gist(is.Previous), gist(is.Object)) {
 				return true
 			}
 		}
@@ -57,11 +60,9 @@ func progress(r *view.Reconcile) bool {
 }
 
 // gist is a pipeline without what may differ each time that it is looked at.
-func gist(object []byte) string {
-	var p v1alpha1.Pipeline
-	if err := json.Unmarshal(object, &p); err != nil {
-		panic(fmt.Sprintf("the stored pipeline cannot be decoded: %v", err))
-	}
+func gist(object []byte) (p v1alpha1.Pipeline) {
+	stored.Decode(object, &p)
+	p.ObjectMeta = metav1.ObjectMeta{}
 	for i := range p.Status.Conditions {
 		p.Status.Conditions[i].Message = ""
 		p.Status.Conditions[i].LastTransitionTime.Reset()
@@ -71,11 +72,7 @@ func gist(object []byte) string {
 			env.Promotion.LastAttemptedTime = nil
 		}
 	}
-	out, err := json.Marshal([]any{p.Spec, p.Status})
-	if err != nil {
-		panic(err)
-	}
-	return string(out)
+	return p
 }
 
 // tried takes in an event for noLivelock. A pass does not count while some pipeline waits for a
@@ -86,15 +83,12 @@ func (r *Record) tried(e *history.Event) {
 	case len(e.Changes) > 0 && pass == nil:
 		r.inVain = nil // somebody else has changed the world
 	case e.Kind == history.Done && pass.Retries() && pass.Open() == 0 && !progress(pass) && !r.excused(pass):
-		readable := func(p *pipeline) error {
+		for p := range r.pipelines.Live() {
 			if apimeta.IsStatusConditionFalse(p.Value().Status.Conditions, v1alpha1.ReadyCondition) {
-				return fmt.Errorf("a target cannot be read")
+				return
 			}
-			return nil
 		}
-		if r.live(readable) == nil {
-			r.inVain = append(r.inVain, fmt.Sprintf("%s %s: %s", e.Actor(), e.Reconcile, e.Outcome))
-		}
+		r.inVain = append(r.inVain, fmt.Sprintf("%s %s: %s", e.Actor(), e.Reconcile, e.Outcome))
 	}
 }
 
@@ -109,27 +103,14 @@ func (r *Record) noLivelock(h *history.History) error {
 	return nil
 }
 
-// waiting measures the time in which a pipeline had to wait, and in which its status said for what.
-// The last three fields describe the time since the last change.
-type waiting struct {
-	all, explained  time.Duration
+// wait says whether a pipeline had to wait from a time on, and whether its status said for what.
+type wait struct {
 	since           history.Time
 	waits, explains bool
 }
 
-// upTo takes in the time up to now.
-func (w *waiting) upTo(now history.Time) {
-	if w.waits {
-		w.all += now - w.since
-		if w.explains {
-			w.explained += now - w.since
-		}
-	}
-	w.since = now
-}
-
-// clock measures waiting. Time counts from the end of the first pass of an operator on, because one
-// that is not there cannot tell.
+// clock takes in an event for actionable. Time counts from the end of the first pass of an operator
+// on, because one that is not there cannot tell.
 func (r *Record) clock(e *history.Event) {
 	ends := e.Kind == history.Crash || e.Kind == history.Stop
 	begins := e.Kind == history.Done && r.away
@@ -139,25 +120,21 @@ func (r *Record) clock(e *history.Event) {
 	case len(e.Changes) == 0:
 		return
 	}
-	r.waiting.upTo(e.At)
-	r.waiting.waits, r.waiting.explains = false, true
-	_ = r.live(func(p *pipeline) error {
+	all := wait{since: e.At, explains: true}
+	for p := range r.pipelines.Live() {
 		waits, explains := r.waits(p.Value())
-		r.waiting.waits = r.waiting.waits || waits && !r.away
-		r.waiting.explains = r.waiting.explains && (explains || !waits)
-		return nil
-	})
+		all.waits = all.waits || waits && !r.away
+		all.explains = all.explains && (explains || !waits)
+	}
+	r.waited = append(r.waited, all)
 }
 
 // waits says whether a pipeline has to wait for something, and whether its status says for what: of
 // a missing target its error says that it does not exist.
 func (r *Record) waits(p *v1alpha1.Pipeline) (waits, explains bool) {
-	for i, env := range p.Spec.Environments {
-		for j, target := range r.targets(p, i) {
-			if _, exists := now(target); !exists {
-				says := targetStatus(p, env.Name, j)
-				return true, says != nil && strings.Contains(says.Error, "does not exist")
-			}
+	for _, t := range r.allTargets(p) {
+		if !t.exists {
+			return true, t.isSaidAbsent()
 		}
 	}
 	pending := apimeta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.PromotionPendingCondition)
@@ -174,11 +151,21 @@ func (r *Record) waits(p *v1alpha1.Pipeline) (waits, explains bool) {
 // what. A share of less than a minute says nothing: a pass takes a second.
 func (r *Record) actionable(h *history.History) error {
 	r.read(h)
-	so := r.waiting
-	so.upTo(h.Now())
-	if so.explained < so.all*95/100 && so.all >= time.Minute {
-		return fmt.Errorf("the pipeline waited for %v, and for %v of that its status did not say for what", so.all,
-			so.all-so.explained)
+	var all, silent time.Duration
+	for i, w := range r.waited {
+		until := h.Now()
+		if i+1 < len(r.waited) {
+			until = r.waited[i+1].since
+		}
+		if w.waits {
+			all += until - w.since
+		}
+		if w.waits && !w.explains {
+			silent += until - w.since
+		}
+	}
+	if all-silent < all*95/100 && all >= time.Minute {
+		return fmt.Errorf("the pipeline waited for %v, and for %v of that its status did not say for what", all, silent)
 	}
 	return nil
 }
@@ -189,25 +176,20 @@ type dueness struct {
 	periods int // of back-off that have ended since it is due, or since somebody last changed the world
 }
 
-// tick takes in an event for orderedSoon, readySoon and spaced. Whoever disturbs the world gives
-// the operator time anew.
+// tick takes in an event for orderedSoon and readySoon. Whoever disturbs the world gives the
+// operator time anew.
 func (r *Record) tick(e *history.Event) {
-	key := e.Reconcile.Key
-	switch {
-	case e.Kind == history.Dequeue:
-		delete(r.pending, key)
-	case e.Kind == history.Start:
-		clear(r.failures)
-	case e.Kind == history.Done:
+	switch e.Kind {
+	case history.Dequeue:
+		delete(r.pending, e.Reconcile.Key)
+	case history.Done:
 		r.ended(r.view.Of(e))
-	default:
-		r.order(e)
 	}
 	disturbed := e.Kind == history.Fault || e.Kind == history.Heal || e.Incarnation == 0 && len(e.Changes) > 0
 	if !disturbed && len(e.Changes) == 0 {
 		return
 	}
-	_ = r.live(func(p *pipeline) error {
+	for p := range r.pipelines.Live() {
 		readable, what := r.readable(p.Value()), ""
 		if env, revision, _ := r.behind(p.Value()); env != nil && readable && automatic(p.Value(), env) {
 			what = env.Name + "/" + revision
@@ -222,8 +204,7 @@ func (r *Record) tick(e *history.Event) {
 		case !known || disturbed && !isReady(p.Value()):
 			r.whole[p.UID] = e.At + r.pending[keyOf(p)] + grace
 		}
-		return nil
-	})
+	}
 }
 
 func keyOf(p *pipeline) history.Key {
@@ -240,54 +221,43 @@ func (r *Record) ended(pass *view.Reconcile) {
 	if !pass.Retries() {
 		r.failures[key], r.pending[key] = 0, pass.After
 	}
-	if !pass.Timed || r.excused(pass) {
-		return
-	}
-	_ = r.live(func(p *pipeline) error {
-		if d := r.due[p.UID]; d != nil && keyOf(p) == key && isReady(p.Value()) {
+	for p := range r.pipelines.Live() {
+		if d := r.due[p.UID]; pass.Timed && d != nil && keyOf(p) == key && isReady(p.Value()) && !r.excused(pass) {
 			d.periods++
 		}
-		return nil
-	})
+	}
 }
 
-// readable says whether every target of a pipeline is there, and can be reached.
+// readable says whether every target of a pipeline is there, and its cluster is made known.
 func (r *Record) readable(p *v1alpha1.Pipeline) bool {
-	for i, env := range p.Spec.Environments {
-		for j, target := range r.targets(p, i) {
-			if _, exists := now(target); !exists || !r.knows(env.Targets[j].ClusterRef) {
-				return false
-			}
+	for _, t := range r.allTargets(p) {
+		if !t.exists || t.ClusterRef != nil && !r.knows(t.ClusterRef.Name) {
+			return false
 		}
 	}
 	return true
 }
 
-// knows says whether a cluster is made known; nil is the operator's own.
-func (r *Record) knows(ref *v1alpha1.CrossNamespaceClusterReference) bool {
-	if ref == nil {
-		return true
-	}
+// knows says whether a cluster is made known.
+func (r *Record) knows(name string) bool {
 	cluster, exists := now(r.clusters.Named(history.Ref{Group: promotion.GitopsCluster.Group,
-		Kind: promotion.GitopsCluster.Kind, Namespace: "shop", Name: ref.Name}))
-	_, known := now(r.secrets.Named(history.Ref{Kind: "Secret", Namespace: "shop", Name: ref.Name}))
+		Kind: promotion.GitopsCluster.Kind, Namespace: "shop", Name: name}))
+	_, known := now(r.secrets.Named(history.Ref{Kind: "Secret", Namespace: "shop", Name: name}))
 	return exists && known && cluster.ready()
 }
 
 // orderedSoon (S4-L1): what is due is ordered within three back-off periods.
-func (r *Record) orderedSoon(h *history.History) error {
-	return r.eachPipeline(func(p *pipeline) error {
-		d := r.due[p.UID]
-		if d == nil || d.what == "" || d.periods <= mostPeriods {
-			return nil
-		}
-		env, revision, _ := r.behind(p.Value())
-		if len(r.promoted(h, p, env.Name, revision, forge.Attempt)) > 0 {
-			return nil
-		}
-		return fmt.Errorf("%s is to be promoted to %s, and after %d back-off periods has not been", env.Name, revision,
-			d.periods)
-	})(h)
+func (r *Record) orderedSoon(p *pipeline) error {
+	d := r.due[p.UID]
+	if d == nil || d.what == "" || d.periods <= mostPeriods {
+		return nil
+	}
+	env, revision, _ := r.behind(p.Value())
+	if len(r.promoted(p, env.Name, revision, forge.Attempt)) > 0 {
+		return nil
+	}
+	return fmt.Errorf("%s is to be promoted to %s, and after %d back-off periods has not been", env.Name, revision,
+		d.periods)
 }
 
 // readySoon (S4-L3): a pipeline whose targets can all be read is Ready after what it was put off
@@ -295,20 +265,11 @@ func (r *Record) orderedSoon(h *history.History) error {
 func (r *Record) readySoon(h *history.History) error {
 	return r.eachPipeline(func(p *pipeline) error {
 		until, whole := r.whole[p.UID]
-		if !whole || isReady(p.Value()) || h.Now() <= until || r.busy(p) {
+		busy := func(pass *view.Reconcile) bool { return !pass.Over && pass.ID.Key == keyOf(p) }
+		if !whole || isReady(p.Value()) || h.Now() <= until || slices.ContainsFunc(r.view.Reconciles(), busy) {
 			return nil
 		}
 		return fmt.Errorf("all targets of %s/%s can be read, which its status should have said by %s", p.Ref.Namespace,
 			p.Ref.Name, history.Clock(until))
 	})(h)
-}
-
-// busy says whether a pass of a pipeline is under way.
-func (r *Record) busy(p *pipeline) bool {
-	for _, pass := range r.view.Reconciles() {
-		if !pass.Over && pass.ID.Key == keyOf(p) {
-			return true
-		}
-	}
-	return false
 }
