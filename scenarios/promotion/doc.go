@@ -6,6 +6,6 @@
 // [World.Runs] plays the part of Flux, which reports what an environment runs, and [World.Deliver]
 // the part of the people who merge pull requests. [Record] reads a run's history.
 //
-// [Cases] are the cases of every variant, and README.md says what came of them. LESSON.md counts
+// [Table] has the cases of every variant, and README.md says what came of them. LESSON.md counts
 // what the variants make of a crash.
 package promotion

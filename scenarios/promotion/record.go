@@ -10,12 +10,10 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
 	"github.com/wavetank/wavetank/models/forge"
-	"github.com/wavetank/wavetank/scenarios/internal/stored"
 )
 
 // lag is how far in the past an order's reasons may lie: the longest lag of a cache, and the time
@@ -24,34 +22,31 @@ const lag = 40 * time.Second
 
 // Record is what one run's history says of pipelines, of what runs where, and of orders.
 type Record struct {
-	git                     *forge.Forge
-	hosts                   map[string]string // of other clusters, by the names that pipelines know
-	view                    *view.View
-	pipelines               *view.Track[v1alpha1.Pipeline]
-	apps, clusters, secrets *view.Track[reported]
-	events                  *view.Track[corev1.Event]
+	git       *forge.Forge
+	hosts     map[string]string // of other clusters, by the names that pipelines know
+	view      *view.View
+	pipelines *view.Track[v1alpha1.Pipeline]
+	apps      *view.Track[reported]
+	events    *view.Track[corev1.Event]
 
-	effects  int                           // that have been read
-	orders   []order                       // those that the forge accepted, and what they changed
-	settled  []int                         // events at which the world had settled
-	injected []history.Time                // faults
-	posted   map[string][]*view.Call       // orders, also those that were refused, by key
-	tooSoon  error                         // the first order that came too soon after one that was refused
-	cutOff   map[*view.Reconcile]bool      // passes with a request that never arrived, or without its reply
-	inVain   []string                      // passes without progress since the last change, and how they ended
-	due      map[string]*dueness           // by the pipeline's uid
-	whole    map[string]history.Time       // until when a pipeline whose targets can all be read must be Ready
-	pending  map[history.Key]time.Duration // what the last pass of a key has put the next one off for
-	failures map[history.Key]int           // passes in a row that asked for back-off
-	waited   []wait                        // for what the status should say
-	away     bool                          // the operator
+	effects  int                      // that have been read
+	orders   []order                  // those that the forge accepted, and what they changed
+	settled  []int                    // events at which the world had settled
+	injected []history.Time           // faults
+	posted   map[string][]*view.Call  // orders, also those that were refused, by key
+	tooSoon  error                    // the first order that came too soon after one that was refused
+	cutOff   map[*view.Reconcile]bool // passes with a request that never arrived, or without its reply
+	inVain   []string                 // passes without progress since the last change, and how they ended
+	due      map[string]*dueness      // by the pipeline's uid
+	waited   []wait                   // for what the status should say
+	away     bool                     // the operator
 	// from is when orders that are refused began to be judged, faulty whether faults are injected
 	// meanwhile.
 	from         history.Time
 	faulty, over bool
 }
 
-// reported is what an application, or a GitopsCluster, says of itself.
+// reported is what an application says of itself.
 type reported struct {
 	Status struct {
 		LastAppliedRevision string             `json:"lastAppliedRevision"`
@@ -73,14 +68,12 @@ type (
 // NewRecord returns the record of a run that has not begun.
 func NewRecord(git *forge.Forge) *Record {
 	v := view.New()
-	follow := func(kind string) *view.Track[reported] { return view.Follow[reported](v, history.Ref{Kind: kind}) }
 	return &Record{
 		git: git, hosts: map[string]string{}, view: v,
 		pipelines: view.Follow[v1alpha1.Pipeline](v, history.Ref{Kind: "Pipeline"}),
-		apps:      follow(appKind.Kind), clusters: follow(promotion.GitopsCluster.Kind), secrets: follow("Secret"),
-		events: view.Follow[corev1.Event](v, history.Ref{Kind: "Event"}),
-		posted: map[string][]*view.Call{}, cutOff: map[*view.Reconcile]bool{}, due: map[string]*dueness{},
-		whole: map[string]history.Time{}, pending: map[history.Key]time.Duration{}, failures: map[history.Key]int{},
+		apps:      view.Follow[reported](v, history.Ref{Kind: appKind.Kind}),
+		events:    view.Follow[corev1.Event](v, history.Ref{Kind: "Event"}),
+		posted:    map[string][]*view.Call{}, cutOff: map[*view.Reconcile]bool{}, due: map[string]*dueness{},
 	}
 }
 
@@ -147,8 +140,10 @@ func (r *Record) targets(p *v1alpha1.Pipeline, env int) (out []target) {
 		if at.ClusterRef != nil {
 			ref.Cluster = r.hosts[at.ClusterRef.Name]
 		}
-		t := target{Target: at, env: e.Name, app: r.apps.Named(ref)}
-		t.is, t.exists = now(t.app)
+		t := target{Target: at, env: e.Name, app: r.apps.Named(ref), is: &reported{}}
+		if t.app != nil && t.app.Exists() {
+			t.is, t.exists = t.app.Value(), true
+		}
 		if s := p.Status.Environments[e.Name]; s != nil && i < len(s.Targets) {
 			t.says = &s.Targets[i]
 		}
@@ -163,14 +158,6 @@ func (r *Record) allTargets(p *v1alpha1.Pipeline) (out []target) {
 		out = append(out, r.targets(p, i)...)
 	}
 	return out
-}
-
-// now is what an application says, and whether it exists.
-func now(a *app) (*reported, bool) {
-	if a == nil || !a.Exists() {
-		return &reported{}, false
-	}
-	return a.Value(), true
 }
 
 // lately says whether an application was in such a state at some time within the lag before an
@@ -258,13 +245,4 @@ func (r *Record) promoted(p *pipeline, env, revision, kind string) (out []order)
 		}
 	}
 	return out
-}
-
-// orderOf is what a request orders of the forge, if it does.
-func orderOf(e *history.Event) (o forge.Order, orders bool) {
-	if e.Kind != history.Request || e.Host != gitHost || e.Verb != "POST" {
-		return o, false
-	}
-	stored.Decode(e.Sent, &o)
-	return o, true
 }

@@ -20,15 +20,11 @@ import (
 // Table is the matrix of the scenario. A variant that is in neither Fail nor NotRun must pass.
 func Table() matrix.Table[promotion.Variant] {
 	return matrix.Table[promotion.Variant]{
-		Variants: promotion.Variants(), Fixed: promotion.V8, Cases: Cases(),
+		Variants: promotion.Variants(), Fixed: promotion.V8,
+		Cases: slices.Concat(tooMuch(), enough(), truth(), grounds(), odd(), pace(), refusedUnderFaults(), people(),
+			everyFault()),
 		Predictions: predictions(), Situations: situations(),
 	}
-}
-
-// Cases are the cases of the table.
-func Cases() cases {
-	return slices.Concat(tooMuch(), enough(), truth(), grounds(), odd(), pace(), refusedUnderFaults(), people(),
-		everyFault())
 }
 
 type (
@@ -81,11 +77,8 @@ const (
 
 // Reasons that stand for several cells.
 const (
-	livelock    = "it goes in circles even where no fault is injected"
-	early       = "it sets no timers: it has promoted without waiting for the missing target"
-	lateTarget  = "a target in the operator's own cluster is watched, so it wakes the operator when it appears"
-	lateCluster = "the GitopsCluster's event, the error of a missing Secret, which is returned upstream, too, " +
-		"and the first event of the cache that comes into sync all wake it"
+	livelock   = "it goes in circles even where no fault is injected"
+	early      = "it sets no timers: it has promoted without waiting for the missing target"
 	alike      = "it waits as one of those that are run"
 	cornered   = "a corner is run with the end of the thread and with the fixes that write before they act"
 	neverAgain = "it takes a refused order for done, and never gives another"
@@ -121,7 +114,6 @@ func tooMuch() cases {
 		row(effectOnce, "lost patch reply", of(quietly, movesOn), lostPatch, afterward),
 		row(effectOnce, "the last patch fails", of(quietly, movesOn), failingPatch, afterward),
 		row(effectOnce, "two leaders", of(replicated, leadersOverlap), twoLeaders, afterward, unsettled),
-		row(effectOnce, "the repository moves", of(quietly, moves), unsure, afterward, without("V6t V7", fewer)),
 		row(effectOnce, "somebody else writes first", of(quietly, movesOn), conflicts, forgetful,
 			onlyWith("V0 V1a V3 V8", fewer)),
 		row(notifiedOnce, "a CI is told once in spite of a crash", of(notifying, isTold), crash, afterward),
@@ -150,8 +142,11 @@ func enough() cases {
 // truth are the cases about what the status says.
 func truth() cases {
 	return cases{
-		row(statusIsTrue, "a late target is seen", of(two, appearsLate), nil, "", note("V2", lateTarget)),
-		row(statusIsTrue, "a late cluster is seen", of(far, becomesKnown), lagging, "", note("V2", lateCluster)),
+		row(statusIsTrue, "a late target is seen", of(two, appearsLate), nil, "",
+			note("V2", "a target in the operator's own cluster is watched, so it wakes the operator when it appears")),
+		row(statusIsTrue, "a late cluster is seen", of(far, becomesKnown), lagging, "",
+			note("V2", "the GitopsCluster's event, the error of a missing Secret, which is returned upstream, too, "+
+				"and the first event of the cache that comes into sync all wake it")),
 		row(statusIsTrue, "a cluster moves", of(far, clusterMoves), nil, unfixed+" V6t"),
 		row(statusIsTrue, "the status is true after a burst", of(quietly, bursts), lagging, "V2 V3 V4 V6 V7", unsettled),
 		row(noLivelock, "no livelock", of(quietly, movesOn), lagging, "V6t"),
@@ -199,13 +194,9 @@ func odd() cases {
 
 // pace are the cases about how soon.
 func pace() cases {
-	waiting := onlyWith("V2 V3 V8", alike)
 	return cases{
 		row(orderedSoon, "ordered within three back-off periods", of(three, rollsOutForAWhile), lagging, "V6t",
 			without("V1a V1 V4 V5 V7", alike)),
-		row(readySoon, "ready soon after a late target", of(two, appearsLate), nil, "", waiting, note("V2", lateTarget)),
-		row(readySoon, "ready soon after a late cluster", of(far, becomesKnown), nil, "", waiting,
-			note("V2", lateCluster)),
 		row(spaced, "retries are spaced", of(quietly, movesOn), failingForge, forgetful,
 			onlyWith("V0 V1a V3 V8", neverAgain), note("V3", neverAgain), note("V1a", "it orders in every pass"),
 			note("V0", "its own status write wakes it at once, whatever the back-off")),
@@ -222,10 +213,10 @@ func refusedUnderFaults() (out cases) {
 		fail   string // who forgets its back-off
 	}{
 		{"the cache lags", lagging, ""},
-		{"keys are queued again", func() []fault.Fault { return []fault.Fault{fault.RacingRequeue()} }, ""},
+		{"keys are queued again", requeued, ""},
 		{"the operator is killed", crash, "V0"},
-		{"the operator is asked to stop", func() []fault.Fault { return []fault.Fault{fault.Restart(Operator)} }, "V0"},
-		{"replies are lost", func() []fault.Fault { return []fault.Fault{fault.LostReply(fault.In(Operator))} }, ""},
+		{"the operator is asked to stop", restart, "V0"},
+		{"replies are lost", lostReplies, ""},
 	} {
 		both := of(quietly, isRefused)
 		out = append(out,
@@ -276,40 +267,34 @@ var anything = &workload{New: func(v promotion.Variant, _ []string, faults ...fa
 	}
 }}
 
-func lagging() []fault.Fault { return []fault.Fault{fault.StaleCache(30 * time.Second)} }
+// Faults of cases.
+var (
+	lagging            = func() []fault.Fault { return []fault.Fault{fault.StaleCache(30 * time.Second)} }
+	requeued           = func() []fault.Fault { return []fault.Fault{fault.RacingRequeue()} }
+	laggingAndRequeued = func() []fault.Fault { return append(lagging(), requeued()...) }
+	crash              = func() []fault.Fault { return []fault.Fault{fault.Crash(Operator)} }
+	restart            = func() []fault.Fault { return []fault.Fault{fault.Restart(Operator)} }
+	lostReplies        = func() []fault.Fault { return []fault.Fault{fault.LostReply(fault.In(Operator))} }
+	failingForge       = func() []fault.Fault { return []fault.Fault{fault.FailedEffect()} }
+	twoLeaders         = func() []fault.Fault {
+		return append(lagging(), fault.LeaderOverlap(), fault.Pause(Operator, 30*time.Second))
+	}
 
-func laggingAndRequeued() []fault.Fault { return append(lagging(), fault.RacingRequeue()) }
-
-func crash() []fault.Fault { return []fault.Fault{fault.Crash(Operator)} }
-
-// ofPatch are the operator's writes to the pipeline.
-func ofPatch() []fault.Scope {
-	return []fault.Scope{fault.In(Operator), fault.OfKind("Pipeline"), fault.OnVerb("patch")}
-}
-
-func lostPatch() []fault.Fault { return []fault.Fault{fault.LostReply(ofPatch()...)} }
-
-func conflicts() []fault.Fault { return []fault.Fault{fault.Conflict(ofPatch()...)} }
-
-// failingPatch answers them with all that can go wrong with a patch.
-func failingPatch() []fault.Fault {
-	return []fault.Fault{fault.ServerError(ofPatch()...),
-		fault.Rejected("the status cannot be written now", ofPatch()...)}
-}
-
-func twoLeaders() []fault.Fault {
-	return append(lagging(), fault.LeaderOverlap(), fault.Pause(Operator, 30*time.Second))
-}
+	// ofPatch are the operator's writes to the pipeline. failingPatch answers them with all that can
+	// go wrong with a patch.
+	ofPatch      = []fault.Scope{fault.In(Operator), fault.OfKind("Pipeline"), fault.OnVerb("patch")}
+	lostPatch    = func() []fault.Fault { return []fault.Fault{fault.LostReply(ofPatch...)} }
+	conflicts    = func() []fault.Fault { return []fault.Fault{fault.Conflict(ofPatch...)} }
+	failingPatch = func() []fault.Fault {
+		return []fault.Fault{fault.ServerError(ofPatch...),
+			fault.Rejected("the status cannot be written now", ofPatch...)}
+	}
+)
 
 // slowly lets the outside take its time to answer.
 func slowly(d time.Duration) func() []fault.Fault {
 	return func() []fault.Fault { return append(lagging(), fault.SlowEffect(d)) }
 }
-
-func failingForge() []fault.Fault { return []fault.Fault{fault.FailedEffect()} }
-
-// unsure are the faults after which nobody but the forge knows what became of an order.
-func unsure() []fault.Fault { return append(crash(), fault.LostReply(fault.In(Operator))) }
 
 // EveryFault is all that the harness knows to do to an operator and to the outside. Where scopes
 // narrow whose watches end, nobody is cut off.

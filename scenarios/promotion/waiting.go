@@ -1,18 +1,19 @@
 // This file holds the properties of a controller on its way to what is right in the end: whether it
-// works in circles, whether its status says what it waits for, and how soon it acts.
+// works in circles, whether its status says what it waits for, how soon it acts, whether it waits
+// longer each time that an order is refused, and whether it settles into one order for each period
+// of back-off.
 
 package promotion
 
 import (
 	"fmt"
+	"net/http"
+	"regexp"
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
@@ -24,9 +25,14 @@ const (
 	// mostInVain is how many passes may end without progress after one change, and mostPeriods how
 	// many back-off periods a promotion may take to be ordered.
 	mostInVain, mostPeriods = 3, 3
-	// grace is what a pass may take, and the news of what it is about.
-	grace = time.Second
+	// firstBackOff and longestBackOff are those of controller-runtime's queues.
+	firstBackOff, longestBackOff = 5 * time.Millisecond, 1000 * time.Second
+	// periods are how many must be as they should after faults.
+	periods = 5
 )
+
+// backOff is what controller-runtime's queues put a key off for after n failures in a row.
+func backOff(n int) time.Duration { return min(firstBackOff<<min(n-1, 20), longestBackOff) }
 
 // excused says whether a pass began with a stale cache or met with a fault: another attempt is what
 // one wants of it.
@@ -50,8 +56,7 @@ func progress(r *view.Reconcile) bool {
 		}
 		for i := range c.Request.Changes {
 			is := &c.Request.Changes[i]
-			if is.Ref.Kind != "Pipeline" || is.Type != "MODIFIED" ||
-				!equality.Semantic.DeepEqual(gist(is.Previous), gist(is.Object)) {
+			if is.Ref.Kind != "Pipeline" || is.Type != "MODIFIED" || gist(is.Previous) != gist(is.Object) {
 				return true
 			}
 		}
@@ -59,21 +64,12 @@ func progress(r *view.Reconcile) bool {
 	return false
 }
 
-// gist is a pipeline without what may differ each time that it is looked at.
-func gist(object []byte) (p v1alpha1.Pipeline) {
-	stored.Decode(object, &p)
-	p.ObjectMeta = metav1.ObjectMeta{}
-	for i := range p.Status.Conditions {
-		p.Status.Conditions[i].Message = ""
-		p.Status.Conditions[i].LastTransitionTime.Reset()
-	}
-	for _, env := range p.Status.Environments {
-		if env.Promotion != nil {
-			env.Promotion.LastAttemptedTime = nil
-		}
-	}
-	return p
-}
+// volatile is what may differ each time that a pipeline is looked at.
+var volatile = regexp.MustCompile(
+	`"(resourceVersion|message|time|lastTransitionTime|lastAttemptedTime)":"(\\.|[^"\\])*"`)
+
+// gist is a stored pipeline without that.
+func gist(object []byte) string { return volatile.ReplaceAllString(string(object), "") }
 
 // tried takes in an event for noLivelock. A pass does not count while some pipeline waits for a
 // target that it cannot read, because it has to come back for that.
@@ -176,74 +172,30 @@ type dueness struct {
 	periods int // of back-off that have ended since it is due, or since somebody last changed the world
 }
 
-// tick takes in an event for orderedSoon and readySoon. Whoever disturbs the world gives the
-// operator time anew.
+// tick takes in an event for orderedSoon. Whoever disturbs the world gives the operator time anew.
+// Passes that began with a stale cache or met with a fault end no back-off period, nor do those that
+// cannot read every target yet.
 func (r *Record) tick(e *history.Event) {
-	switch e.Kind {
-	case history.Dequeue:
-		delete(r.pending, e.Reconcile.Key)
-	case history.Done:
-		r.ended(r.view.Of(e))
-	}
 	disturbed := e.Kind == history.Fault || e.Kind == history.Heal || e.Incarnation == 0 && len(e.Changes) > 0
-	if !disturbed && len(e.Changes) == 0 {
+	pass := r.view.Of(e)
+	ends := e.Kind == history.Done && pass.Timed && !r.excused(pass)
+	if !disturbed && !ends && len(e.Changes) == 0 {
 		return
 	}
 	for p := range r.pipelines.Live() {
-		readable, what := r.readable(p.Value()), ""
-		if env, revision, _ := r.behind(p.Value()); env != nil && readable && automatic(p.Value(), env) {
+		what := ""
+		if env, revision, _ := r.behind(p.Value()); env != nil {
 			what = env.Name + "/" + revision
 		}
-		if d := r.due[p.UID]; d == nil || d.what != what || disturbed {
-			r.due[p.UID] = &dueness{what: what}
+		d := r.due[p.UID]
+		if d == nil || d.what != what || disturbed {
+			d = &dueness{what: what}
+			r.due[p.UID] = d
 		}
-		_, known := r.whole[p.UID]
-		switch {
-		case !readable:
-			delete(r.whole, p.UID)
-		case !known || disturbed && !isReady(p.Value()):
-			r.whole[p.UID] = e.At + r.pending[keyOf(p)] + grace
-		}
-	}
-}
-
-func keyOf(p *pipeline) history.Key {
-	return history.Key{Controller: "pipeline", Namespace: p.Ref.Namespace, Name: p.Ref.Name}
-}
-
-// ended takes in the end of a pass: for how long it puts the next one off, and that a back-off
-// period has ended. Passes that began with a stale cache or met with a fault end no period, nor do
-// those that cannot read every target yet.
-func (r *Record) ended(pass *view.Reconcile) {
-	key := pass.ID.Key
-	r.failures[key]++
-	r.pending[key] = backOff(r.failures[key])
-	if !pass.Retries() {
-		r.failures[key], r.pending[key] = 0, pass.After
-	}
-	for p := range r.pipelines.Live() {
-		if d := r.due[p.UID]; pass.Timed && d != nil && keyOf(p) == key && isReady(p.Value()) && !r.excused(pass) {
+		if ends && pass.ID.Namespace == p.Ref.Namespace && pass.ID.Name == p.Ref.Name && isReady(p.Value()) {
 			d.periods++
 		}
 	}
-}
-
-// readable says whether every target of a pipeline is there, and its cluster is made known.
-func (r *Record) readable(p *v1alpha1.Pipeline) bool {
-	for _, t := range r.allTargets(p) {
-		if !t.exists || t.ClusterRef != nil && !r.knows(t.ClusterRef.Name) {
-			return false
-		}
-	}
-	return true
-}
-
-// knows says whether a cluster is made known.
-func (r *Record) knows(name string) bool {
-	cluster, exists := now(r.clusters.Named(history.Ref{Group: promotion.GitopsCluster.Group,
-		Kind: promotion.GitopsCluster.Kind, Namespace: "shop", Name: name}))
-	_, known := now(r.secrets.Named(history.Ref{Kind: "Secret", Namespace: "shop", Name: name}))
-	return exists && known && cluster.ready()
 }
 
 // orderedSoon (S4-L1): what is due is ordered within three back-off periods.
@@ -260,16 +212,102 @@ func (r *Record) orderedSoon(p *pipeline) error {
 		d.periods)
 }
 
-// readySoon (S4-L3): a pipeline whose targets can all be read is Ready after what it was put off
-// for when they came to be, and a second; or a pass is under way that may find it so.
-func (r *Record) readySoon(h *history.History) error {
-	return r.eachPipeline(func(p *pipeline) error {
-		until, whole := r.whole[p.UID]
-		busy := func(pass *view.Reconcile) bool { return !pass.Over && pass.ID.Key == keyOf(p) }
-		if !whole || isReady(p.Value()) || h.Now() <= until || slices.ContainsFunc(r.view.Reconciles(), busy) {
-			return nil
+// posts takes in an event. An order of the same promotion must not follow sooner on one that was
+// refused than the queue would allow after as many failures.
+func (r *Record) posts(e *history.Event) {
+	if e.Kind != history.Request || e.Host != gitHost || e.Verb != http.MethodPost {
+		return
+	}
+	var o forge.Order
+	stored.Decode(e.Sent, &o)
+	calls, before := r.view.Of(e).Calls, r.posted[o.Key()]
+	n := len(before)
+	if refused := n > 0 && before[n-1].Reply != nil && before[n-1].Reply.Code/100 != 2; refused && r.tooSoon == nil {
+		if since, wait := e.At-before[n-1].Reply.At, backOff(n); since < wait {
+			r.tooSoon = fmt.Errorf("the %s was ordered again %v after order %d had been refused, not %v", o,
+				since, n, wait)
 		}
-		return fmt.Errorf("all targets of %s/%s can be read, which its status should have said by %s", p.Ref.Namespace,
-			p.Ref.Name, history.Clock(until))
-	})(h)
+	}
+	r.posted[o.Key()] = append(before, calls[len(calls)-1])
+}
+
+// spaced (S4-L2): who has been refused waits before the next order, twice as long each time and at
+// least as long as the queue would.
+func (r *Record) spaced(h *history.History) error {
+	r.read(h)
+	return r.tooSoon
+}
+
+// restingOrders are the orders of the only promotion that has been ordered, from the first one on
+// that came after a sleep longer than the longest lag: it has settled. Sleeps in which the process
+// was away do not count, nor those that faults may have prolonged.
+func (r *Record) restingOrders() []*view.Call {
+	for _, calls := range r.posted {
+		for i := 1; i < len(calls); i++ {
+			before, next := calls[i-1], &calls[i].Request
+			same := next.Incarnation == before.Request.Incarnation
+			disturbed := slices.ContainsFunc(r.injected, func(at history.Time) bool {
+				return at > before.Request.At && at < next.At
+			})
+			if next.At >= r.from && same && !disturbed && sleptUntil(before, next.At) > lag {
+				return calls[i:]
+			}
+		}
+	}
+	return nil
+}
+
+// sleptUntil is the time from the answer to an order, or from the order itself if the answer was
+// lost, to a later one.
+func sleptUntil(before *view.Call, at history.Time) time.Duration {
+	if before.Reply != nil && before.Reply.At <= at {
+		return at - before.Reply.At
+	}
+	return at - before.Request.At
+}
+
+// restrained: while faults are injected, there is at most one order more than faults in any time as
+// long as the longest lag, once it has settled. A fault counts for as long as it may have an
+// effect.
+func (r *Record) restrained(h *history.History) error {
+	r.read(h)
+	resting := r.restingOrders()
+	for i, c := range resting {
+		from, orders, faults := c.Request.At, 0, 0
+		for _, next := range resting[i:] {
+			if next.Request.At < from+lag {
+				orders++
+			}
+		}
+		for _, at := range r.injected {
+			if at >= from-lag && at <= from+lag {
+				faults++
+			}
+		}
+		if orders > 1+faults {
+			return fmt.Errorf("%d orders within %v from %s on, and %d faults", orders, lag, history.Clock(from), faults)
+		}
+	}
+	return nil
+}
+
+// settles: when no fault is injected any more, there is one order for each period of back-off, and
+// none is as short as the longest lag again.
+func (r *Record) settles(h *history.History) error {
+	r.read(h)
+	if r.faulty {
+		return nil
+	}
+	resting := r.restingOrders()
+	for i := 1; i < len(resting); i++ {
+		if slept := sleptUntil(resting[i-1], resting[i].Request.At); slept <= lag {
+			return fmt.Errorf("the order at %s came %v after the one before, although it had settled at %s",
+				history.Clock(resting[i].Request.At), slept, history.Clock(resting[0].Request.At))
+		}
+	}
+	if n := max(len(resting)-1, 0); r.over && n < periods {
+		return fmt.Errorf("it has ordered %d times since %s, and after %d periods it has stopped", len(resting),
+			history.Clock(r.from), n)
+	}
+	return nil
 }

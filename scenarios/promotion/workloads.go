@@ -89,7 +89,9 @@ var (
 	// remotely opens with everything at v1, and prod in another cluster.
 	remotely = after(far, opensFar, sleep(dwell))
 	// notifying opens with a pipeline that promotes by Events.
-	notifying = after(two, opensWith(byEvents(), "dev", "staging"), sleep(dwell))
+	notifying = after(two, opensWith(edited(func(p *v1alpha1.PipelineSpec) {
+		p.Promotion.Strategy = v1alpha1.Strategy{Notification: &v1alpha1.NotificationStrategy{}}
+	}), "dev", "staging"), sleep(dwell))
 )
 
 // replicated opens with two replicas, of which one leads.
@@ -139,8 +141,10 @@ func elsewhere(host string, apps ...client.Object) act {
 	return func(s *World) { s.Elsewhere(host, "prod").Apply(apps...) }
 }
 
-// beats has the other cluster's object change.
-func beats(message string) act { return func(s *World) { s.clusterIsReady(message) } }
+// beats reports, as cluster-controller would, that the other cluster is ready.
+func beats(message string) act {
+	return func(s *World) { s.setStatus(s.Client(), gitopsCluster(), true, "Found", message, map[string]any{}) }
+}
 
 // inTurn is one act after the other.
 func inTurn(acts ...act) act {
@@ -189,7 +193,9 @@ var (
 	comesInABurst = inTurn(struggles("dev", "v2"),
 		times(3, runs("dev", "v2"), sleep(5*time.Millisecond), struggles("dev", "v2")), movesOn)
 	// isEdited has somebody edit the pipeline, harmlessly, while it is being promoted.
-	isEdited = inTurn(runs("dev", "v2"), sleep(soon), applies(onto("release", Pipeline("dev", "staging"))), sleep(dwell))
+	isEdited = inTurn(runs("dev", "v2"), sleep(soon), applies(edited(func(p *v1alpha1.PipelineSpec) {
+		p.Promotion.Strategy.PullRequest.BaseBranch = "release"
+	})), sleep(dwell))
 	// clusterBeats has the other cluster's object change, as it does with each of its heartbeats.
 	clusterBeats   = inTurn(runs("dev", "v2"), sleep(soon), beats("connected, and still so"), sleep(dwell))
 	stagingAppears = inTurn(appears("staging"), sleep(dwell))

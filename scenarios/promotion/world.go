@@ -120,14 +120,6 @@ func (s *World) Open() {
 	s.Apply(Pipeline(s.Environments...))
 }
 
-// AllRun reports that an environment runs a revision wherever it does, and is ready with it.
-func (s *World) AllRun(env, revision string) {
-	s.Runs(env, revision)
-	if s.Doubled {
-		s.Runs(second(env), revision)
-	}
-}
-
 // Runs reports, as Flux would, that an environment runs a revision and is ready with it.
 func (s *World) Runs(env, revision string) { s.report(env, revision, true) }
 
@@ -168,7 +160,10 @@ func (s *World) Deliver() {
 		if err := s.Git.Merge(pr.Number); err != nil {
 			panic(err)
 		}
-		s.AllRun(pr.Order.Environment, pr.Order.Revision)
+		s.Runs(pr.Order.Environment, pr.Order.Revision)
+		if s.Doubled {
+			s.Runs(second(pr.Order.Environment), pr.Order.Revision)
+		}
 	}
 }
 
@@ -203,28 +198,16 @@ func Pipeline(environments ...string) *v1alpha1.Pipeline {
 	return p
 }
 
-// in is the pipeline with another repository, and onto that with another branch.
+// in is a pipeline with another repository.
 func in(repository string, p *v1alpha1.Pipeline) *v1alpha1.Pipeline {
 	p.Spec.Promotion.Strategy.PullRequest.URL = "https://" + gitHost + "/acme/" + repository
 	return p
 }
 
-func onto(branch string, p *v1alpha1.Pipeline) *v1alpha1.Pipeline {
-	p.Spec.Promotion.Strategy.PullRequest.BaseBranch = branch
-	return p
-}
-
-// byEvents is the pipeline that promotes by Events.
-func byEvents() *v1alpha1.Pipeline {
+// edited is the pipeline through dev and staging with another spec.
+func edited(edit func(*v1alpha1.PipelineSpec)) *v1alpha1.Pipeline {
 	p := Pipeline("dev", "staging")
-	p.Spec.Promotion.Strategy = v1alpha1.Strategy{Notification: &v1alpha1.NotificationStrategy{}}
-	return p
-}
-
-// policyOfStaging is the pipeline with a policy for staging alone.
-func policyOfStaging() *v1alpha1.Pipeline {
-	p := Pipeline("dev", "staging")
-	p.Spec.Environments[1].Promotion, p.Spec.Promotion = p.Spec.Promotion, nil
+	edit(&p.Spec)
 	return p
 }
 
@@ -289,11 +272,6 @@ func otherCluster() *v1alpha1.CrossNamespaceClusterReference {
 // gitopsCluster is the object by which the operator knows the other cluster.
 func gitopsCluster() *unstructured.Unstructured {
 	return object(promotion.GitopsCluster, "shop", away, map[string]any{"secretRef": map[string]any{"name": away}})
-}
-
-// clusterIsReady reports, as cluster-controller would, that the other cluster is ready.
-func (s *World) clusterIsReady(message string) {
-	s.setStatus(s.Client(), gitopsCluster(), true, "Found", message, map[string]any{})
 }
 
 // kubeconfig is the Secret that says where the other cluster is.
