@@ -232,7 +232,8 @@ func (r *Record) statusIsTrue(of *pipeline) error {
 			return fmt.Errorf("the status of %s/%s says nothing of %s", p.Namespace, p.Name, t.env)
 		case !t.is.runs(says.Revision) || says.Ready != (t.is.ready() && !t.is.runs("")):
 			return fmt.Errorf("%s runs %q (ready: %v) in %s, but the status of %s/%s says %q (ready: %v)", t.env,
-				t.is.Status.LastAppliedRevision, t.is.ready(), t.Namespace, p.Namespace, p.Name, says.Revision, says.Ready)
+				t.is.Status.LastAppliedRevision, t.is.ready(), t.Namespace, p.Namespace, p.Name, says.Revision,
+				says.Ready)
 		}
 	}
 	if says := isReady(p); says != whole {

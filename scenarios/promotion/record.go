@@ -240,7 +240,8 @@ func (r *Record) came(p *v1alpha1.Pipeline, revision string) (came int) {
 func (r *Record) promoted(p *pipeline, env, revision, kind string) (out []order) {
 	came := r.came(p.Value(), revision)
 	for _, o := range r.orders {
-		if o.Kind == kind && o.PipelineUID == p.UID && o.Environment == env && o.Revision == revision && o.Event >= came {
+		same := o.PipelineUID == p.UID && o.Environment == env && o.Revision == revision
+		if o.Kind == kind && same && o.Event >= came {
 			out = append(out, o)
 		}
 	}

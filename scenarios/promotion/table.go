@@ -148,7 +148,8 @@ func truth() cases {
 			note("V2", "the GitopsCluster's event, the error of a missing Secret, which is returned upstream, too, "+
 				"and the first event of the cache that comes into sync all wake it")),
 		row(statusIsTrue, "a cluster moves", of(far, clusterMoves), nil, unfixed+" V6t"),
-		row(statusIsTrue, "the status is true after a burst", of(quietly, bursts), lagging, "V2 V3 V4 V6 V7", unsettled),
+		row(statusIsTrue, "the status is true after a burst", of(quietly, bursts), lagging, "V2 V3 V4 V6 V7",
+			unsettled),
 		row(noLivelock, "no livelock", of(quietly, movesOn), lagging, "V6t"),
 		row(recordedSoon, "recorded soon", of(quietly, movesOn), laggingAndRequeued, "V0"),
 		row(saysAbsent, "says that a target does not exist", of(between("dev"), isAbsent), nil, hasty, unsettled,
@@ -280,8 +281,8 @@ var (
 		return append(lagging(), fault.LeaderOverlap(), fault.Pause(Operator, 30*time.Second))
 	}
 
-	// ofPatch are the operator's writes to the pipeline. failingPatch answers them with all that can
-	// go wrong with a patch.
+	// ofPatch are the operator's writes to the pipeline. failingPatch answers them with all that
+	// can go wrong with a patch.
 	ofPatch      = []fault.Scope{fault.In(Operator), fault.OfKind("Pipeline"), fault.OnVerb("patch")}
 	lostPatch    = func() []fault.Fault { return []fault.Fault{fault.LostReply(ofPatch...)} }
 	conflicts    = func() []fault.Fault { return []fault.Fault{fault.Conflict(ofPatch...)} }

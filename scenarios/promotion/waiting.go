@@ -173,8 +173,8 @@ type dueness struct {
 }
 
 // tick takes in an event for orderedSoon. Whoever disturbs the world gives the operator time anew.
-// Passes that began with a stale cache or met with a fault end no back-off period, nor do those that
-// cannot read every target yet.
+// Passes that began with a stale cache or met with a fault end no back-off period, nor do those
+// that cannot read every target yet.
 func (r *Record) tick(e *history.Event) {
 	disturbed := e.Kind == history.Fault || e.Kind == history.Heal || e.Incarnation == 0 && len(e.Changes) > 0
 	pass := r.view.Of(e)

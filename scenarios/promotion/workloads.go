@@ -199,13 +199,13 @@ var (
 	// clusterBeats has the other cluster's object change, as it does with each of its heartbeats.
 	clusterBeats   = inTurn(runs("dev", "v2"), sleep(soon), beats("connected, and still so"), sleep(dwell))
 	stagingAppears = inTurn(appears("staging"), sleep(dwell))
-	// leadersOverlap settles in the end, or a process that is still starting would be stopped there.
+	// leadersOverlap settles in the end, or a process that is still starting would be stopped.
 	leadersOverlap = inTurn(opens, runs("staging", "v1"), sleep(time.Minute), runs("dev", "v1"), sleep(time.Second),
 		movesOn, settle)
 	// bursts is a burst, after which the status must come to say what is the case. A variant that
-	// ignores its own status writes may compare what it sees with a stale copy of its status, find no
-	// difference, write nothing, and never be woken again: this is not in the thread, the runs found
-	// it.
+	// ignores its own status writes may compare what it sees with a stale copy of its status, find
+	// no difference, write nothing, and never be woken again: this is not in the thread, the runs
+	// found it.
 	bursts = inTurn(times(3, struggles("dev", "v2"), runs("dev", "v2")), settle)
 
 	// rollsOut delivers to staging, then to prod.
@@ -223,7 +223,7 @@ var (
 	hastensThere = inTurn(elsewhere("prod.example"), opensUnknown, sleep(20*time.Second), applies(gitopsCluster()),
 		sleep(20*time.Second), beats("connected"), sleep(20*time.Second), applies(kubeconfig("prod.example")),
 		sleep(20*time.Second), func(s *World) { s.remote["prod"].Apply(App("prod")) }, settle)
-	// waits lets a pipeline wait: for a target, for dev to become ready, for people or for the forge.
+	// waits lets a pipeline wait: for a target, for dev to become ready, for people or the forge.
 	waits = inTurn(opensWithoutStaging, sleep(dwell), appears("staging"), runs("staging", "v1"),
 		struggles("dev", "v2"), sleep(dwell), movesOn, settle)
 	// isAbsent has a target that nobody creates: what the thread reports. isAbsentThere has it in
@@ -231,11 +231,11 @@ var (
 	isAbsent      = inTurn(namespaces("shop", "dev"), applies(Pipeline("dev")), sleep(longAbsent), settle)
 	isAbsentThere = inTurn(isKnown, elsewhere("prod.example"), runs("dev", "v1"), applies(farPipeline()),
 		sleep(longAbsent), settle)
-	// becomesKnown has the other cluster made known after the pipeline. Its cache is not in sync when
-	// it is first asked.
+	// becomesKnown has the other cluster made known after the pipeline. Its cache is not in sync
+	// when it is first asked.
 	becomesKnown = inTurn(elsewhere("prod.example", App("prod")), runs("prod", "v1"), opensUnknown, sleep(time.Minute),
 		applies(gitopsCluster()), beats("connected"), sleep(time.Minute), applies(kubeconfig("prod.example")), settle)
-	// clusterMoves has a cluster go to another host: its Secret changes, and nothing else shows of it.
+	// clusterMoves has a cluster go to another host: its Secret changes, and nothing else shows it.
 	clusterMoves = inTurn(opensFar, settle, elsewhere("new.example", App("prod")), runs("prod", "v1"),
 		applies(kubeconfig("new.example")), runs("prod", "v2"), settle)
 	// farAway takes revisions to another cluster and back again.
