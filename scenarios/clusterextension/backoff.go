@@ -9,8 +9,6 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
-	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/fault"
 )
 
 const (
@@ -22,133 +20,95 @@ const (
 	longestSleep, longestRestart, lag = 1000 * time.Second, 5 * time.Minute, time.Minute
 )
 
-// RefusedForGood has the server refuse version 2 while faults are injected, and when they have
-// ended.
-func RefusedForGood(sentences ...string) Workload {
-	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
-		return func(w *sim.World) {
-			s := deployed(w, t)
-			w.Inject(faults...)
-			s.asks(sentences...)
-			s.Offers(refused)
-			s.refusedFrom = w.History().Now()
-			s.Sleep(20 * time.Minute)
-			s.EndFaults()
-			s.Sleep(longestRestart)
-			s.measuredFrom = w.History().Now()
-			s.Sleep(7 * longestSleep)
-			s.over = true
-		}
-	}
-}
-
 // period is the time from one timer of the back-off to the next.
 type period struct {
-	from     history.Time
+	from, to history.Time
 	attempts int
 }
 
-// periodsFrom are those that have begun since a time.
-func (b *Record) periodsFrom(from history.Time) (out []period) {
-	for _, r := range b.reconciles {
-		if r.Began >= from && r.BackOff && (len(out) > 0 || r.Wait > noticeable) {
-			out = append(out, period{from: r.Began})
+// has says whether something happened in it, or so shortly before that it still has an effect.
+func (p *period) has(at history.Time) bool { return at >= p.from-lag && at <= p.to }
+
+// periodsFrom are those that have begun since a time. The last of them may still go on.
+func (b *Record) periodsFrom(from, now history.Time) (out []*period) {
+	for _, r := range b.view.Reconciles() {
+		if r.Began < from {
+			continue
 		}
-		if n := len(out); n > 0 {
-			out[n-1].attempts += tries(r)
+		if r.BackOff && (len(out) > 0 || r.Wait > noticeable) {
+			if len(out) > 0 {
+				out[len(out)-1].to = r.Began
+			}
+			out = append(out, &period{from: r.Began, to: now})
+		}
+		if len(out) > 0 {
+			out[len(out)-1].attempts += count(r.Calls, func(c *view.Call) bool {
+				of := c.Request.Ref // the object that is refused
+				return c.Request.Verb == "create" && of.Kind == "Deployment" && of.Namespace == cause
+			})
 		}
 	}
 	return out
 }
 
-// tries is how often a reconcile has asked for the object that is refused.
-func tries(r *view.Reconcile) (n int) {
-	for _, c := range r.Calls {
-		if c.Request.Verb == "create" && c.Request.Ref.Kind == "Deployment" && c.Request.Ref.Namespace == cause {
+// count is how many of some things are what they should be.
+func count[T any](all []T, is func(T) bool) (n int) {
+	for _, one := range all {
+		if is(one) {
 			n++
 		}
 	}
 	return n
 }
 
-// faults is how many were injected in a time, or so shortly before that they still have an effect.
-func (b *Record) faults(from, to history.Time) (n int) {
-	for _, at := range b.injected {
-		if at >= from-lag && at <= to {
-			n++
-		}
-	}
-	return n
-}
-
-type (
-	// reached is an object with a version that it has had.
-	reached struct {
-		object  history.Ref
-		version string
-	}
-	// further is a write that gave an object a version for the first time, and whose it was. It may
-	// take effect long after the attempt.
-	further struct {
-		at history.Time
-		by history.ReconcileID
-	}
-)
-
-// gotFurther takes in a write of a version.
-func (b *Record) gotFurther(e *history.Event, object history.Ref, version string) {
-	if now := (reached{object, version}); !b.reached[now] {
-		b.reached[now] = true
-		b.further = append(b.further, further{e.At, e.ReconcileID()})
-	}
-}
-
-// woken is how many attempts got further in a time, or so shortly before that what they changed may
-// still wake the operator.
-func (b *Record) woken(from, to history.Time) int {
+// further is how many attempts got further than those before in a period: they gave an object a
+// version for the first time, which may take effect long after the attempt. What they changed may
+// wake the operator.
+func (b *Record) further(p *period) int {
 	by := map[history.ReconcileID]bool{}
-	for _, f := range b.further {
-		if f.at >= from-lag && f.at <= to {
-			by[f.by] = true
+	for _, o := range b.all.All() {
+		had := map[string]bool{"": true}
+		for _, s := range o.States {
+			if !had[s.Value.version()] && p.has(s.At) {
+				by[history.ReconcileID{Actor: s.By, Reconcile: s.Reconcile}] = true
+			}
+			had[s.Value.version()] = true
 		}
 	}
 	return len(by)
 }
 
-// Restrained: while faults last, a period has at most one attempt, one for each fault, and one for
+// restrained: while faults last, a period has at most one attempt, one for each fault, and one for
 // each attempt that got further than those before.
-func (b *Record) Restrained(h *history.History) error {
-	b.read(h)
+func (b *Record) restrained(h *history.History) error {
 	if b.refusedFrom == 0 || b.measuredFrom > 0 {
 		return nil
 	}
-	all := b.periodsFrom(b.refusedFrom)
-	for i, p := range all {
-		to := h.Now()
-		if i+1 < len(all) {
-			to = all[i+1].from
+	for _, p := range b.periodsFrom(b.refusedFrom, h.Now()) {
+		n := count(b.injected, p.has)
+		if p.attempts <= 1+n {
+			continue
 		}
-		if n, more := b.faults(p.from, to), b.woken(p.from, to); p.attempts > 1+n+more {
+		if more := b.further(p); p.attempts > 1+n+more {
 			return fmt.Errorf("%d attempts from the timer at %s to %s, %d faults, and %d attempts that got further",
-				p.attempts, history.Clock(p.from), history.Clock(to), n, more)
+				p.attempts, history.Clock(p.from), history.Clock(p.to), n, more)
 		}
 	}
 	return nil
 }
 
-// Settles: when faults have ended there are five periods or more, of one attempt each, and one for
+// settles: when faults have ended there are five periods or more, of one attempt each, and one for
 // each attempt that got further.
-func (b *Record) Settles(h *history.History) error {
-	b.read(h)
+func (b *Record) settles(h *history.History) error {
 	if b.measuredFrom == 0 {
 		return nil
 	}
-	all := b.periodsFrom(b.measuredFrom)
+	all := b.periodsFrom(b.measuredFrom, h.Now())
 	complete := all[:max(len(all)-1, 0)]
-	for i, p := range complete {
-		if p.attempts < 1 || p.attempts > 1+b.woken(p.from, all[i+1].from) {
+	for _, p := range complete {
+		if p.attempts < 1 || p.attempts > 1 && p.attempts > 1+b.further(p) {
 			return fmt.Errorf("%d attempts between the timers at %s and %s", p.attempts, history.Clock(p.from),
-				history.Clock(all[i+1].from))
+				history.Clock(p.to))
 		}
 	}
 	if b.over && len(complete) < periods {
@@ -157,24 +117,3 @@ func (b *Record) Settles(h *history.History) error {
 	}
 	return nil
 }
-
-// wakingAndInterrupting lets events come late and keys be queued again, and interrupts it in all
-// ways.
-func wakingAndInterrupting() []fault.Fault {
-	return []fault.Fault{fault.StaleCache(30 * time.Second), fault.RacingRequeue(), fault.Crash(Operator),
-		fault.Restart(Operator), fault.LostReply(fault.In(Operator))}
-}
-
-// backoff are the cases about an upgrade that is refused for good.
-func backoff() []column {
-	of := func(name, sentence string, fail ...variant) column {
-		return column{Name: name, Workload: refusedForGood, Faults: wakingAndInterrupting, Property: sentence,
-			Fail: fail, Skip: except("V0", "V6")}
-	}
-	return []column{
-		of("refused for good, bounded attempts under faults", restrained),
-		of("refused for good, it settles after faults", settles, "V0"),
-	}
-}
-
-var refusedForGood = scene(Setting{}, RefusedForGood)

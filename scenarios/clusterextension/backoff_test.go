@@ -92,16 +92,17 @@ func TestAttemptsThatGetFurther(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var d diary
-			b := newRecord(&catalog{})
+			b := newRecord(Setting{})
 			b.refusedFrom = time.Minute
 			d.tries(time.Hour, history.CauseBackOff)
 			c.happens(&d)
 			d.tries(10*time.Hour, history.CauseBackOff)
-			if err := b.Restrained(&d.History); (err == nil) != c.allowed {
+			b.read(&d.History)
+			if err := b.restrained(&d.History); (err == nil) != c.allowed {
 				t.Errorf("while faults last: %v", err)
 			}
 			b.measuredFrom = b.refusedFrom
-			if err := b.Settles(&d.History); (err == nil) != c.allowed {
+			if err := b.settles(&d.History); (err == nil) != c.allowed {
 				t.Errorf("when faults have ended: %v", err)
 			}
 		})

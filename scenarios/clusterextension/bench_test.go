@@ -1,5 +1,7 @@
 // This file exists to measure how fast installs go: Helm's actions are the heaviest programs that
-// there are.
+// there are. By a CPU profile half of the time is Helm's (rendering, decoding of YAML, building of
+// objects), a sixth the steps of the simulator, a tenth its API server; release records are 4 %,
+// discovery 3 %.
 
 package clusterextension
 
@@ -26,7 +28,7 @@ func BenchmarkSettledInstall(b *testing.B) {
 			cpu = cpuTime(b)
 			r = sim.Explore(t, func(w *sim.World) {
 				s := deployed(w, Setting{Variant: clusterextension.V6})
-				w.Eventually(installed, s.Installed)
+				s.asks(installed)
 				w.Settle()
 			}, sim.Runs(b.N), sim.For(0), sim.Verify(0))
 			b.StopTimer()

@@ -4,9 +4,8 @@
 package clusterextension
 
 import (
-	"bytes"
 	"context"
-	"embed"
+	_ "embed"
 	"fmt"
 	"slices"
 
@@ -17,8 +16,13 @@ import (
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 )
 
-//go:embed charts
-var files embed.FS
+// The package's chart, which is the same for all versions but for its number.
+var (
+	//go:embed charts/shop/Chart.yaml
+	metadata []byte
+	//go:embed charts/shop/templates/shop.yaml
+	template []byte
+)
 
 // The versions of the package.
 const (
@@ -36,62 +40,40 @@ const (
 	slow, broken = "2.0.0-slow", "2.0.0-broken"
 )
 
-// packageName is the package of all workloads.
-const packageName = "shop"
+// sizes is how many objects with its content a version has.
+var sizes = map[string]int{one: 2, two: 3, three: 2, refused: 4, hooked: 3, slow: 3, broken: 3, restless: 2}
 
 // bundleName is the name of the bundle of a version.
-func bundleName(version string) string { return packageName + ".v" + version }
+func bundleName(version string) string { return app + ".v" + version }
 
 // charts are the content of all bundles, by version. All runs share them: nobody changes a chart.
-var charts = load(one, two, refused, three, restless, hooked, slow, broken)
+var charts = load()
 
-func load(versions ...string) map[string]*chart.Chart {
+func load() map[string]*chart.Chart {
 	out := map[string]*chart.Chart{}
-	for _, version := range versions {
-		var buffered []*loader.BufferedFile
-		for _, name := range []string{"Chart.yaml", "templates/shop.yaml"} {
-			data, err := files.ReadFile("charts/shop/" + name)
-			if err != nil {
-				panic(err)
-			}
-			buffered = append(buffered, &loader.BufferedFile{Name: name,
-				Data: bytes.ReplaceAll(data, []byte("version: 1.0.0"), []byte("version: "+version))})
-		}
-		c, err := loader.LoadFiles(buffered)
+	for version := range sizes {
+		c, err := loader.LoadFiles([]*loader.BufferedFile{
+			{Name: "Chart.yaml", Data: metadata}, {Name: "templates/shop.yaml", Data: template}})
 		if err != nil {
 			panic(fmt.Sprintf("the embedded chart cannot be loaded: %v", err))
 		}
+		c.Metadata.Version = version
 		out[version] = c
 	}
 	return out
 }
 
-// catalog is what the cluster's catalogs offer now. It implements clusterextension.Catalog.
+// catalog is what the cluster's catalogs offer now.
 type catalog struct{ bundles []clusterextension.Bundle }
 
-// Package implements clusterextension.Catalog.
-func (c *catalog) Package(_ context.Context, name string) ([]clusterextension.Bundle, error) {
-	if name != packageName {
-		return nil, nil
-	}
+// Package implements clusterextension.Catalog. There is only one package.
+func (c *catalog) Package(context.Context, string) ([]clusterextension.Bundle, error) {
 	return slices.Clone(c.bundles), nil
-}
-
-// offer puts a version into the catalog, with edges from others.
-func (c *catalog) offer(version string, from ...string) {
-	b := clusterextension.Bundle{Name: bundleName(version), Version: version, Channels: []string{"stable"},
-		Reference: "registry.example/shop:" + version, Chart: charts[version]}
-	for _, f := range from {
-		b.From = append(b.From, bundleName(f))
-	}
-	c.withdraw(version)
-	c.bundles = append(slices.Clone(c.bundles), b)
 }
 
 // withdraw takes a version out of it.
 func (c *catalog) withdraw(version string) {
-	c.bundles = slices.DeleteFunc(slices.Clone(c.bundles),
-		func(b clusterextension.Bundle) bool { return b.Version == version })
+	c.bundles = slices.DeleteFunc(c.bundles, func(b clusterextension.Bundle) bool { return b.Version == version })
 }
 
 // clusterCatalog is the object that says where the catalog comes from.

@@ -23,18 +23,17 @@ type point struct {
 // swept kills the operator around every single write of a scenario, one run for each, and asks end
 // what has come of it. It fails unless every write that the undisturbed run makes under faults has
 // been the last one before a death, and the first after one.
-func swept(t *testing.T, begin func(*sim.World, Setting) *World, s Setting, then func(*World), sentences []string,
-	end func(*World, point)) {
+func swept(t *testing.T, l Workload, s Setting, sentences []string, end func(*World, point)) {
 	t.Helper()
 	var story *World
 	started := 0
 	begun := func(w *sim.World, s Setting) *World {
-		story = begin(w, s)
+		story = l.begin(w, s)
 		started = len(w.History().Events)
 		return story
 	}
 	points, writes := map[point]bool{}, 0
-	workload := from(begun, sentences, then)(s, crash()...)
+	workload := Workload{begun, l.then}.in(s, sentences, crash()...)
 	scenario := func(w *sim.World) {
 		workload(w)
 		n := 0
@@ -84,20 +83,19 @@ func swept(t *testing.T, begin func(*sim.World, Setting) *World, s Setting, then
 //make:campaigns
 func TestFixedVariantDiesAnywhere(t *testing.T) {
 	for name, c := range map[string]struct {
-		begin     func(*sim.World, Setting) *World
-		then      func(*World)
+		Workload
 		sentences []string
 	}{
-		"install":          {Begin, installing, everything},
-		"upgrade":          {deployed, upgrading, everything},
-		"going on":         {halved, waiting, everything},
-		"install, goes on": {halfInstalled, waiting, everything},
-		"deletion":         {deployed, deleting, []string{nothingLeft}},
-		"withdrawn":        {deployed, withdrawing, []string{finished, finishFirst, together, installTruth}},
+		"install":          {installs, everything},
+		"upgrade":          {upgrades, everything},
+		"going on":         {Workload{halved, waiting}, everything},
+		"install, goes on": {Workload{halfInstalled, waiting}, everything},
+		"deletion":         {deletes, []string{nothingLeft}},
+		"withdrawn":        {withdraws, []string{finished, finishFirst, together, installTruth}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			swept(t, c.begin, sharded(Setting{Variant: clusterextension.V6, Edges: []string{one, two}}), c.then,
-				c.sentences, nil)
+			s := Setting{Variant: clusterextension.V6, Edges: []string{one, two}, ChunkSize: small}
+			swept(t, c.Workload, s, c.sentences, nil)
 		})
 	}
 }
@@ -110,8 +108,8 @@ func TestFixedVariantAfterARollbackInShards(t *testing.T) {
 	for name, begin := range map[string]func(*sim.World, Setting) *World{"rollback": halved,
 		"uninstall": halfInstalled} {
 		t.Run(name, func(t *testing.T) {
-			s := sharded(Setting{Variant: clusterextension.V1})
-			swept(t, begin, s, (*World).takesOver, []string{installed}, nil)
+			s := Setting{Variant: clusterextension.V1, ChunkSize: small}
+			swept(t, Workload{begin, (*World).takesOver}, s, []string{installed}, nil)
 		})
 	}
 }
@@ -125,11 +123,13 @@ func TestRollbackDiesAnywhere(t *testing.T) {
 		"uninstall": halfInstalled} {
 		t.Run(name, func(t *testing.T) {
 			ends := map[string]int{}
-			swept(t, begin, Setting{Variant: clusterextension.V1}, waiting, nil, func(s *World, p point) {
+			s := Setting{Variant: clusterextension.V1}
+			swept(t, Workload{begin, waiting}, s, nil, func(s *World, p point) {
+				s.read(s.History())
 				end := "arrives"
-				if err := s.Installed(s.History()); err != nil {
+				if err := s.installed(s.History()); err != nil {
 					end = "wedged"
-				} else if err := s.NoOrphans(s.History()); err != nil {
+				} else if err := s.noOrphans(s.History()); err != nil {
 					end = "arrives with orphans"
 				}
 				if s.broken[installTruth] != nil {

@@ -4,7 +4,6 @@
 package clusterextension
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -16,23 +15,24 @@ import (
 //make:campaigns
 func TestFixedVariantInOtherWorlds(t *testing.T) {
 	for name, c := range map[string]struct {
-		workload Workload
-		faults   []fault.Fault
+		workload  Workload
+		sentences []string
+		faults    []fault.Fault
 	}{
-		"the history is full": {Full(installed, finishFirst, saneRecords, noOrphans, installTruth),
+		"the history is full": {fills, []string{installed, finishFirst, saneRecords, noOrphans, installTruth},
 			crash()},
-		"catalogs change all the time": {Resynced(everything...), crash()},
-		"the user wants version 1 back": {PinnedBack(finished, finishFirst, forwards, validEdges, saneRecords,
-			installTruth), crash()},
-		"a failure's record is lost": {Refused(unmasked, finishFirst, saneRecords), unrecorded()},
-		"a success's record is lost": {Upgrades(installed, finishFirst, progress, saneRecords),
+		"catalogs change all the time": {resyncs, everything, crash()},
+		"the user wants version 1 back": {pinsBack, []string{finished, finishFirst, forwards, validEdges, saneRecords,
+			installTruth}, crash()},
+		"a failure's record is lost": {refuses, []string{unmasked, finishFirst, saneRecords}, unrecorded()},
+		"a success's record is lost": {upgrades, []string{installed, finishFirst, progress, saneRecords},
 			unrecorded()},
-		"interrupted for hours, then left alone": {Perpetual(installed, perpetual, noOrphans), often()},
-		"deleted while pending":                  {Deleted(nothingLeft), crash()},
+		"interrupted for hours, then left alone": {interrupts, []string{installed, perpetual, noOrphans}, often()},
+		"deleted while pending":                  {deletes, []string{nothingLeft}, crash()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sim.Check(t, c.workload(sharded(Setting{Variant: clusterextension.V6}), c.faults...), sim.Runs(6),
-				sim.For(0), sim.Verify(0))
+			s := Setting{Variant: clusterextension.V6, ChunkSize: small}
+			sim.Check(t, c.workload.in(s, c.sentences, c.faults...), sim.Runs(6), sim.For(0), sim.Verify(0))
 		})
 	}
 }
@@ -43,7 +43,7 @@ func TestHistoryIsFull(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		s := full(w, Setting{Variant: clusterextension.V6})
 		s.read(w.History())
-		n, r := len(slices.Collect(s.records())), s.deployed()
+		n, r := len(s.records()), s.deployed()
 		if n != mostRecords || r == nil || r.revision != 1 {
 			t.Errorf("there are %d records, and deployed is %+v", n, r)
 		}
@@ -52,8 +52,8 @@ func TestHistoryIsFull(t *testing.T) {
 
 // A record of a failure that is lost hides the failure from the operator as reported.
 func TestLostRecordHidesAFailure(t *testing.T) {
-	r := sim.Explore(t, Refused(unmasked)(Setting{Variant: clusterextension.V0}, unrecorded()...), sim.Runs(100),
-		sim.For(time.Minute), sim.Verify(0), sim.Shrink(0))
+	lost := refuses.in(Setting{Variant: clusterextension.V0}, []string{unmasked}, unrecorded()...)
+	r := sim.Explore(t, lost, sim.Runs(100), sim.For(time.Minute), sim.Verify(0), sim.Shrink(0))
 	if r.Failure == nil || r.Failure.Property != unmasked {
 		t.Errorf("it did not fall in %d runs: %+v", r.Runs, r.Failure)
 	}

@@ -4,9 +4,7 @@
 
 package clusterextension
 
-import (
-	"github.com/wavetank/wavetank/scenarios/internal/matrix"
-)
+import "github.com/wavetank/wavetank/scenarios/internal/matrix"
 
 // predictions were made from reading the code, before anything ran.
 func predictions() []matrix.Prediction[variant] {
@@ -22,53 +20,49 @@ func predictions() []matrix.Prediction[variant] {
 	}
 }
 
-// wanted are the situations to be covered beside the variants.
-func wanted() []matrix.Situation {
+// situations are to be covered beside the variants.
+func situations() []matrix.Situation {
+	by := func(text, test string, cases ...string) matrix.Situation {
+		return matrix.Situation{Text: text, Test: test, Cases: cases}
+	}
 	open := func(text, reason string) matrix.Situation { return matrix.Situation{Text: text, Reason: reason} }
 	return []matrix.Situation{
-		{Text: "version 3 is available from version 1 only", Cases: []string{"edges, 3 from 1 only"}},
-		{Text: "and from both", Cases: []string{"finish first", "never backwards", "no orphans"}},
-		{Text: "one of two datasets is migrated", Cases: []string{"data at one level"}},
-		{Text: "version 2 is withdrawn before it is resumed", Cases: []string{"version 2 is withdrawn"},
-			Test: "TestBrokenAndWithdrawn"},
-		{Text: "the first install is interrupted, and version 2 appears",
-			Cases: []string{"finish first, install", "progress after an interrupted install"}},
-		{Text: "a crash between superseding and deploying",
-			Cases: []string{"installed is true", "edges, 3 from neither"}, Test: "TestFixedVariantDiesAnywhere"},
-		{Text: "killed at every attempt, then at every second one, then never",
-			Cases: []string{"interrupted for hours"}, Test: "TestFixedVariantInOtherWorlds"},
-		{Text: "a failure, and a crash before it is recorded", Cases: []string{"a failure is not masked"}},
-		{Text: "the last write of a record is answered 500, applied or not",
-			Cases: []string{"a success is not masked by a lost record", "sane records, a write is lost"},
-			Test:  "TestLostRecordHidesAFailure"},
-		{Text: "torn records of 1, 2 and 10 chunks", Cases: []string{"torn records"},
-			Test: "TestFixedVariantWithRecordsOfAnySize"},
-		{Text: "the right to make chunks alone is lost", Cases: []string{"torn records, chunks are refused"},
-			Test: "TestRecordsThatCannotBeRead"},
-		{Text: "one object of version 2 is refused, and then it is not",
-			Cases: []string{"version 2 is refused, and then it is not", "finish first what is refused"}},
-		{Text: "catalogs change during the recovery", Test: "TestFixedVariantInOtherWorlds"},
-		{Text: "two pods during a rolling update", Cases: []string{"two leaders", "two leaders, all questions"}},
-		{Text: "ten records, of which the oldest is the only deployed one", Test: "TestHistoryIsFull"},
-		{Text: "the user wants version 1 back in the middle of it",
-			Cases: []string{"the user wants version 1 back", "the user wants version 1 back, finish first"}},
-		{Text: "the extension is deleted while its record is pending", Cases: []string{"deleted and made again"},
-			Test: "TestFixedVariantInOtherWorlds"},
-		{Text: "migrations take minutes and fail once; workloads become ready after that",
-			Cases: []string{"finish first, migrations take time", "data at one level, migrations take time"},
-			Test:  "TestFixedVariantWaitsForHealth"},
-		{Text: "a migration always fails", Test: "TestNeverHealthy"},
-		{Text: "the operator is asked to stop", Cases: []string{"stopped while it is frozen"},
-			Test: "TestStoppedInTime"},
-		{Text: "the operator is asked to stop, beside every other fault",
-			Cases: []string{"every fault"}},
-		{Text: "a rollback or uninstall in shards is interrupted at each of its writes, and V6 goes on",
-			Test: "TestFixedVariantAfterARollbackInShards"},
-		{Text: "retry a number of times, and then fail", Cases: []string{"interrupted often, then left alone"}},
-		{Text: "wait before a record counts as that of a dead process",
-			Cases: []string{"two leaders, one is frozen"}},
-		{Text: "the work queue from before the priority queue; a client that reads its own writes; three workers",
-			Test: "TestSettingsThatDoNotMatter"},
+		by("version 3 is available from version 1 only", "", "edges, 3 from 1 only"),
+		by("and from both", "", "finish first", "never backwards", "no orphans"),
+		by("one of two datasets is migrated", "", "data at one level"),
+		by("version 2 is withdrawn before it is resumed", "TestBrokenAndWithdrawn", "version 2 is withdrawn"),
+		by("the first install is interrupted, and version 2 appears", "", "finish first, install",
+			"progress after an interrupted install"),
+		by("a crash between superseding and deploying", "TestFixedVariantDiesAnywhere", "installed is true",
+			"edges, 3 from neither"),
+		by("killed at every attempt, then at every second one, then never", "TestFixedVariantInOtherWorlds",
+			"interrupted for hours"),
+		by("a failure, and a crash before it is recorded", "", "a failure is not masked"),
+		by("the last write of a record is answered 500, applied or not", "TestLostRecordHidesAFailure",
+			"a success is not masked by a lost record", "sane records, a write is lost"),
+		by("torn records of 1, 2 and 10 chunks", "TestFixedVariantWithRecordsOfAnySize", "torn records"),
+		by("the right to make chunks alone is lost", "TestRecordsThatCannotBeRead", "torn records, chunks are refused"),
+		by("one object of version 2 is refused, and then it is not", "", "version 2 is refused, and then it is not",
+			"finish first what is refused"),
+		by("catalogs change during the recovery", "TestFixedVariantInOtherWorlds"),
+		by("two pods during a rolling update", "", "two leaders", "two leaders, all questions"),
+		by("ten records, of which the oldest is the only deployed one", "TestHistoryIsFull"),
+		by("the user wants version 1 back in the middle of it", "", "the user wants version 1 back",
+			"the user wants version 1 back, finish first"),
+		by("the extension is deleted while its record is pending", "TestFixedVariantInOtherWorlds",
+			"deleted and made again"),
+		by("migrations take minutes and fail once; workloads become ready after that",
+			"TestFixedVariantWaitsForHealth", "finish first, migrations take time",
+			"data at one level, migrations take time"),
+		by("a migration always fails", "TestNeverHealthy"),
+		by("the operator is asked to stop", "TestStoppedInTime", "stopped while it is frozen"),
+		by("the operator is asked to stop, beside every other fault", "", "every fault"),
+		by("a rollback or uninstall in shards is interrupted at each of its writes, and V6 goes on",
+			"TestFixedVariantAfterARollbackInShards"),
+		by("retry a number of times, and then fail", "", "interrupted often, then left alone"),
+		by("wait before a record counts as that of a dead process", "", "two leaders, one is frozen"),
+		by("the work queue from before the priority queue; a client that reads its own writes; three workers",
+			"TestSettingsThatDoNotMatter"),
 		open("cancel Helm's action on SIGTERM, so that it ends as failed",
 			"no variant does: SIGTERM alone wedges nobody, as an action ends within the 30 s that a process has"),
 		open("Helm's --force", "no variant uses it: it replaces objects that cannot be patched, and Helm refuses to "+

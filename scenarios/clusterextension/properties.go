@@ -1,5 +1,5 @@
-// This file exists for the properties. Most of them are judged as the history is read, at the write
-// that breaks them.
+// This file holds the properties. Most of them are judged as the history is read, at the write that
+// breaks them.
 
 package clusterextension
 
@@ -11,10 +11,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/history/view"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -57,64 +60,61 @@ const (
 	soon = 100 * time.Millisecond
 )
 
-// counted is how the fixed variant says that it was interrupted, once it has been more than once.
-var counted = regexp.MustCompile(`interrupted \d+ times`)
+// interrupted is in what a variant says of an interruption. The fixed one says how many there have
+// been, once there was more than one.
+var interrupted, counted = regexp.MustCompile(`interrupted`), regexp.MustCompile(`interrupted \d+ times`)
 
-// Holds is a property that is judged as the history is read.
-func (b *Record) Holds(sentence string) func(*history.History) error {
-	return func(h *history.History) error {
-		b.read(h)
-		switch broken := b.broken[sentence]; {
-		case sentence == fenced: // S1-S8
-			return b.fence.Broken()
-		case sentence == saneRecords && broken == nil:
-			return b.bounded(h)
-		case broken == nil && b.over && (sentence == progress || sentence == fewAttempts) && b.interruptions > 0 &&
-			!b.well():
-			return fmt.Errorf("in the end, %v after the interruption, the status says %s",
-				(h.Now() - b.since).Round(time.Second), b.status)
-		default:
-			return broken
+// asks declares the properties of some sentences. They are broken at a write, as the history is
+// read, or by what is found there in the end.
+func (s *World) asks(sentences ...string) {
+	found := map[string]func(*history.History) error{
+		together: s.data.AtOneLevel, saneRecords: fewRecords(), noOrphans: s.noOrphans, progress: s.recovered,
+		fewAttempts: s.recovered, actionable: s.actionable, perpetual: s.perpetual, restrained: s.restrained,
+		settles: s.settles, nothingLeft: s.nothingLeft, finished: s.finished, installed: s.installed,
+		fenced: func(*history.History) error { return s.fence.Broken() }, // S1-S8
+	}
+	for _, sentence := range sentences {
+		declare := s.Always
+		if slices.Contains([]string{installed, finished, noOrphans, nothingLeft}, sentence) {
+			declare = s.Eventually
 		}
+		declare(sentence, func(h *history.History) error {
+			s.read(h)
+			if err := s.broken[sentence]; err != nil || found[sentence] == nil {
+				return err
+			}
+			return found[sentence](h)
+		})
 	}
 }
 
 // judgeWrite (S1-S1 to S1-S3) is asked when the operator writes an object with the content of a
 // version, whether or not it had that before: a repair is such a write. Before are the versions of
 // which anything was there.
-func (b *Record) judgeWrite(e *history.Event, ref history.Ref, version string, before []string) {
-	at := history.Clock(e.At)
+func (b *Record) judgeWrite(at history.Time, ref history.Ref, version string, before []string) {
 	if b.begun != "" && b.begun != version && !b.override {
-		b.breaks(finishFirst, "at %s %s is written as in version %s, and version %s was begun and is not whole", at,
-			ref, version, b.begun)
+		b.breaks(finishFirst, at, " %s is written as in version %s, and version %s was begun and is not whole", ref,
+			version, b.begun)
 	}
 	if version < b.newest {
-		b.breaks(forwards, "at %s %s is written as in version %s, after something of version %s", at, ref, version,
-			b.newest)
+		b.breaks(forwards, at, " %s is written as in version %s, after something of version %s", ref, version, b.newest)
 	}
 	for _, there := range before {
-		if there != version && !slices.Contains(b.edges[bundleName(version)], bundleName(there)) && !b.override {
-			b.breaks(validEdges, "at %s %s is written as in version %s, to which there is no edge from version %s, "+
-				"of which something is there", at, ref, version, there)
+		if there != version && !slices.Contains(b.Setting.edgesTo(version), there) && !b.override {
+			b.breaks(validEdges, at, " %s is written as in version %s, to which there is no edge from version %s, "+
+				"of which something is there", ref, version, there)
 		}
 	}
 }
 
 // judgeRecords (S1-S5) counts. A number that a deleted record had is not given again.
-func (b *Record) judgeRecords(e *history.Event, made bool, now *record) {
-	if made && now.revision <= b.revision {
-		b.breaks(saneRecords, "at %s revision %d is made, and there was a revision %d before", history.Clock(e.At),
-			now.revision, b.revision)
+func (b *Record) judgeRecords(at history.Time, made bool, revision int) {
+	if made && revision <= b.revision {
+		b.breaks(saneRecords, at, " revision %d is made, and there was a revision %d before", revision, b.revision)
 	}
-	b.revision = max(b.revision, now.revision)
-	deployed := 0
-	for r := range b.records() {
-		if r.status == "deployed" {
-			deployed++
-		}
-	}
-	if deployed > 1 {
-		b.breaks(saneRecords, "at %s %d records are deployed", history.Clock(e.At), deployed)
+	b.revision = max(b.revision, revision)
+	if deployed := count(b.records(), func(r *record) bool { return r.status == "deployed" }); deployed > 1 {
+		b.breaks(saneRecords, at, " %d records are deployed", deployed)
 	}
 }
 
@@ -131,135 +131,126 @@ func fewRecords() func(*history.History) error {
 
 // judgeStatus (S1-A3) is asked when the status is written. It names what has been there as a whole:
 // while a version makes way for the next it still names the one before, which then no longer is.
-func (b *Record) judgeStatus(e *history.Event) {
+func (b *Record) judgeStatus(at history.Time, r *view.Reconcile) {
 	now := b.status
 	if now.installed != "" && !b.whole[now.installed] {
-		b.breaks(installTruth, "at %s the status says that version %s is installed, "+
-			"and it has never been there as a whole and healthy", history.Clock(e.At), now.installed)
+		b.breaks(installTruth, at, " the status says that version %s is installed, "+
+			"and it has never been there as a whole and healthy", now.installed)
 	}
-	if r := b.deployed(); r != nil && now.reason == v1.ReasonSucceeded {
-		if _, healthy := b.healthySince(r.version); !healthy {
-			b.breaks(healthTruth, "at %s the status says %s, and version %s is not healthy", history.Clock(e.At), now,
-				r.version)
-		}
+	if is := b.deployed(); is != nil && now.reason == v1.ReasonSucceeded && !b.healthy(is.version) {
+		b.breaks(healthTruth, at, " the status says %s, and version %s is not healthy", now, is.version)
 	}
-	if r := b.view.Of(e); r != nil {
-		b.judgeEmpty(e.At, r.Began)
+	if r != nil {
+		b.judgeEmpty(at, r.Began)
 	}
 }
 
 // judgeEmpty (S1-A3) is asked too when a dequeue ends: what was deployed and healthy before it
 // began the status must know now.
 func (b *Record) judgeEmpty(at, began history.Time) {
-	r := b.deployed()
-	if r == nil || b.status.installed != "" || r.since() >= began {
-		return
-	}
-	if since, healthy := b.healthySince(r.version); healthy && (since == 0 || since < began) {
-		b.breaks(installTruth, "at %s the status says that nothing is installed, "+
-			"and a record says that version %s is deployed", history.Clock(at), r.version)
+	if b.status.installed == "" && b.sound != nil && b.soundSince < began {
+		b.breaks(installTruth, at, " the status says that nothing is installed, "+
+			"and a record says that version %s is deployed", b.sound.version)
 	}
 }
 
 // judgeProgress counts what a recovery takes (S1-L1), and what all of them take together (S1-L2),
 // each of which must arrive too.
 func (b *Record) judgeProgress(at history.Time) {
-	if b.interruptions > 0 && !b.quiet && (b.recent > mostAttempts || b.timers > mostTimers) {
+	last := &b.last
+	if b.interruptions > 0 && !last.quiet && (last.attempts > mostAttempts || last.timers > mostTimers) {
 		for _, sentence := range []string{progress, fewAttempts} {
-			b.breaks(sentence, "at %s, %v after the interruption, there have been %d attempts and %d periods of "+
-				"back-off, and the status says %s", history.Clock(at),
-				(at - b.since).Round(time.Second), b.recent, b.timers, b.status)
+			b.breaks(sentence, at, ", %v after the interruption, there have been %d attempts and %d periods of "+
+				"back-off, and the status says %s", (at - last.at).Round(time.Second), last.attempts, last.timers, b.status)
 		}
 	}
 	if interruptions := b.interruptions + b.tooLong; b.attempts > interruptions+mostAttempts {
-		b.breaks(fewAttempts, "at %s there have been %d attempts, and %d interruptions", history.Clock(at), b.attempts,
-			interruptions)
+		b.breaks(fewAttempts, at, " there have been %d attempts, and %d interruptions", b.attempts, interruptions)
 	}
+}
+
+// recovered (S1-L1 and S1-L2) asks whether it arrives.
+func (b *Record) recovered(h *history.History) error {
+	if !b.over || b.interruptions == 0 || b.well() {
+		return nil
+	}
+	return fmt.Errorf("in the end, %v after the interruption, the status says %s",
+		(h.Now() - b.last.at).Round(time.Second), b.status)
 }
 
 // judgeMask (S1-A2): what the first attempt after an interruption fails of, the status says. Who
 // makes none has two periods of back-off.
 func (b *Record) judgeMask(at history.Time) {
-	if b.failing && b.interruptions > 0 && !b.well() && (b.ended > 0 || b.timers > mostTimers) &&
+	if b.failing && b.interruptions > 0 && !b.well() && (b.last.ended > 0 || b.last.timers > mostTimers) &&
 		!strings.Contains(b.status.message, cause) {
-		b.breaks(unmasked, "at %s, after %d attempts since the interruption, "+
-			"the status does not name the cause; it says %s", history.Clock(at), b.ended, b.status)
+		b.breaks(unmasked, at, ", after %d attempts since the interruption, "+
+			"the status does not name the cause; it says %s", b.last.ended, b.status)
 	}
 }
 
-// String is what the status says, for people.
-func (s said) String() string {
-	return fmt.Sprintf("installed %q, %s: %s", s.installed, s.reason, s.message)
-}
-
-// Actionable (S1-A1): while there is no progress after an interruption, from the first dequeue
+// actionable (S1-A1): while there is no progress after an interruption, from the first dequeue
 // that has ended since, for 95 % of the time the status names the bundle and says that it was
 // interrupted; or of what it has failed since. To wait until it is healthy is progress.
-func (b *Record) Actionable(h *history.History) error {
-	b.read(h)
-	from, now := b.back, h.Now()
-	if b.interruptions == 0 || b.quiet || b.well() || !b.broke || b.begun != b.subject || from == 0 ||
-		now < from+stalled {
+func (b *Record) actionable(h *history.History) error {
+	last, now := &b.last, h.Now()
+	if b.interruptions == 0 || last.quiet || b.well() || !last.broke || b.begun != last.subject || last.back == 0 ||
+		now < last.back+stalled {
 		return nil
 	}
 	if r := b.deployed(); r != nil && r.version == b.begun {
 		return nil // it is not interrupted any more, and not healthy yet
 	}
 	what := "interrupted"
-	if b.ended > 0 && b.failing {
+	if last.ended > 0 && b.failing {
 		what = cause
 	}
-	reported := b.saidFor(from, now, func(s said) bool {
+	if reported, enough := b.saidFor(last.back, now, func(s said) bool {
 		return s.reason == v1.ReasonSucceeded || strings.Contains(s.message, what) &&
 			strings.Contains(s.message, bundleName(b.begun))
-	})
-	if reported < time.Duration(share*float64(now-from)) {
-		return fmt.Errorf("in the %v since %s the status said for %v of what %s %q; it says %s", now-from,
-			history.Clock(from), reported, bundleName(b.begun), what, b.status)
+	}); !enough {
+		return fmt.Errorf("in the %v since %s the status said for %v of what %s %q; it says %s", now-last.back,
+			history.Clock(last.back), reported, bundleName(b.begun), what, b.status)
 	}
 	return nil
 }
 
-// Perpetual (S1-L3): once five attempts in a row were interrupted, and as long as all are, the
+// perpetual (S1-L3): once five attempts in a row were interrupted, and as long as all are, the
 // status says so for 95 % of the time.
-func (b *Record) Perpetual(h *history.History) error {
-	b.read(h)
+func (b *Record) perpetual(h *history.History) error {
 	from, now := b.fifth, h.Now()
 	if from == 0 || now < from+longRow {
 		return nil
 	}
-	reported := b.saidFor(from, now, func(s said) bool {
-		return strings.Contains(s.message, "interrupted") && (!b.counts || counted.MatchString(s.message))
-	})
-	if reported < time.Duration(share*float64(now-from)) {
+	says := interrupted
+	if b.Setting.Variant == clusterextension.V6 {
+		says = counted
+	}
+	if reported, enough := b.saidFor(from, now, func(s said) bool { return says.MatchString(s.message) }); !enough {
 		return fmt.Errorf("in the %v since the fifth of %d interruptions at %s the status said so for %v; it says %s",
 			now-from, b.row, history.Clock(from), reported, b.status)
 	}
 	return nil
 }
 
-// Installed holds when the status says that all is well, and a record agrees.
-func (b *Record) Installed(h *history.History) error {
-	b.read(h)
+// installed asks whether the status says that all is well, and a record agrees.
+func (b *Record) installed(*history.History) error {
 	if b.well() {
 		return nil
 	}
 	return fmt.Errorf("%s", b.status)
 }
 
-// Finished holds when no version is begun and not deployed.
-func (b *Record) Finished(h *history.History) error {
-	b.read(h)
-	if b.begun != "" {
-		return fmt.Errorf("version %s was begun and is not deployed; the status says %s", b.begun, b.status)
+// finished asks whether any version is begun and not deployed.
+func (b *Record) finished(*history.History) error {
+	if b.begun == "" {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("version %s was begun and is not deployed; the status says %s", b.begun, b.status)
 }
 
-// NoOrphans (S1-S6): once nothing more is tried, the objects that say whose they are, are those of
+// noOrphans (S1-S6): once nothing more is tried, the objects that say whose they are, are those of
 // the deployed record's manifest, with all that it says of them.
-func (b *Record) NoOrphans(h *history.History) error {
-	b.read(h)
+func (b *Record) noOrphans(*history.History) error {
 	if b.status.reason != v1.ReasonSucceeded {
 		return nil
 	}
@@ -271,28 +262,26 @@ func (b *Record) NoOrphans(h *history.History) error {
 	if err != nil {
 		return err
 	}
-	there := 0
-	for o := range b.objects() {
-		there++
+	objects := b.objects()
+	for _, o := range objects {
 		should, known := manifest[o.Ref]
 		var is unstructured.Unstructured
-		if !known || is.UnmarshalJSON(o.Latest().JSON) != nil || !contains(is.Object, should) {
+		if !known || is.UnmarshalJSON(o.Latest().JSON) != nil || !equality.Semantic.DeepDerivative(should, is.Object) {
 			return fmt.Errorf("version %s is deployed, and %s is not as its record says", r.version, o.Ref)
 		}
 	}
-	if there != len(manifest) {
+	if len(objects) != len(manifest) {
 		return fmt.Errorf("version %s is deployed with %d objects, and there are %d, of %v", r.version, len(manifest),
-			there, b.versions(nil))
+			len(objects), b.versions(nil))
 	}
 	return nil
 }
 
-// NothingLeft holds when neither objects nor records are there.
-func (b *Record) NothingLeft(h *history.History) error {
-	b.read(h)
-	objects, records := slices.Collect(b.objects()), slices.Collect(b.records())
-	if len(objects)+len(records) > 0 {
-		return fmt.Errorf("%d objects and %d release records are left", len(objects), len(records))
+// nothingLeft asks whether objects or records are there.
+func (b *Record) nothingLeft(*history.History) error {
+	objects, records := len(b.objects()), len(b.records())
+	if objects+records > 0 {
+		return fmt.Errorf("%d objects and %d release records are left", objects, records)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
+	"github.com/wavetank/wavetank/models/namespace"
 	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 )
@@ -56,60 +57,62 @@ func full(w *sim.World, t Setting) *World {
 // waiting waits until it is over.
 func waiting(s *World) { s.Sleep(20 * time.Minute) }
 
-// Resynced has the catalogs change again and again while version 2 is being applied: each time
-// every extension hears of it.
-func Resynced(sentences ...string) Workload {
-	return from(deployed, sentences, func(s *World) {
+var (
+	// resyncs has the catalogs change again and again while version 2 is being applied: each time
+	// every extension hears of it.
+	resyncs = Workload{deployed, func(s *World) {
 		s.Offers(two)
 		for range 30 {
 			s.Sleep(2 * time.Second)
 			s.resolved()
 		}
 		s.Sleep(20 * time.Minute)
-	})
-}
-
-// Full goes on with a history that is full, until the cause is removed.
-func Full(sentences ...string) Workload {
-	return from(full, sentences, func(s *World) {
+	}}
+	// fills goes on with a history that is full, until the cause is removed.
+	fills = Workload{full, func(s *World) {
 		s.Sleep(time.Minute)
 		s.allows()
-	})
-}
-
-// Overridden has the server refuse version 2 for good; the user then says that version 3 may be
-// installed all the same.
-func Overridden(sentences ...string) Workload {
-	return from(deployed, sentences, func(s *World) {
+	}}
+	// overrides has the server refuse version 2 for good; the user then says that version 3 may be
+	// installed all the same.
+	overrides = Workload{deployed, func(s *World) {
 		s.Offers(refused)
 		s.Sleep(time.Minute)
 		s.Offers(three)
 		s.right = three
 		s.Wants("", v1.PolicySelfCertified)
-	})
-}
+	}}
+	// deletes deletes the extension somewhere on the way to version 2.
+	deletes = Workload{deployed, func(s *World) {
+		s.Offers(two)
+		s.Sleep(meanwhile)
+		s.Remove(extension())
+	}}
+	// takesOver lets version 2 be interrupted in the hands of one operator, and installTakenOver
+	// version 1.
+	takesOver = Workload{deployed, func(s *World) {
+		s.Offers(two)
+		s.takesOver()
+	}}
+	installTakenOver = Workload{Begin, func(s *World) {
+		s.Wants("", "")
+		s.takesOver()
+	}}
+)
 
-// Deleted deletes the extension somewhere on the way to version 2.
-func Deleted(sentences ...string) Workload {
-	return from(deployed, sentences, deleting)
-}
-
-func deleting(s *World) {
-	s.Offers(two)
-	s.Sleep(meanwhile)
-	s.Remove(extension())
-}
-
-// Emptied deletes the namespace that version 2 is being applied to. When it has gone somebody makes
-// it again.
-func Emptied(sentences ...string) Workload {
-	return from(deployed, sentences, func(s *World) {
+// empties deletes the namespace that version 2 is being applied to, and that takes a time to go.
+// When it has gone somebody makes it again.
+func empties(terminates time.Duration) Workload {
+	return Workload{func(w *sim.World, t Setting) *World {
+		w.Builtin(worlds.Slow(namespace.New(), "wait ", terminates))
+		return deployed(w, t)
+	}, func(s *World) {
 		s.Offers(two)
 		s.Sleep(20 * time.Millisecond)
 		s.Remove(worlds.Namespace(apps))
-		s.Sleep(s.Setting.Terminates + time.Minute)
+		s.Sleep(terminates + time.Minute)
 		s.Apply(worlds.Namespace(apps))
-	})
+	}}
 }
 
 // takesOver lets what is going on be interrupted in the hands of one operator, also while it undoes
@@ -119,20 +122,4 @@ func (s *World) takesOver() {
 	s.Setting.Variant = ""
 	s.Stop(Operator)
 	s.Sleep(20 * time.Minute)
-}
-
-// TakesOver is that with version 2, and InstallTakenOver with version 1.
-func TakesOver(sentences ...string) Workload {
-	return from(deployed, sentences, func(s *World) {
-		s.Offers(two)
-		s.takesOver()
-	})
-}
-
-// InstallTakenOver is as TakesOver.
-func InstallTakenOver(sentences ...string) Workload {
-	return from(Begin, sentences, func(s *World) {
-		s.Wants("", "")
-		s.takesOver()
-	})
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,7 +118,7 @@ func TestChartsThatVary(t *testing.T) {
 			s.resolved()
 		}
 		s.read(w.History())
-		if n, r := len(slices.Collect(s.records())), s.deployed(); r == nil || n != 1 {
+		if n, r := len(s.records()), s.deployed(); r == nil || n != 1 {
 			t.Errorf("there are %d records, and deployed is %+v", n, r)
 		}
 	}, sim.Runs(3), sim.For(0), sim.Verify(1))
@@ -130,8 +129,8 @@ func TestChartsThatVary(t *testing.T) {
 //
 //make:campaigns
 func TestMadeAgain(t *testing.T) {
-	sim.Check(t, MadeAgain(installed, noOrphans)(sharded(Setting{Variant: clusterextension.V6}), crash()...),
-		sim.Runs(60), sim.For(0), sim.Verify(1))
+	s := Setting{Variant: clusterextension.V6, ChunkSize: small}
+	sim.Check(t, remakes.in(s, []string{installed, noOrphans}, crash()...), sim.Runs(60), sim.For(0), sim.Verify(1))
 }
 
 // A record that is broken, of a bundle that the catalog no longer has, is nothing that anybody but
@@ -139,7 +138,7 @@ func TestMadeAgain(t *testing.T) {
 func TestBrokenAndWithdrawn(t *testing.T) {
 	for _, givesUp := range []bool{false, true} {
 		sim.Check(t, func(w *sim.World) {
-			s := Begin(w, sharded(Setting{Variant: clusterextension.V0}))
+			s := Begin(w, Setting{Variant: clusterextension.V0, ChunkSize: small})
 			s.helm.left = 2 // the index of its record, and one chunk
 			s.Wants("", "")
 			w.Sleep(time.Second)
@@ -159,7 +158,7 @@ func TestBrokenAndWithdrawn(t *testing.T) {
 			} else {
 				s.Offers(one)
 			}
-			s.Eventually(installed, s.Installed)
+			s.asks(installed)
 			w.Sleep(20 * time.Minute)
 			w.Settle()
 		}, sim.Runs(3), sim.For(0), sim.Verify(1))

@@ -3,14 +3,23 @@
 package clusterextension
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"iter"
+	"io"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
+	helmrelease "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
@@ -52,28 +61,17 @@ type record struct {
 	status, version string
 }
 
-// recordOf is the record of which a Secret is the index, if it is one of the extension.
-func recordOf(o *view.Object[corev1.Secret]) (r record, is bool) {
+// recordOf is the record of which a Secret is the index; nil if it is none of the extension.
+func recordOf(o *view.Object[corev1.Secret]) *record {
 	s := o.Value()
 	if s.Labels["type"] != "index" || s.Labels["name"] != app {
-		return record{}, false
+		return nil
 	}
 	revision, err := strconv.Atoi(s.Labels["version"])
 	if err != nil {
 		panic(fmt.Sprintf("the revision of record %s: %v", s.Name, err))
 	}
-	return record{o, revision, s.Labels["status"], s.Annotations[v1.BundleVersionKey]}, true
-}
-
-// since is when it came to its status.
-func (r *record) since() (at history.Time) {
-	for _, s := range slices.Backward(r.secret.States) {
-		if s.Value.Labels["status"] != r.status {
-			break
-		}
-		at = s.At
-	}
-	return at
+	return &record{o, revision, s.Labels["status"], s.Annotations[v1.BundleVersionKey]}
 }
 
 // said is what a status says.
@@ -81,6 +79,11 @@ type said struct {
 	installed       string // version, if any
 	isInstalled     bool
 	reason, message string // of Progressing
+}
+
+// String is what the status says, for people.
+func (s said) String() string {
+	return fmt.Sprintf("installed %q, %s: %s", s.installed, s.reason, s.message)
 }
 
 func saidBy(ext *v1.ClusterExtension) said {
@@ -95,19 +98,18 @@ func saidBy(ext *v1.ClusterExtension) said {
 }
 
 // records are those that there are.
-func (b *Record) records() iter.Seq[*record] {
-	return func(yield func(*record) bool) {
-		for o := range b.secrets.Live() {
-			if r, is := recordOf(o); is && !yield(&r) {
-				return
-			}
+func (b *Record) records() (out []*record) {
+	for o := range b.secrets.Live() {
+		if r := recordOf(o); r != nil {
+			out = append(out, r)
 		}
 	}
+	return out
 }
 
-// deployed is the newest record that says so.
+// deployed is the newest record that says so; nil if there is none.
 func (b *Record) deployed() (newest *record) {
-	for r := range b.records() {
+	for _, r := range b.records() {
 		if r.status == "deployed" && (newest == nil || r.revision > newest.revision) {
 			newest = r
 		}
@@ -116,70 +118,84 @@ func (b *Record) deployed() (newest *record) {
 }
 
 // objects are those that say that they belong to the extension.
-func (b *Record) objects() iter.Seq[*view.Object[object]] {
-	return func(yield func(*view.Object[object]) bool) {
-		for o := range b.all.Live() {
-			own := o.Ref.Kind == v1.ClusterExtensionKind || o.Ref.Kind == "Secret"
-			if !own && o.Value().Metadata.Labels[v1.OwnerNameLabel] == app && !yield(o) {
-				return
-			}
+func (b *Record) objects() (out []*view.Object[object]) {
+	for o := range b.all.Live() {
+		own := o.Ref.Kind == v1.ClusterExtensionKind || o.Ref.Kind == "Secret"
+		if !own && o.Value().Metadata.Labels[v1.OwnerNameLabel] == app {
+			out = append(out, o)
 		}
 	}
+	return out
 }
 
-// healthySince is since when a version is healthy, as far as its objects say what that means, and
-// whether it is.
-func (b *Record) healthySince(version string) (since history.Time, healthy bool) {
-	for o := range b.objects() {
-		switch is := o.Value(); {
-		case is.version() != version || is.Metadata.Annotations[healthKey] == "":
-		case is.ill():
-			return 0, false
-		default:
-			for _, s := range slices.Backward(o.States) {
-				if s.Value.ill() || s.Value.version() != version {
-					break
-				}
-				since = max(since, s.At)
-			}
-		}
-	}
-	return since, true
+// healthy says whether a version is, as far as its objects say what that means.
+func (b *Record) healthy(version string) bool {
+	return !slices.ContainsFunc(b.objects(), func(o *view.Object[object]) bool {
+		return o.Value().version() == version && o.Value().ill()
+	})
 }
 
 // complete says whether every object of a version is there, and healthy.
 func (b *Record) complete(version string) bool {
-	n := 0
-	for o := range b.objects() {
-		if o.Value().version() == version && !o.Value().ill() {
-			n++
-		}
-	}
-	return n == map[string]int{one: 2, two: 3, refused: 4, hooked: 3, slow: 3, broken: 3, three: 2}[version]
+	return b.healthy(version) && sizes[version] ==
+		count(b.objects(), func(o *view.Object[object]) bool { return o.Value().version() == version })
 }
 
-// saidFor is for how long in a span the status said what it should.
-func (b *Record) saidFor(from, to history.Time, holds func(said) bool) history.Time {
+// saidFor is for how long in a span the status said what it should, and whether that is enough.
+func (b *Record) saidFor(from, to history.Time, holds func(said) bool) (reported history.Time, enough bool) {
 	ext := b.extensions.Named(extensionRef)
-	return ext.Held(from, to, func(ext *v1.ClusterExtension) bool { return holds(saidBy(ext)) })
+	reported = ext.Held(from, to, func(ext *v1.ClusterExtension) bool { return holds(saidBy(ext)) })
+	return reported, reported >= time.Duration(share*float64(to-from))
 }
 
 // versions are those of which something is there, lowest first; of an object that was just changed,
 // what was there before.
 func (b *Record) versions(changed *view.Object[object]) (out []string) {
-	add := func(version string) {
-		if version != "" && !slices.Contains(out, version) {
-			out = append(out, version)
+	for _, o := range b.objects() {
+		state := o.Latest()
+		if o == changed {
+			state = o.Previous()
 		}
-	}
-	for o := range b.objects() {
-		if o != changed {
-			add(o.Value().version())
+		if state != nil && state.Value.version() != "" {
+			out = append(out, state.Value.version())
 		}
-	}
-	if changed != nil && changed.Previous() != nil {
-		add(changed.Previous().Value.version())
 	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
+}
+
+// manifest is what a record says of each object. It is read without the operator's code.
+func (b *Record) manifest(r *record) (map[history.Ref]map[string]any, error) {
+	index := r.secret.Value().Data
+	data := bytes.NewBuffer(bytes.Clone(index["chunk"]))
+	var chunks []string
+	if err := json.Unmarshal(index["extraChunks"], &chunks); err != nil {
+		return nil, fmt.Errorf("the names of the chunks of %s: %w", r.secret.Ref, err)
+	}
+	ref := r.secret.Ref
+	for _, name := range chunks {
+		ref.Name = name
+		if chunk := b.secrets.Named(ref); chunk != nil && chunk.Exists() {
+			data.Write(chunk.Value().Data["chunk"])
+		}
+	}
+	var release helmrelease.Release
+	z, err := gzip.NewReader(data)
+	if err == nil {
+		err = json.NewDecoder(z).Decode(&release)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record %s cannot be read: %w", r.secret.Ref, err)
+	}
+	out := map[history.Ref]map[string]any{}
+	for d := yaml.NewYAMLOrJSONDecoder(strings.NewReader(release.Manifest), 1024); ; {
+		var u unstructured.Unstructured
+		if err := d.Decode(&u); errors.Is(err, io.EOF) {
+			return out, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("the manifest in %s: %w", r.secret.Ref, err)
+		}
+		kind := u.GroupVersionKind()
+		out[history.Ref{Group: kind.Group, Kind: kind.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}] = u.Object
+	}
 }

@@ -1,5 +1,4 @@
-// This file exists to hold the whole story as a table: for each variant, which question it fails
-// under which faults.
+// This file holds the table: for each variant, which cases it fails under which faults.
 
 package clusterextension
 
@@ -18,82 +17,75 @@ type (
 	variant = clusterextension.Variant
 	column  = matrix.Case[variant]
 	because = map[variant]string
+	scene   = *matrix.Workload[variant]
 )
-
-func variants(v ...variant) []variant { return v }
 
 // Table is what the story says of every variant.
 func Table() matrix.Table[variant] {
 	return matrix.Table[variant]{Variants: clusterextension.Variants(), Fixed: clusterextension.V6,
-		Predictions: predictions(), Situations: wanted(),
-		Cases: alike(slices.Concat(recovery(), graph(), records(), status(), scenes(), health(), interruptions(),
-			backoff()))}
+		Cases: slices.Concat(versions(), records(), others()), Predictions: predictions(), Situations: situations()}
 }
 
-// alike leaves out cases of two variants that do in them what another one does: V2-waits what V2
-// does, later, and V3-limit what V3 does, until it gives up.
-func alike(all []column) []column {
-	apart := map[variant][]string{
-		"V2-waits": {"progress after an interrupted upgrade", "finish first", "data at one level", "two leaders",
-			"two leaders, one is frozen"},
-		"V3-limit": {"finish first", "data at one level", "interrupted often, then left alone"},
+// row is a case that the variants of some names fail. Two variants are only in the cases that they
+// fail, because otherwise they do what another one does: V2-waits what V2 does, later, and V3-limit
+// what V3 does, until it gives up.
+func row(name string, w scene, faults func() []fault.Fault, property, fail string, notes ...because) column {
+	c := column{Name: name, Workload: w, Faults: faults, Property: property, Fail: matrix.Names[variant](fail)}
+	c.Skip = slices.DeleteFunc([]variant{clusterextension.V2Waits, clusterextension.V3Limit},
+		func(v variant) bool { return slices.Contains(c.Fail, v) })
+	for _, n := range notes {
+		c.Notes = n
 	}
-	for v, names := range apart {
-		for i := range all {
-			if c := &all[i]; !slices.Contains(names, c.Name) && c.Outcome(v) != matrix.Fails {
-				c.Skip = append(c.Skip, v)
-			}
-		}
-	}
-	return all
+	return c
+}
+
+// only leaves out all variants but those of some names.
+func only(names string, c column) column {
+	c.Skip = matrix.Except(clusterextension.Variants(), names)
+	return c
+}
+
+// fixedOnly is a case that is only run with V6.
+func fixedOnly(c column) column {
+	c.NotRun = matrix.OnlyFixed(clusterextension.Variants(), clusterextension.V6)
+	return c
 }
 
 // The edges to version 3, and what they are called.
 var (
+	noThree  = Setting{}
 	fromOne  = Setting{Edges: []string{one}}
 	fromTwo  = Setting{Edges: []string{two}}
 	fromBoth = Setting{Edges: []string{one, two}}
 	fromNone = Setting{Edges: []string{"0.9.0"}}
 	fromSlow = Setting{Edges: []string{one, slow, broken}}
+	leaders  = Setting{Edges: []string{one, two}, Replicas: 2}
+	inShards = Setting{Edges: []string{one, two}, ChunkSize: small}
 )
 
-// sharded has records of three Secrets, as large ones are.
-func sharded(s Setting) Setting {
-	s.ChunkSize = 900
-	return s
-}
+// small makes records of three Secrets, as large ones are.
+const small = 900
 
-// replicas has two of them, with leader election.
-func replicas(s Setting) Setting {
-	s.Replicas = 2
-	return s
-}
-
-// in puts a workload into a world.
-func in(s Setting, t Workload) func(variant, ...fault.Fault) func(*sim.World) {
-	return func(v variant, faults ...fault.Fault) func(*sim.World) {
-		s := s
-		s.Variant = v
-		return t(s, faults...)
-	}
+// of is a workload in the world of a variant. More properties than that of the case may be asked.
+func of(w Workload, s Setting, also ...string) scene {
+	return &matrix.Workload[variant]{New: func(v variant, asked []string, faults ...fault.Fault) func(*sim.World) {
+		of := s
+		of.Variant = v
+		return w.in(of, slices.Concat(asked, also), faults...)
+	}}
 }
 
 // Scenes of which several things are asked.
 var (
-	installs     = scene(Setting{}, Installs)
-	upgrades     = scene(Setting{}, Upgrades)
-	upgradesTwo  = scene(fromTwo, Upgrades)
-	upgradesBoth = scene(fromBoth, Upgrades)
-	pinsBack     = scene(Setting{}, PinnedBack)
-	refuses      = scene(Setting{}, Refused)
-	migrates     = scene(fromSlow, Migrates)
+	anInstall    = of(installs, noThree)
+	anUpgrade    = of(upgrades, noThree)
+	upgradesTwo  = of(upgrades, fromTwo)
+	upgradesBoth = of(upgrades, fromBoth)
+	aWayBack     = of(pinsBack, noThree)
+	aRefusal     = of(refuses, noThree)
+	aMigration   = of(migrates, fromSlow)
+	forGood      = of(refusesForGood, noThree)
 )
-
-func scene(s Setting, t func(sentences ...string) Workload) *matrix.Workload[variant] {
-	return &matrix.Workload[variant]{New: func(v variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
-		return in(s, t(sentences...))(v, faults...)
-	}}
-}
 
 func crash() []fault.Fault { return []fault.Fault{fault.Crash(Operator)} }
 
@@ -106,259 +98,136 @@ func often() (faults []fault.Fault) {
 	return faults
 }
 
+// onRecords are release records, when the operator uses a verb on them.
+func onRecords(verb string) []fault.Scope {
+	return []fault.Scope{fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb(verb)}
+}
+
 // unrecorded answers writes of release records with an error, whether or not they have taken
 // effect.
 func unrecorded() []fault.Fault {
-	records := []fault.Scope{fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("update")}
-	return []fault.Fault{fault.ServerError(records...), fault.LostReply(records...)}
+	return []fault.Fault{fault.ServerError(onRecords("update")...), fault.LostReply(onRecords("update")...)}
 }
 
 // noChunks takes the right to create Secrets away for a while: a record's index may still be
 // overwritten and its chunks deleted, and no chunk can be made.
 func noChunks() []fault.Fault {
-	records := []fault.Scope{fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("create")}
-	return []fault.Fault{fault.Forbidden(time.Minute, records...)}
+	return []fault.Fault{fault.Forbidden(time.Minute, onRecords("create")...)}
 }
 
 func everyFault() []fault.Fault {
 	return faults.OfHelm(Operator, "Deployment", "create", "update", "patch")
 }
 
-func overlap() []fault.Fault {
-	return []fault.Fault{
-		fault.LeaderOverlap(), fault.Pause(Operator, 8*time.Second), fault.Pause(Second, 8*time.Second),
+// overlap has two replicas lead at once, because one is frozen for a time.
+func overlap(frozen time.Duration, as ...fault.Scope) func() []fault.Fault {
+	return func() []fault.Fault {
+		return []fault.Fault{fault.LeaderOverlap(), fault.Pause(Operator, frozen, as...),
+			fault.Pause(Second, frozen, as...)}
 	}
 }
 
-// Reasons that stand for several cells.
-const (
-	reused = "a record that is forgotten gives its number away again"
-	stated = "it states the property, and nothing of this variant"
-	twice  = "two interruptions: the rollback that follows an interrupted rollback goes to the half of a version, " +
-		"and calls it deployed"
-	wayBack = "a rollback applies a version, too, and no edge leads back to it"
-	anyEdge = "it has one cell for all configurations of edges"
+// stopped asks the operator to stop, and freezes it for longer than it then has.
+func stopped() []fault.Fault {
+	return []fault.Fault{fault.Restart(Operator), fault.Pause(Operator, 40*time.Second)}
+}
 
-	halfComparison = "it states the property, and nothing of this variant; a rollback that follows interrupted " +
-		"rollbacks finds what the record that it begins at " +
-		"does not name, and Helm's error for that takes the place of the interruption in the status"
+// wakingAndInterrupting lets events come late and keys be queued again, and interrupts it in all
+// ways.
+func wakingAndInterrupting() []fault.Fault {
+	return []fault.Fault{fault.StaleCache(30 * time.Second), fault.RacingRequeue(), fault.Crash(Operator),
+		fault.Restart(Operator), fault.LostReply(fault.In(Operator))}
+}
+
+// Names and reasons that stand for several cells.
+const (
+	mostAndWaits = "V0 V1 V2 V2b V2-waits V3 V3b V4 V5 V6"
+
+	unfenced   = "V1 V2 V2b V3 V3b V4 V5" // who frees a pending record, whoever writes it
+	tornBy     = "V0 V1 V2 V2b V3 V3b V5" // who does not get past a torn record
+	reResolves = "V1 V2 V2b V3 V4"        // who asks the catalog again in the middle of version 2
+
+	wayBack = "a rollback applies a version, too, and no edge leads back to it"
+	reused  = "a record that is forgotten gives its number away again"
 )
 
-// recovery are the questions whether it goes on.
-func recovery() []column {
+// versions are the cases about which version is applied: whether it goes on, and where to.
+func versions() []column {
 	return []column{
-		{
-			Name: "progress after an interrupted upgrade", Workload: upgrades, Faults: crash, Property: progress,
-			Fail: variants("V0"),
-		},
-		{
-			Name: "progress after an interrupted install", Workload: installs, Faults: crash, Property: progress,
-			Fail: variants("V0", "V1"), Notes: because{"V1": "its uninstall can be interrupted, too, " +
-				"and leaves a record that says uninstalling: not pending, and Helm refuses it"},
-		},
+		only(mostAndWaits, row("progress after an interrupted upgrade", anUpgrade, crash, progress, "V0")),
+		row("progress after an interrupted install", anInstall, crash, progress, "V0 V1",
+			because{"V1": "its uninstall can be interrupted, too, and leaves a record that says uninstalling: " +
+				"not pending, and Helm refuses it"}),
+		row("finish first", upgradesBoth, crash, finishFirst, reResolves+" V2-waits V3-limit",
+			because{"V3b": "its record says deployed, and by the letter nothing is unfinished"}),
+		row("finish first what is refused", of(refuses, fromBoth), nil, finishFirst, "V0 "+unfenced),
+		row("edges, 3 from 1 only", of(upgrades, fromOne), crash, validEdges, reResolves, because{"V1": wayBack,
+			"V3b": "from what it calls installed there is no edge here; see the next question"}),
+		row("edges, 3 from 2 only", upgradesTwo, crash, validEdges, "V1 V3b", because{"V1": wayBack}),
+		row("edges, 3 from neither", of(upgrades, fromNone), crash, validEdges, reResolves, because{"V1": wayBack}),
+		row("never backwards", upgradesBoth, crash, forwards, "V1"),
+		row("data at one level", upgradesBoth, crash, together, reResolves+" V3b V2-waits V3-limit"),
+		row("no orphans", upgradesBoth, crash, noOrphans, reResolves+" V3b", because{
+			"V0": "it never gets to another version",
+			"V1": "two interruptions: the rollback that follows an interrupted rollback goes to the half of a version, " +
+				"and calls it deployed",
+			"V3b": "what an upgrade has to delete it deletes last; nobody makes up for that once the record " +
+				"says deployed"}),
 	}
 }
 
-// graph are the questions whether it goes where it may.
-func graph() []column {
-	return []column{
-		{
-			Name: "finish first", Workload: upgradesBoth, Faults: crash, Property: finishFirst,
-			Fail:  variants("V1", "V2", "V2b", "V2-waits", "V3", "V3-limit", "V4"),
-			Notes: because{"V3b": "its record says deployed, and by the letter nothing is unfinished"},
-		},
-		{
-			Name: "finish first what is refused", New: in(fromBoth, Refused(finishFirst)), Property: finishFirst,
-			Fail: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V4", "V5"),
-		},
-		{
-			Name: "edges, 3 from 1 only", New: in(fromOne, Upgrades(validEdges)), Faults: crash, Property: validEdges,
-			Fail: variants("V1", "V2", "V2b", "V3", "V4"), Notes: because{"V1": wayBack,
-				"V3b": "from what it calls installed there is no edge here; see the next question"},
-		},
-		{
-			Name: "edges, 3 from 2 only", Workload: upgradesTwo, Faults: crash, Property: validEdges,
-			Fail: variants("V1", "V3b"), Notes: because{"V1": wayBack},
-		},
-		{
-			Name: "edges, 3 from neither", New: in(fromNone, Upgrades(validEdges)), Faults: crash, Property: validEdges,
-			Fail: variants("V1", "V2", "V2b", "V3", "V4"), Notes: because{"V1": wayBack},
-		},
-		{
-			Name: "never backwards", Workload: upgradesBoth, Faults: crash, Property: forwards,
-			Fail: variants("V1"),
-		},
-		{
-			Name: "data at one level", Workload: upgradesBoth, Faults: crash, Property: together,
-			Fail: variants("V1", "V2", "V2b", "V2-waits", "V3", "V3-limit", "V3b", "V4"),
-		},
-		{
-			Name: "no orphans", Workload: upgradesBoth, Faults: crash, Property: noOrphans,
-			Fail: variants("V1", "V2", "V2b", "V3", "V3b", "V4"),
-			Notes: because{"V0": "it never gets to another version", "V1": twice,
-				"V3b": "what an upgrade has to delete it deletes last; nobody makes up for that once the record " +
-					"says deployed"},
-		},
-	}
-}
-
-// records are the questions about release records, the status, and what users have.
+// records are the cases about release records, what users have, what it costs, and what the user is
+// told.
 func records() []column {
 	return []column{
-		{
-			Name: "user data", Workload: installs, Faults: crash, Property: userData,
-			Fail: variants("V1"),
-		},
-		{
-			Name: "two leaders", New: in(replicas(fromBoth), Upgrades(fenced)), Faults: overlap, Property: fenced,
-			Fail: variants("V1", "V2", "V2b", "V3", "V3b", "V4", "V5"),
-		},
-		{
-			Name: "two leaders, all questions",
-			New: in(replicas(fromBoth), Upgrades(fenced, installed, finishFirst, validEdges, forwards, together,
-				saneRecords, noOrphans, userData)),
-			Faults: overlap, Property: forwards,
-			NotRun: matrix.OnlyFixed(clusterextension.Variants(), clusterextension.V6),
-		},
-		{
-			Name: "torn records", New: in(sharded(fromBoth), Upgrades(installed)), Faults: crash, Property: installed,
-			Fail: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V5"),
-		},
-		{
-			Name: "torn records, chunks are refused", New: in(sharded(fromBoth), Upgrades(installed)),
-			Faults: noChunks, Property: installed,
-			Fail: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V5"),
-		},
+		row("user data", anInstall, crash, userData, "V1"),
+		only(mostAndWaits, row("two leaders", of(upgrades, leaders), overlap(8*time.Second), fenced, unfenced)),
+		fixedOnly(row("two leaders, all questions", of(upgrades, leaders, fenced, installed, finishFirst, validEdges,
+			together, saneRecords, noOrphans, userData), overlap(8*time.Second), forwards, "")),
+		row("torn records", of(upgrades, inShards), crash, installed, tornBy),
+		row("torn records, chunks are refused", of(upgrades, inShards), noChunks, installed, tornBy),
+		row("interruptions cost one attempt each", upgradesTwo, crash, fewAttempts, "V0 V1"),
+		row("the status says what was interrupted", anUpgrade, crash, actionable, "V0 V1", because{
+			"V1": "it states the property, and nothing of this variant; a rollback that follows interrupted " +
+				"rollbacks finds what the record that it begins at does not name, and Helm's error for that takes the " +
+				"place of the interruption in the status"}),
+		only("V1 V2 V2b V3 V3b V4 V5 V6",
+			row("interrupted for hours", of(interrupts, noThree), often, perpetual, "V1 V2b V5")),
+		row("a failure is not masked", aRefusal, crash, unmasked, "V0 V1"),
+		row("a success is not masked by a lost record", of(upgrades, noThree), unrecorded, progress, "V0"),
+		row("installed is true", upgradesBoth, crash, installTruth, "V3b"),
+		row("sane records", upgradesBoth, crash, saneRecords, "V2 V2b V3b V4", because{"V2": reused, "V2b": reused,
+			"V4": reused, "V3b": "what it calls deployed is so beside the one before"}),
+		row("sane records, a write is lost", of(upgrades, noThree), unrecorded, saneRecords, "V0 "+unfenced),
 	}
 }
 
-// status are the questions what it costs, and what the user is told.
-func status() []column {
+// others are the cases about other ways in which things may go: users and catalogs change their
+// minds, migrations take time, other ends than that of a process that is killed, refusals for good.
+func others() []column {
 	return []column{
-		{
-			Name: "interruptions cost one attempt each", Workload: upgradesTwo, Faults: crash, Property: fewAttempts,
-			Fail: variants("V0", "V1"),
-		},
-		{
-			Name: "the status says what was interrupted", Workload: upgrades, Faults: crash, Property: actionable,
-			Fail: variants("V0", "V1"), Notes: because{"V1": halfComparison},
-		},
-		{
-			Name: "interrupted for hours", New: in(Setting{}, Perpetual(perpetual)), Faults: often, Property: perpetual,
-			Fail: variants("V1", "V2b", "V5"), Skip: variants("V0"),
-		},
-		{
-			Name: "a failure is not masked", Workload: refuses, Faults: crash, Property: unmasked,
-			Fail: variants("V0", "V1"),
-		},
-		{
-			Name: "a success is not masked by a lost record", New: in(Setting{}, Upgrades(progress)),
-			Faults: unrecorded, Property: progress,
-			Fail: variants("V0"),
-		},
-		{
-			Name: "installed is true", Workload: upgradesBoth, Faults: crash, Property: installTruth,
-			Fail: variants("V3b"),
-		},
-		{
-			Name: "sane records", Workload: upgradesBoth, Faults: crash, Property: saneRecords,
-			Fail: variants("V2", "V2b", "V3b", "V4"), Notes: because{"V2": reused, "V2b": reused, "V4": reused,
-				"V3b": "what it calls deployed is so beside the one before"},
-		},
-		{
-			Name: "sane records, a write is lost", New: in(Setting{}, Upgrades(saneRecords)), Faults: unrecorded,
-			Property: saneRecords,
-			Fail:     variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V4", "V5"),
-		},
-	}
-}
-
-// scenes are questions about other ways in which things may go.
-func scenes() []column {
-	return []column{
-		{
-			Name: "finish first, install", Workload: installs, Faults: crash, Property: finishFirst,
-			Fail: variants("V1", "V2", "V2b", "V3", "V4"),
-		},
-		{
-			Name: "version 2 is withdrawn", New: in(Setting{}, Withdrawn(finished)), Faults: crash, Property: finished,
-			Fail: variants("V0", "V1", "V2", "V2b", "V3", "V4"),
-		},
-		{
-			Name: "the user wants version 1 back", Workload: pinsBack, Faults: crash, Property: forwards,
-			Fail: variants("V1", "V2", "V2b", "V3", "V4"),
-		},
-		{
-			Name: "the user wants version 1 back, finish first", Workload: pinsBack, Faults: crash,
-			Property: finishFirst,
-			Fail:     variants("V1", "V2", "V2b", "V3", "V4"),
-		},
-		{
-			Name: "the user wants version 1 back, installed is true", Workload: pinsBack, Faults: crash,
-			Property: installTruth,
-			Fail:     variants("V3b"),
-		},
-		{
-			Name: "version 2 is refused, and then it is not", Workload: refuses, Faults: crash, Property: installed,
-			Fail: variants("V0"),
-		},
-		{
-			Name: "deleted and made again", New: in(Setting{}, MadeAgain(installed)), Faults: crash,
-			Property: installed,
-			Fail:     variants("V0", "V1"),
-		},
-		{
-			Name: "every fault",
-			New: in(sharded(fromBoth),
-				Upgrades(installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)),
-			Faults: everyFault, Property: installed,
-			NotRun: matrix.OnlyFixed(clusterextension.Variants(), clusterextension.V6),
-		},
-	}
-}
-
-// except are all variants but some.
-func except(some ...variant) []variant {
-	return slices.DeleteFunc(clusterextension.Variants(), func(v variant) bool { return slices.Contains(some, v) })
-}
-
-// health are the questions whether version 2 is healthy before version 3 takes its place. Nobody
-// but V6 looks: V0 and V5 stand for all others.
-func health() []column {
-	of := func(name, sentence string) column {
-		return column{Name: name, Workload: migrates, Faults: crash, Property: sentence, Fail: variants("V0", "V5"),
-			Skip: except("V0", "V5", "V6")}
-	}
-	return []column{
-		of("finish first, migrations take time", finishFirst),
-		of("data at one level, migrations take time", together),
-		of("installed is true, migrations take time", installTruth),
-		of("done is healthy, migrations take time", healthTruth),
-	}
-}
-
-// interruptions are the questions about other ends than that of a process that is killed, and about
-// the proposals to wait and to give up.
-func interruptions() []column {
-	return []column{
-		{
-			Name: "stopped while it is frozen", New: in(Setting{}, Upgrades(installed)), Property: installed,
-			Faults: func() []fault.Fault {
-				return []fault.Fault{fault.Restart(Operator), fault.Pause(Operator, 40*time.Second)}
-			},
-			Fail: variants("V0"), Skip: except("V0", "V6"),
-		},
-		{
-			Name: "two leaders, one is frozen", New: in(replicas(fromBoth), Upgrades(fenced)), Property: fenced,
-			Faults: func() []fault.Fault {
-				return []fault.Fault{fault.LeaderOverlap(), fault.Pause(Operator, 2*time.Minute, fault.OnVerb("get")),
-					fault.Pause(Second, 2*time.Minute, fault.OnVerb("get"))}
-			},
-			Fail: variants("V2-waits"), Skip: except("V2-waits", "V6"),
-		},
-		{
-			Name: "interrupted often, then left alone", New: in(Setting{}, LeftAlone(installed)), Faults: often,
-			Property: installed, Fail: variants("V3-limit"), Skip: except("V3-limit", "V6"),
-		},
+		row("finish first, install", anInstall, crash, finishFirst, reResolves),
+		row("version 2 is withdrawn", of(withdraws, noThree), crash, finished, "V0 "+reResolves),
+		row("the user wants version 1 back", aWayBack, crash, forwards, reResolves),
+		row("the user wants version 1 back, finish first", aWayBack, crash, finishFirst, reResolves),
+		row("the user wants version 1 back, installed is true", aWayBack, crash, installTruth, "V3b"),
+		row("version 2 is refused, and then it is not", aRefusal, crash, installed, "V0"),
+		row("deleted and made again", of(remakes, noThree), crash, installed, "V0 V1"),
+		fixedOnly(row("every fault", of(upgrades, inShards, finishFirst, validEdges, forwards, together, saneRecords,
+			noOrphans, userData), everyFault, installed, "")),
+		// Nobody but V6 looks whether version 2 is healthy: V0 and V5 stand for all others.
+		only("V0 V5 V6", row("finish first, migrations take time", aMigration, crash, finishFirst, "V0 V5")),
+		only("V0 V5 V6", row("data at one level, migrations take time", aMigration, crash, together, "V0 V5")),
+		only("V0 V5 V6", row("installed is true, migrations take time", aMigration, crash, installTruth, "V0 V5")),
+		only("V0 V5 V6", row("done is healthy, migrations take time", aMigration, crash, healthTruth, "V0 V5")),
+		only("V0 V6", row("stopped while it is frozen", of(upgrades, noThree), stopped, installed, "V0")),
+		// The proposals to wait and to give up.
+		only("V2-waits V6", row("two leaders, one is frozen", of(upgrades, leaders),
+			overlap(2*time.Minute, fault.OnVerb("get")), fenced, "V2-waits")),
+		only("V3-limit V6", row("interrupted often, then left alone", of(leavesAlone, noThree), often, installed,
+			"V3-limit")),
+		only("V0 V6", row("refused for good, bounded attempts under faults", forGood, wakingAndInterrupting, restrained,
+			"")),
+		only("V0 V6", row("refused for good, it settles after faults", forGood, wakingAndInterrupting, settles, "V0")),
 	}
 }

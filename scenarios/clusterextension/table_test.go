@@ -9,9 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -28,29 +32,30 @@ func TestFixedVariantWithRecordsOfAnySize(t *testing.T) {
 	for _, size := range []int{0, 2000, 350} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			s := Setting{Variant: clusterextension.V6, Edges: []string{one, two}, ChunkSize: size}
-			sim.Check(t, Upgrades(everything...)(s, crash()...), sim.Runs(15), sim.For(0), sim.Verify(1))
+			sim.Check(t, upgrades.in(s, everything, crash()...), sim.Runs(15), sim.For(0), sim.Verify(1))
 		})
 	}
 }
 
 // Whichever queue, client and number of workers: V0 is wedged, and V6 is not.
 func TestSettingsThatDoNotMatter(t *testing.T) {
+	classic := func(o *ctrl.Options) { o.Controller.UsePriorityQueue = ptr.To(false) }
 	for name, s := range map[string]Setting{
-		"classic queue": {Classic: true}, "a client that reads its own writes": {ReadYourWrites: true},
+		"classic queue": {Manager: classic}, "a client that reads its own writes": {Manager: worlds.ReadYourWrites},
 		"three workers": {Workers: 3},
 	} {
 		s.Edges = []string{one, two}
 		s.Variant = clusterextension.V0
 		t.Run("V0/"+name, func(t *testing.T) {
-			r := sim.Explore(t, Upgrades(installed)(s, crash()...), sim.Runs(100), sim.For(time.Minute), sim.Verify(0),
-				sim.Shrink(0))
+			r := sim.Explore(t, upgrades.in(s, []string{installed}, crash()...), sim.Runs(100), sim.For(time.Minute),
+				sim.Verify(0), sim.Shrink(0))
 			if r.Failure == nil || r.Failure.Property != installed {
 				t.Errorf("it did not fall in %d runs: %+v", r.Runs, r.Failure)
 			}
 		})
 		s.Variant = clusterextension.V6
 		t.Run("V6/"+name, func(t *testing.T) {
-			sim.Check(t, Upgrades(everything...)(s, crash()...), sim.Runs(15), sim.For(0), sim.Verify(1))
+			sim.Check(t, upgrades.in(s, everything, crash()...), sim.Runs(15), sim.For(0), sim.Verify(1))
 		})
 	}
 }
@@ -58,17 +63,17 @@ func TestSettingsThatDoNotMatter(t *testing.T) {
 // A user who has had enough of version 2 gets version 3.
 func TestOverride(t *testing.T) {
 	s := Setting{Variant: clusterextension.V6, Edges: []string{one}}
-	sim.Check(t, Overridden(installed, noOrphans)(s, crash()...), sim.Runs(15), sim.For(0), sim.Verify(1))
+	sim.Check(t, overrides.in(s, []string{installed, noOrphans}, crash()...), sim.Runs(15), sim.For(0), sim.Verify(1))
 }
 
 // What cannot be read for a while is not taken for broken.
 //
 //make:campaigns
 func TestRecordsThatCannotBeRead(t *testing.T) {
-	s := Setting{Variant: clusterextension.V6}
+	s := Setting{Variant: clusterextension.V6, ChunkSize: small}
 	unread := []fault.Fault{fault.ServerError(fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("get")),
 		fault.Forbidden(time.Minute, fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("get"))}
-	sim.Check(t, Upgrades(installed, saneRecords, keepsRecords)(sharded(s), unread...), sim.Runs(60), sim.For(0),
+	sim.Check(t, upgrades.in(s, []string{installed, saneRecords, keepsRecords}, unread...), sim.Runs(60), sim.For(0),
 		sim.Verify(0))
 }
 
@@ -78,7 +83,7 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 func TestWhatCannotBeLookedAt(t *testing.T) {
 	s := fromTwo
 	s.Variant = clusterextension.V6
-	sim.Check(t, Upgrades(noOrphans, installed)(s,
+	sim.Check(t, upgrades.in(s, []string{noOrphans, installed},
 		fault.ServerError(fault.In(Operator), fault.OfKind("ConfigMap"), fault.OnVerb("get")),
 		fault.ServerError(fault.In(Operator), fault.OfKind("ConfigMap"),
 			fault.OnVerb("delete"))), sim.Runs(60), sim.For(0), sim.Verify(0))
@@ -86,9 +91,10 @@ func TestWhatCannotBeLookedAt(t *testing.T) {
 
 // Namespaces that take their time to go are in nobody's way for ever.
 func TestFixedVariantWhereNamespacesAreSlow(t *testing.T) {
+	s := Setting{Variant: clusterextension.V6}
 	for _, terminates := range []time.Duration{7, 13, 21, 45, 75} {
-		s := Setting{Variant: clusterextension.V6, Terminates: terminates * time.Second}
-		sim.Check(t, Emptied(finished, finishFirst, installed)(s, crash()...), sim.Runs(8), sim.For(0), sim.Verify(0))
+		workload := empties(terminates*time.Second).in(s, []string{finished, finishFirst, installed}, crash()...)
+		sim.Check(t, workload, sim.Runs(8), sim.For(0), sim.Verify(0))
 	}
 }
 
@@ -96,11 +102,11 @@ func TestFixedVariantWhereNamespacesAreSlow(t *testing.T) {
 //
 //make:campaigns
 func TestFixedVariantTakesOver(t *testing.T) {
-	from := func(v variant) Setting { return sharded(Setting{Variant: v}) }
+	from := func(v variant) Setting { return Setting{Variant: v, ChunkSize: small} }
 	for _, workload := range []func(*sim.World){
-		TakesOver(installed, finishFirst, together)(from(clusterextension.V0), crash()...),
-		TakesOver(installed)(from(clusterextension.V1), crash()...),
-		InstallTakenOver(installed)(from(clusterextension.V1), crash()...),
+		takesOver.in(from(clusterextension.V0), []string{installed, finishFirst, together}, crash()...),
+		takesOver.in(from(clusterextension.V1), []string{installed}, crash()...),
+		installTakenOver.in(from(clusterextension.V1), []string{installed}, crash()...),
 	} {
 		sim.Check(t, workload, sim.Runs(60), sim.For(0), sim.Verify(0))
 	}
@@ -113,10 +119,8 @@ func TestFixedVariantTakesOver(t *testing.T) {
 //make:campaigns
 func TestFrozenForLong(t *testing.T) {
 	s := Setting{Variant: clusterextension.V6, Edges: []string{one, two}, Replicas: 2}
-	workload := Upgrades(fenced, installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans,
-		userData)(s, fault.LeaderOverlap(),
-		fault.Pause(Operator, 5*time.Minute, fault.OnVerb("get")),
-		fault.Pause(Second, 5*time.Minute, fault.OnVerb("get")))
+	workload := upgrades.in(s, []string{fenced, installed, finishFirst, validEdges, forwards, together, saneRecords,
+		noOrphans, userData}, overlap(5*time.Minute, fault.OnVerb("get"))()...)
 	late := 0
 	sim.Check(t, func(w *sim.World) {
 		workload(w)
@@ -142,7 +146,7 @@ func TestFrozenForLong(t *testing.T) {
 func TestFixedVariantWaitsForHealth(t *testing.T) {
 	s := fromSlow
 	s.Variant = clusterextension.V6
-	sim.Check(t, Migrates(append(slices.Clone(everything), healthTruth)...)(s, crash()...), sim.Runs(6), sim.For(0),
+	sim.Check(t, migrates.in(s, append(slices.Clone(everything), healthTruth), crash()...), sim.Runs(6), sim.For(0),
 		sim.Verify(1))
 }
 
@@ -156,7 +160,7 @@ func TestRequestsOfHelmHaveTheirLine(t *testing.T) {
 				continue
 			}
 			sent++
-			if strings.Contains(e.Source, "helm_connection.go") {
+			if strings.Contains(e.Source, "world.go") {
 				t.Errorf("%s of %s was sent by %s", e.Verb, e.Ref, e.Source)
 			}
 		}
@@ -184,7 +188,7 @@ func TestNeverHealthy(t *testing.T) {
 		w.Sleep(10 * time.Minute)
 		s.Offers(three)
 		s.right = three
-		w.Eventually(installed, s.Installed)
+		s.asks(installed)
 		s.Wants("", v1.PolicySelfCertified)
 		w.Settle()
 	}, sim.Runs(2), sim.For(0), sim.Verify(1))
@@ -192,6 +196,7 @@ func TestNeverHealthy(t *testing.T) {
 
 // To be asked to stop harms nobody: 30 s are enough for what is going on.
 func TestStoppedInTime(t *testing.T) {
-	sim.Check(t, Upgrades(installed, finishFirst, saneRecords)(Setting{Variant: clusterextension.V0},
-		fault.Restart(Operator)), sim.Runs(30), sim.For(0), sim.Verify(0))
+	s := Setting{Variant: clusterextension.V0}
+	sim.Check(t, upgrades.in(s, []string{installed, finishFirst, saneRecords}, fault.Restart(Operator)), sim.Runs(30),
+		sim.For(0), sim.Verify(0))
 }

@@ -4,9 +4,10 @@
 package clusterextension
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,7 +19,6 @@ import (
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/migration"
-	"github.com/wavetank/wavetank/models/namespace"
 	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 )
@@ -29,8 +29,8 @@ const (
 	Second   = "operator-controller-2"
 )
 
-// app is the extension that all workloads are about, and apps the namespace that it is installed
-// into.
+// app is the extension that all workloads are about, and the package that it wants; apps is the
+// namespace that it is installed into.
 const app, apps = "shop", "apps"
 
 // Setting is how one world differs from another.
@@ -46,13 +46,8 @@ type Setting struct {
 	Replicas int
 	// Workers, if not one.
 	Workers int
-	// Terminates is how long an empty namespace takes to go; 5 s at the least, as in a real
-	// cluster.
-	Terminates time.Duration
-	// Classic takes the work queue that controller-runtime had before the priority queue.
-	Classic bool
-	// ReadYourWrites gives the operator a client that waits until the cache has seen what it wrote.
-	ReadYourWrites bool
+	// Manager changes the options of the operator's manager, if it is set.
+	Manager func(*ctrl.Options)
 }
 
 // World is a world with the operator in it.
@@ -60,69 +55,68 @@ type World struct {
 	*sim.World
 	// Record read this run's history.
 	*Record
-	// Setting of this world.
-	Setting Setting
-	// Data is what lies outside.
-	Data *migration.Datasets
 
-	catalog  *catalog
-	contents int
+	data     *migration.Datasets // outside of the cluster
+	catalog  catalog
+	contents int             // that the catalog has had
 	helm     *helmConnection // of the operator's latest incarnation
 }
 
 // Begin installs the kinds and starts the operator; the catalog offers version 1, and nothing is
 // wanted yet.
-func Begin(w *sim.World, s Setting) *World {
+func Begin(w *sim.World, t Setting) *World {
 	w.Install(crds)
-	add := func(e history.Effect) {
+	effects := history.WithLedger(w.Context(), func(e history.Effect) {
 		e.Event = len(w.History().Events)
 		w.History().Record(e)
-	}
-	out := &World{World: w, Setting: s, catalog: &catalog{}, Data: migration.New(history.WithLedger(w.Context(), add))}
-	out.Record = newRecord(out.catalog)
-	out.counts = s.Variant == clusterextension.V6
-	w.Builtin(out.Data)
-	if s.Terminates > 0 {
-		w.Builtin(worlds.Slow(namespace.New(), "wait ", s.Terminates))
-	}
+	})
+	s := &World{World: w, Record: newRecord(t), data: migration.New(effects)}
+	w.Builtin(s.data)
 	w.Apply(worlds.Namespace(clusterextension.DefaultNamespace), worlds.Namespace(apps))
-	out.Replica(Operator)
-	if s.Replicas > 1 {
-		out.Replica(Second)
+	for _, name := range []string{Operator, Second}[:max(1, t.Replicas)] {
+		w.Start(name, s.operator, sim.Options(t.options()))
 	}
 	w.Apply(clusterCatalog())
-	out.Offers(one)
-	return out
+	s.Offers(one)
+	return s
 }
 
-// Replica starts the operator under a name.
-func (s *World) Replica(name string) {
-	s.Start(name, func(mgr ctrl.Manager) error {
-		s.helm = connect(mgr.GetConfig())
-		r := &clusterextension.Reconciler{Client: mgr.GetClient(), Catalog: s.catalog, Variant: s.Setting.Variant,
-			Workers: s.Setting.Workers, ChunkSize: s.Setting.ChunkSize}
-		return r.SetupWithManager(mgr)
-	}, sim.Options(s.Setting.options()))
+func (s *World) operator(mgr ctrl.Manager) error {
+	s.helm = &helmConnection{left: -1}
+	mgr.GetConfig().Wrap(s.helm.wrap) // the manager's own client has its connection already
+	r := &clusterextension.Reconciler{Client: mgr.GetClient(), Catalog: &s.catalog, Variant: s.Setting.Variant,
+		Workers: s.Setting.Workers, ChunkSize: s.Setting.ChunkSize}
+	return r.SetupWithManager(mgr)
 }
 
-func (s Setting) options() ctrl.Options {
+func (t Setting) options() ctrl.Options {
 	o := clusterextension.ManagerOptions(ctrl.Options{Scheme: scheme})
-	o.Controller.UsePriorityQueue = ptr.To(!s.Classic)
-	if s.Replicas > 1 {
+	o.Controller.UsePriorityQueue = ptr.To(true)
+	if t.Replicas > 1 {
 		worlds.Elect(&o, "9c4404e7.operatorframework.io", clusterextension.DefaultNamespace)
 	}
-	if s.ReadYourWrites {
-		worlds.ReadYourWrites(&o)
+	if t.Manager != nil {
+		t.Manager(&o)
 	}
 	return o
 }
 
-// Offers puts a version into the catalog; version 3 gets the edges of the setting. Every extension
-// hears of it.
+// edgesTo are the versions from which an edge leads to another.
+func (t Setting) edgesTo(version string) []string {
+	return map[string][]string{two: {one}, refused: {one}, hooked: {one}, slow: {one}, broken: {one},
+		three: t.Edges}[version]
+}
+
+// Offers puts a version into the catalog. Every extension hears of it.
 func (s *World) Offers(version string) {
-	from := map[string][]string{two: {one}, refused: {one}, hooked: {one}, slow: {one}, broken: {one},
-		three: s.Setting.Edges}[version]
-	s.catalog.offer(version, from...)
+	from := s.Setting.edgesTo(version)
+	b := clusterextension.Bundle{Name: bundleName(version), Version: version, Channels: []string{"stable"},
+		Reference: "registry.example/shop:" + version, Chart: charts[version]}
+	for _, f := range from {
+		b.From = append(b.From, bundleName(f))
+	}
+	s.catalog.withdraw(version)
+	s.catalog.bundles = append(s.catalog.bundles, b)
 	s.right = version
 	if version == three && (s.failing || !slices.Contains(from, two) && !slices.Contains(from, slow)) {
 		s.right = "" // it depends on how far version 2 got
@@ -141,7 +135,6 @@ func (s *World) Withdraws(version string) {
 // resolved says that the catalog has new content.
 func (s *World) resolved() {
 	s.contents++
-	s.known()
 	ref := fmt.Sprintf(`{"status":{"resolvedSource":{"type":"Image",`+
 		`"image":{"ref":"registry.example/catalog@sha256:%064d"}}}}`, s.contents)
 	if err := s.Client().Status().Patch(s.Context(), clusterCatalog(),
@@ -170,9 +163,32 @@ func extension() *v1.ClusterExtension {
 			Namespace:      apps,
 			ServiceAccount: v1.ServiceAccountReference{Name: "installer"},
 			Source: v1.SourceConfig{SourceType: v1.SourceTypeCatalog,
-				Catalog: &v1.CatalogFilter{PackageName: packageName}},
+				Catalog: &v1.CatalogFilter{PackageName: app}},
 		},
 	}
+}
+
+// helmConnection is Helm's connection to the API server during one incarnation of the operator. It
+// can be cut at the same place in every run, so that what follows can be interrupted everywhere.
+type helmConnection struct {
+	next http.RoundTripper
+	left int // writes until it is cut; never if negative
+}
+
+func (c *helmConnection) wrap(next http.RoundTripper) http.RoundTripper {
+	c.next = next
+	return c
+}
+
+// RoundTrip implements http.RoundTripper.
+func (c *helmConnection) RoundTrip(r *http.Request) (*http.Response, error) {
+	if c.left == 0 {
+		return nil, errors.New("the connection is cut")
+	}
+	if r.Method != http.MethodGet && c.left > 0 {
+		c.left--
+	}
+	return c.next.RoundTrip(r)
 }
 
 // What all runs share, made once: as in an operator's main, and because it takes longer than a run.
