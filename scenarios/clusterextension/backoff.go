@@ -43,8 +43,8 @@ func (b *Record) periodsFrom(from, now history.Time) (out []*period) {
 		}
 		if len(out) > 0 {
 			out[len(out)-1].attempts += count(r.Calls, func(c *view.Call) bool {
-				of := c.Request.Ref // the object that is refused
-				return c.Request.Verb == "create" && of.Kind == "Deployment" && of.Namespace == cause
+				ref := c.Request.Ref // of the object that is refused
+				return c.Request.Verb == "create" && ref.Kind == "Deployment" && ref.Namespace == cause
 			})
 		}
 	}
@@ -53,8 +53,8 @@ func (b *Record) periodsFrom(from, now history.Time) (out []*period) {
 
 // count is how many of some things are what they should be.
 func count[T any](all []T, is func(T) bool) (n int) {
-	for _, one := range all {
-		if is(one) {
+	for _, thing := range all {
+		if is(thing) {
 			n++
 		}
 	}

@@ -161,7 +161,8 @@ func (b *Record) judgeProgress(at history.Time) {
 	if b.interruptions > 0 && !last.quiet && (last.attempts > mostAttempts || last.timers > mostTimers) {
 		for _, sentence := range []string{progress, fewAttempts} {
 			b.breaks(sentence, at, ", %v after the interruption, there have been %d attempts and %d periods of "+
-				"back-off, and the status says %s", (at - last.at).Round(time.Second), last.attempts, last.timers, b.status)
+				"back-off, and the status says %s", (at - last.at).Round(time.Second), last.attempts, last.timers,
+				b.status)
 		}
 	}
 	if interruptions := b.interruptions + b.tooLong; b.attempts > interruptions+mostAttempts {

@@ -69,9 +69,9 @@ const small = 900
 // of is a workload in the world of a variant. More properties than that of the case may be asked.
 func of(w Workload, s Setting, also ...string) scene {
 	return &matrix.Workload[variant]{New: func(v variant, asked []string, faults ...fault.Fault) func(*sim.World) {
-		of := s
-		of.Variant = v
-		return w.in(of, slices.Concat(asked, also), faults...)
+		t := s
+		t.Variant = v
+		return w.in(t, slices.Concat(asked, also), faults...)
 	}}
 }
 
@@ -169,8 +169,8 @@ func versions() []column {
 		row("data at one level", upgradesBoth, crash, together, reResolves+" V3b V2-waits V3-limit"),
 		row("no orphans", upgradesBoth, crash, noOrphans, reResolves+" V3b", because{
 			"V0": "it never gets to another version",
-			"V1": "two interruptions: the rollback that follows an interrupted rollback goes to the half of a version, " +
-				"and calls it deployed",
+			"V1": "two interruptions: the rollback that follows an interrupted rollback goes to the half of a " +
+				"version, and calls it deployed",
 			"V3b": "what an upgrade has to delete it deletes last; nobody makes up for that once the record " +
 				"says deployed"}),
 	}
@@ -189,8 +189,8 @@ func records() []column {
 		row("interruptions cost one attempt each", upgradesTwo, crash, fewAttempts, "V0 V1"),
 		row("the status says what was interrupted", anUpgrade, crash, actionable, "V0 V1", because{
 			"V1": "it states the property, and nothing of this variant; a rollback that follows interrupted " +
-				"rollbacks finds what the record that it begins at does not name, and Helm's error for that takes the " +
-				"place of the interruption in the status"}),
+				"rollbacks finds what the record that it begins at does not name, and Helm's error for that takes " +
+				"the place of the interruption in the status"}),
 		only("V1 V2 V2b V3 V3b V4 V5 V6",
 			row("interrupted for hours", of(interrupts, noThree), often, perpetual, "V1 V2b V5")),
 		row("a failure is not masked", aRefusal, crash, unmasked, "V0 V1"),
