@@ -4,6 +4,6 @@
 // controllers/bundledeployment, with the real Helm SDK.
 //
 // [Begin] makes the world: the operator, a namespace controller that takes its time, and whoever
-// unpacks bundles ([Unpacker]). [Record] reads the run's history and judges it. What happens is in
-// workloads.go, and [Cases] has it happen to every variant. README.md shows the results.
+// unpacks bundles. [Record] reads the run's history and judges it. What happens is in workloads.go,
+// and [Cases] has it happen to every variant. README.md shows the results.
 package bundledeployment

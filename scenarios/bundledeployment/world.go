@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
+	"github.com/wavetank/wavetank/models/namespace"
 	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
@@ -72,9 +73,14 @@ type World struct {
 // Begin installs the kinds and starts the operator; it applies no deployment yet.
 func Begin(w *sim.World, s Setting) *World {
 	w.Install(crds)
-	w.Builtin(&Unpacker{After: time.Second}, s.namespaces())
+	var options []namespace.Option
+	if s.OldServer {
+		options = append(options, namespace.RefuseSecondDelete())
+	}
+	w.Builtin(&responder{name: "unpacker", after: time.Second, respond: unpack},
+		worlds.Slow(namespace.New(options...), "wait ", s.Terminates))
 	if s.Held > 0 {
-		w.Builtin(&holder{after: s.Held})
+		w.Builtin(&responder{name: "holder", after: s.Held, respond: release})
 	}
 	world := &World{World: w, Record: NewRecord(s.Terminates + s.Slower + s.Held), setting: s}
 	w.Apply(worlds.Namespace(bundledeployment.DefaultNamespace))
@@ -90,7 +96,7 @@ func (w *World) replica(name string) {
 	w.Start(name, func(mgr ctrl.Manager) error {
 		mgr = w.watches.of(mgr)
 		r := &bundledeployment.Reconciler{
-			Client: mgr.GetClient(), Store: store{}, Variant: w.setting.Variant, Workers: w.setting.Workers,
+			Client: mgr.GetClient(), Store: charts, Variant: w.setting.Variant, Workers: w.setting.Workers,
 		}
 		if w.setting.Setup != nil {
 			return w.setting.Setup(r, mgr)
