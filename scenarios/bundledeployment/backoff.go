@@ -20,11 +20,8 @@ const (
 
 // sleep is how long a deployment sleeps after so many failures.
 func sleep(failures int) time.Duration {
-	d := firstSleep
-	for ; failures > 1 && d < longestSleep; failures-- {
-		d *= 2
-	}
-	return min(d, longestSleep)
+	doubled := min(max(failures-1, 0), 18) // 18 times are more than the longest sleep
+	return min(firstSleep<<doubled, longestSleep)
 }
 
 // enough is after how many failures the sleep is longer than the clean-up takes.
@@ -36,15 +33,6 @@ func (r *Record) enough() int {
 	return n
 }
 
-// since are the reconciles that began at a time or later.
-func (d *deployment) since(t history.Time) []*reconcile {
-	i := len(d.reconciles)
-	for i > 0 && d.reconciles[i-1].Began >= t {
-		i--
-	}
-	return d.reconciles[i:]
-}
-
 // attempts is how many attempts were made in these reconciles.
 func attempts(in []*reconcile) (n int) {
 	for _, r := range in {
@@ -53,21 +41,21 @@ func attempts(in []*reconcile) (n int) {
 	return n
 }
 
-// settled are the measured reconciles from where on a deployment has settled: from the first
-// attempt that a timer began, after so many failures that the sleep before it had to be longer than
-// a clean-up takes, and was. It is empty if there was none yet. Failures that are no attempts count
-// in the timer alone. It does not matter who keeps the time, the work queue or the operator itself.
-func (r *Record) settled(d *deployment) []*reconcile {
+// settled are the measured reconciles from where on app has settled: from the first attempt that a
+// timer began, after so many failures that the sleep before it had to be longer than a clean-up
+// takes, and was. It is empty if there was none yet. Failures that are no attempts count in the
+// timer alone. It does not matter who keeps the time, the work queue or the operator itself.
+func (r *Record) settled() []*reconcile {
 	var before *reconcile // with the attempt before
 	failures := 0
-	all := d.since(r.changed)
+	all := r.since(r.changed)
 	for i, next := range all {
 		if next.attempts == 0 {
 			continue
 		}
 		due := before != nil && max(sleep(failures), next.Wait) > r.cleanUp
 		if due && next.Began >= r.measured && next.Timed && next.Incarnation == before.Incarnation &&
-			next.Began-before.until(next.Began) > r.cleanUp {
+			next.slept(before) > r.cleanUp {
 			return all[i:]
 		}
 		failures, before = failures+next.attempts, next
@@ -75,12 +63,12 @@ func (r *Record) settled(d *deployment) []*reconcile {
 	return nil
 }
 
-// restless says that a deployment does not come to rest: since measuring began, or the operator
-// started, it has had the failures after which it should sleep longer than the clean-up takes, and
-// five more attempts and one for each fault, none of them after such a sleep.
-func (r *Record) restless(d *deployment) error {
-	n := 0
-	for _, next := range d.since(r.measured) {
+// restless says that app does not come to rest: since measuring began, or the operator started, it
+// has had the failures after which it should sleep longer than the clean-up takes, and five more
+// attempts and one for each fault, none of them after such a sleep.
+func (r *Record) restless() error {
+	d, n := r.of(app), 0
+	for _, next := range r.since(r.measured) {
 		if next.Incarnation == d.last().Incarnation {
 			n += next.attempts
 		}
@@ -89,7 +77,7 @@ func (r *Record) restless(d *deployment) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %d attempts since %s, the latest at %s, and never a sleep longer than the clean-up takes, "+
-		"%v, which was due after %d", d.name, n, history.Clock(r.measured), history.Clock(d.last().Began), r.cleanUp,
+		"%v, which was due after %d", app, n, history.Clock(r.measured), history.Clock(d.last().Began), r.cleanUp,
 		r.enough())
 }
 
@@ -110,92 +98,77 @@ type period struct {
 	attempts int
 }
 
-// periodsOf are the periods of a settled deployment. The last one is not complete. A timer with
-// which the operator looks whether a clean-up has ended begins no period. An attempt whose time has
-// come does, if a fault wakes the operator just before its timer.
-func (r *Record) periodsOf(settled []*reconcile) (out []period) {
+// periodsOf are the complete periods of a settled app, and the open one, which ends with the latest
+// reconcile.
+func (r *Record) periodsOf(settled []*reconcile) (complete []period, open period) {
 	var tried history.Time // the last attempt
 	for i, next := range settled {
-		begins := i == 0
-		if !begins {
-			before := settled[i-1]
-			timed := next.Timed && next.Began-before.until(next.Began) > r.cleanUp
-			begins = timed || before.wanted(next) && next.tried-tried > r.cleanUp
+		open.to = next
+		if i == 0 {
+			open.from = next
+		} else if r.begins(settled[i-1], next, tried) {
+			complete, open = append(complete, open), period{from: next, to: next}
 		}
-		if begins {
-			if n := len(out); n > 0 {
-				out[n-1].to = next
-			}
-			out = append(out, period{from: next})
-		}
-		out[len(out)-1].attempts += next.attempts
+		open.attempts += next.attempts
 		tried = max(tried, next.tried)
 	}
-	return out
+	return complete, open
 }
 
-// wanted says whether a reconcile has asked for the attempt of the next one by then, whoever woke
-// the operator.
-func (r *reconcile) wanted(next *reconcile) bool {
-	return r.After > 0 && next.attempts > 0 && next.tried >= r.Began+r.After
+// begins says whether a reconcile begins a period. A timer with which the operator looks whether a
+// clean-up has ended begins none. An attempt whose time has come does, if a fault wakes the
+// operator just before its timer.
+func (r *Record) begins(before, next *reconcile, tried history.Time) bool {
+	wanted := before.After > 0 && next.attempts > 0 && next.tried >= before.Began+before.After
+	return next.Timed && next.slept(before) > r.cleanUp || wanted && next.tried-tried > r.cleanUp
 }
 
-// complete are the periods that are.
-func (r *Record) complete(settled []*reconcile) []period {
-	all := r.periodsOf(settled)
-	return all[:max(len(all)-1, 0)]
-}
-
-// judge judges the reconciles of a deployment that has settled.
-func (r *Record) judge(d *deployment, holds func([]*reconcile) error) error {
-	settled := r.settled(d)
-	if settled == nil {
-		if err := r.restless(d); err != nil || !r.over {
+// judged is a property of the reconciles of an app that has settled, as it should.
+func (r *Record) judged(holds func(settled []*reconcile) error) func() error {
+	return func() error {
+		settled := r.settled()
+		if settled == nil {
+			if err := r.restless(); err != nil || !r.over {
+				return err
+			}
+			return fmt.Errorf("%s: %d attempts since %s, and never a sleep longer than the clean-up takes, %v", app,
+				attempts(r.since(r.measured)), history.Clock(r.measured), r.cleanUp)
+		}
+		if err := holds(settled); err != nil {
 			return err
 		}
-		return fmt.Errorf("%s: %d attempts since %s, and never a sleep longer than the clean-up takes, %v", d.name,
-			attempts(d.since(r.measured)), history.Clock(r.measured), r.cleanUp)
+		if complete, _ := r.periodsOf(settled); r.over && len(complete) < periods {
+			return fmt.Errorf("%s: it has settled at %s, and after %d periods it has stopped trying", app,
+				history.Clock(settled[0].Began), len(complete))
+		}
+		return nil
 	}
-	if err := holds(settled); err != nil {
-		return err
-	}
-	if n := len(r.complete(settled)); r.over && n < periods {
-		return fmt.Errorf("%s: it has settled at %s, and after %d periods it has stopped trying", d.name,
-			history.Clock(settled[0].Began), n)
-	}
-	return nil
 }
 
 // settles (S0-L1): once it sleeps longer than the clean-up takes, there is one attempt for each
 // period of back-off.
-func (r *Record) settles(d *deployment) error {
-	return r.judge(d, func(settled []*reconcile) error {
-		for i, p := range r.complete(settled) {
-			if p.attempts != 1 {
-				return fmt.Errorf("%s: %d attempts between the timers at %s and %s, settled period %d", d.name,
-					p.attempts, history.Clock(p.from.Began), history.Clock(p.to.Began), i+1)
-			}
+func (r *Record) settles(settled []*reconcile) error {
+	complete, _ := r.periodsOf(settled)
+	for i, p := range complete {
+		if p.attempts != 1 {
+			return fmt.Errorf("%s: %d attempts between the timers at %s and %s, settled period %d", app, p.attempts,
+				history.Clock(p.from.Began), history.Clock(p.to.Began), i+1)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // restrained (S0-L1 while faults are injected): there is at most one attempt more in a period than
 // faults. A fault counts in each period in which it may have an effect.
-func (r *Record) restrained(d *deployment) error {
-	return r.judge(d, func(settled []*reconcile) error {
-		for _, p := range r.periodsOf(settled) {
-			to := d.last().Began
-			if p.to != nil {
-				to = p.to.Began
-			}
-			if n := r.faults(p.from.Began, to); p.attempts > 1+n {
-				return fmt.Errorf("%s: %d attempts from the timer at %s to %s, and %d faults", d.name, p.attempts,
-					history.Clock(p.from.Began), history.Clock(to), n)
-			}
+func (r *Record) restrained(settled []*reconcile) error {
+	complete, open := r.periodsOf(settled)
+	for _, p := range append(complete, open) {
+		if n := r.faults(p.from.Began, p.to.Began); p.attempts > 1+n {
+			return fmt.Errorf("%s: %d attempts from the timer at %s to %s, and %d faults", app, p.attempts,
+				history.Clock(p.from.Began), history.Clock(p.to.Began), n)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // backoffGrows (S0-L2): each attempt counts one failure. From the begin of an attempt to that of
@@ -203,40 +176,50 @@ func (r *Record) restrained(d *deployment) error {
 // than twice what passed the time before. What an attempt takes, as long as requests are or a
 // clean-up, lies between the two measures, so neither needs a margin. A restart may make who counts
 // forget.
-func (r *Record) backoffGrows(d *deployment) error {
-	return r.judge(d, func(settled []*reconcile) error {
-		all := d.since(r.changed)
-		var was *reconcile
-		var failures int
-		var gap time.Duration
-		for i, next := range all {
-			if was != nil && next.Incarnation != was.Incarnation {
-				failures, was, gap = 0, nil, 0
+func (r *Record) backoffGrows(settled []*reconcile) error {
+	var was *reconcile
+	var failures int
+	var gap time.Duration
+	all := r.since(r.changed)
+	for i, next := range all {
+		switch {
+		case next.attempts == 0:
+			continue
+		case was == nil || next.Incarnation != was.Incarnation:
+			failures, gap = 0, 0
+		case i > len(all)-len(settled):
+			now := next.Began - was.Began
+			if now < sleep(failures) || gap > 0 && next.slept(was) > 2*gap {
+				return fmt.Errorf("%s: the attempt at %s came %v after the one before, %d failures, and that %v "+
+					"after its own; one failure doubles it, from %v to %v", app, history.Clock(next.Began), now,
+					failures, gap, firstSleep, longestSleep)
 			}
-			if next.attempts == 0 {
-				continue
-			}
-			if was != nil && i > len(all)-len(settled) {
-				now, slept := next.Began-was.Began, next.Began-was.until(next.Began)
-				if now < sleep(failures) || gap > 0 && slept > 2*gap {
-					return fmt.Errorf("%s: the attempt at %s came %v after the one before, %d failures, and that %v "+
-						"after its own; one failure doubles it, from %v to %v", d.name, history.Clock(next.Began), now,
-						failures, gap, firstSleep, longestSleep)
-				}
-				gap = now
-			}
-			failures, was = failures+next.attempts, next
+			gap = now
 		}
-		return nil
-	})
+		failures, was = failures+next.attempts, next
+	}
+	return nil
+}
+
+// quiet (S0-A2): once it has settled, the status is not written any more. The attempt with which it
+// settles may still write: the one before it met what was left of its own clean-up, and the status
+// says that until there is better news.
+func (r *Record) quiet(settled []*reconcile) error {
+	for _, next := range settled[1:] {
+		if next.writes > 0 {
+			return fmt.Errorf("%s: at %s its status was written, although it had settled at %s and nothing was new",
+				app, history.Clock(next.Began), history.Clock(settled[0].Began))
+		}
+	}
+	return nil
 }
 
 // actionable (S0-A1): for 95 % of the time since it has settled, over five periods or more, the
 // status names the cause.
-func (r *Record) actionable(d *deployment) error {
-	from, long := r.judgedFrom(d)
+func (r *Record) actionable() error {
+	from, long := r.judgedFrom()
 	if n := len(r.injected); n > 0 { // a status that the server does not take cannot name anything
-		if after := d.since(r.injected[n-1]); len(after) > 0 {
+		if after := r.since(r.injected[n-1]); len(after) > 0 {
 			from = max(from, after[0].Began)
 		} else {
 			from = r.now
@@ -244,47 +227,32 @@ func (r *Record) actionable(d *deployment) error {
 	}
 	switch now := r.now; {
 	case !long && r.over:
-		return fmt.Errorf("%s: it has never settled for %d periods, so nothing can be said of its status", d.name,
-			periods)
+		return fmt.Errorf("%s: it has never settled for %d periods, so nothing can be said of its status", app, periods)
 	case long && now-from >= time.Minute:
-		if named := r.namedCause(d.name, from, now); named < (now-from)*95/100 {
-			return fmt.Errorf("%s: of the %v since %s the status named the cause for %v", d.name, now-from,
+		if named := r.namedCause(from, now); named < (now-from)*95/100 {
+			return fmt.Errorf("%s: of the %v since %s the status named the cause for %v", app, now-from,
 				history.Clock(from), named)
 		}
 	}
 	return nil
 }
 
-// judgedFrom is from when on the status of a deployment is judged, and whether that is long ago.
-// One that does not come to rest is judged from when it should have, once it has made as many
-// attempts as there are periods.
-func (r *Record) judgedFrom(d *deployment) (from history.Time, long bool) {
-	if settled := r.settled(d); settled != nil {
-		return settled[0].Began, len(r.complete(settled)) >= periods
+// judgedFrom is from when on the status of app is judged, and whether that is long ago. If it does
+// not come to rest, it is judged from when it should have, once it has made as many attempts as
+// there are periods.
+func (r *Record) judgedFrom() (from history.Time, long bool) {
+	if settled := r.settled(); settled != nil {
+		complete, _ := r.periodsOf(settled)
+		return settled[0].Began, len(complete) >= periods
 	}
-	all := d.since(r.measured)
-	if len(all) == 0 || r.restless(d) == nil {
+	if r.restless() == nil {
 		return 0, false
 	}
+	all := r.since(r.measured)
 	for i, next := range all {
 		if attempts(all[:i+1]) >= r.enough() {
 			return next.Began, true
 		}
 	}
 	return 0, false
-}
-
-// quiet (S0-A2): once it has settled, the status is not written any more. The attempt with which it
-// settles may still write: the one before it met what was left of its own clean-up, and the status
-// says that until there is better news.
-func (r *Record) quiet(d *deployment) error {
-	return r.judge(d, func(settled []*reconcile) error {
-		for _, next := range settled[1:] {
-			if next.writes > 0 {
-				return fmt.Errorf("%s: at %s its status was written, although it had settled at %s and nothing was new",
-					d.name, history.Clock(next.Began), history.Clock(settled[0].Began))
-			}
-		}
-		return nil
-	})
 }

@@ -24,7 +24,7 @@ func BenchmarkSettledInstall(b *testing.B) {
 		cpu = cpuTime(b)
 		r = sim.Explore(t, func(w *sim.World) {
 			s := Begin(w, Row("V3").setting())
-			w.Eventually(installed, s.Installed(app))
+			s.declare(installed)
 			s.accept(app, "app", "apps")
 			w.Settle()
 		}, sim.Runs(b.N), sim.For(0), sim.Verify(0))

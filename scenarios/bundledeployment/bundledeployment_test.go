@@ -63,12 +63,9 @@ func TestAnOperatorThatIsSetUpTwice(t *testing.T) {
 		}
 		return r.SetupWithManager(mgr)
 	}
-	for property, holds := range map[string]func(*World){
-		oneAtATime:  func(w *World) { w.Always(oneAtATime, w.OneAtATime) },
-		watchedOnce: func(w *World) { w.Always(watchedOnce, w.WatchedOnce) },
-	} {
+	for _, property := range []string{oneAtATime, watchedOnce} {
 		breaks(t, scenario(s, func(w *World) {
-			holds(w)
+			w.declare(property)
 			for _, name := range []string{"one", "two"} {
 				w.accept(name, "app", name)
 			}
@@ -119,7 +116,7 @@ func TestWorkersThatWait(t *testing.T) {
 // alone what is installed.
 func (w *World) startsAgain(as bundledeployment.Variant) {
 	w.declare(keepsOld)
-	w.Mark()
+	w.mark()
 	w.setting.Variant = as
 	w.Stop(Operator)
 	w.Sleep(5 * time.Minute)
@@ -190,7 +187,8 @@ func TestSleepsAsReported(t *testing.T) {
 			w.Sleep(4 * longestSleep)
 			w.read(w.History())
 			got = nil
-			for _, p := range w.complete(w.settled(w.of(app))) {
+			complete, _ := w.periodsOf(w.settled())
+			for _, p := range complete {
 				if p.attempts == 3 {
 					got = append(got, p.to.Wait)
 				}
@@ -211,7 +209,7 @@ func failingFor(t *testing.T, while time.Duration, s Setting) (n int, share floa
 		w.Sleep(while)
 		w.read(w.History())
 		n = attempts(w.of(app).reconciles)
-		share = float64(w.namedCause(app, 0, while)) / float64(while)
+		share = float64(w.namedCause(0, while)) / float64(while)
 	}, nil), sim.Runs(1), sim.Verify(0), sim.Strategy("sweep"))
 	if r.Failure != nil {
 		t.Fatal(r.Failure.Text())

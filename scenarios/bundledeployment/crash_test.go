@@ -93,10 +93,10 @@ func TestWaitingWidensTheWindowOfACrash(t *testing.T) {
 // the deployment.
 func halfUndone(h *history.History) (times []time.Duration) {
 	v := view.New()
-	records := view.Follow[object](v, history.Ref{Kind: "Secret"})
+	records := view.Follow[metadata](v, history.Ref{Kind: "Secret"})
 	v.Read(h)
 	for _, record := range records.All() {
-		undoing := func(o *object) bool { return o.Metadata.Labels["status"] == "uninstalling" }
+		undoing := func(o *metadata) bool { return o.Labels["status"] == "uninstalling" }
 		if d := record.Held(0, h.Now(), undoing); d > 0 && !record.Exists() {
 			times = append(times, d)
 		}

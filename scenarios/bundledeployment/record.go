@@ -4,15 +4,15 @@ package bundledeployment
 
 import (
 	"fmt"
-	"iter"
-	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
@@ -34,30 +34,25 @@ type Record struct {
 
 	now         history.Time // of the last reading
 	view        *view.View
-	objects     *view.Track[object]
+	objects     *view.Track[metadata]
+	wanted      *view.Track[v1alpha1.BundleDeployment]
 	deployments map[string]*deployment
 	crashed     history.Time           // the last time
 	injected    []history.Time         // faults
 	committed   map[int64]history.Time // by revision
 	fence       *fence.Judge
+	// overlap says that an attempt began while something which a clean-up had deleted was still
+	// there, crowded that two reconciles of one deployment ran at the same time.
+	overlap, crowded error
 }
 
-// object is what the properties read of a stored object.
-type object struct {
-	Metadata metav1.ObjectMeta `json:"metadata"`
-	Status   struct {
-		Conditions []metav1.Condition `json:"conditions"`
-	} `json:"status"`
-}
+// metadata is what the properties read of most objects.
+type metadata = metav1.PartialObjectMetadata
 
 // deployment is what happened to one BundleDeployment.
 type deployment struct {
-	name       string
 	reconciles []*reconcile
-	// overlap says that an attempt began while something which a clean-up had deleted was still
-	// there, crowded that two reconciles of the deployment ran at the same time.
-	overlap, crowded error
-	leaving          []*view.Object[object] // deleted by the operator
+	leaving    []*view.Object[metadata] // deleted by the operator
 }
 
 // reconcile is one reconcile of a deployment.
@@ -76,29 +71,35 @@ func (r *reconcile) until(now history.Time) history.Time {
 	return now
 }
 
-// NewRecord returns the record of a run that has not begun.
-func NewRecord(cleanUp time.Duration) *Record {
+// slept is for how long nobody reconciled the deployment, since the reconcile before.
+func (r *reconcile) slept(before *reconcile) time.Duration { return r.Began - before.until(r.Began) }
+
+func newRecord(cleanUp time.Duration) *Record {
 	v := view.New()
-	return &Record{cleanUp: max(cleanUp, 5*time.Second), view: v, objects: view.Follow[object](v, history.Ref{}),
+	return &Record{cleanUp: max(cleanUp, 5*time.Second), view: v, objects: view.Follow[metadata](v, history.Ref{}),
+		wanted:      view.Follow[v1alpha1.BundleDeployment](v, history.Ref{Kind: "BundleDeployment"}),
 		deployments: map[string]*deployment{}, committed: map[int64]history.Time{}, fence: fence.New()}
 }
 
-// Mark says that something has changed from outside: measuring begins anew.
-func (w *World) Mark() {
+// mark says that something has changed from outside: measuring begins anew.
+func (w *World) mark() {
 	w.changed = w.History().Now()
 	w.measured = w.changed
 }
 
-// names are those of all deployments.
-func (r *Record) names() []string { return slices.Sorted(maps.Keys(r.deployments)) }
-
 func (r *Record) of(name string) *deployment {
 	d := r.deployments[name]
 	if d == nil {
-		d = &deployment{name: name}
+		d = &deployment{}
 		r.deployments[name] = d
 	}
 	return d
+}
+
+// since are the reconciles of app that began at a time or later.
+func (r *Record) since(t history.Time) []*reconcile {
+	all := r.of(app).reconciles
+	return all[sort.Search(len(all), func(i int) bool { return all[i].Began >= t }):]
 }
 
 // read takes in what is new.
@@ -114,7 +115,7 @@ func (r *Record) read(h *history.History) {
 			r.crashed = e.At
 		case name == "":
 		case e.Kind == history.Dequeue:
-			r.of(name).begins(&reconcile{Reconcile: r.view.Of(e)})
+			r.begun(r.of(name), &reconcile{Reconcile: r.view.Of(e)})
 		case e.Kind == history.Done:
 			r.of(name).last().ends = r.says(name)
 		}
@@ -131,9 +132,9 @@ func (r *Record) late(e *history.Event) bool {
 	return known && e.At-at > 100*time.Millisecond
 }
 
-func (d *deployment) begins(next *reconcile) {
+func (r *Record) begun(d *deployment, next *reconcile) {
 	if len(d.reconciles) > 0 && !d.last().Over {
-		d.crowded = fmt.Errorf("a reconcile of %s began at %s, while that of %s had not ended", d.name,
+		r.crowded = fmt.Errorf("a reconcile of %s began at %s, while that of %s had not ended", next.ID.Name,
 			history.Clock(next.Began), history.Clock(d.last().Began))
 	}
 	d.reconciles = append(d.reconciles, next)
@@ -143,17 +144,16 @@ func (d *deployment) last() *reconcile { return d.reconciles[len(d.reconciles)-1
 
 // change takes in a change that a reconcile of the operator or somebody else has made.
 func (r *Record) change(e *history.Event, c *history.Change) {
-	o := r.objects.ByUID(c.UID)
-	by, deleted := e.Reconcile.Name, c.Type == "DELETED"
+	o, by := r.objects.ByUID(c.UID), e.Reconcile.Name
 	switch {
-	case c.Ref.Kind == "Secret":
-		r.release(e, c, o)
+	case isRelease(o):
+		r.release(e, c, o.Value())
+	case by == "" || c.Ref.Kind == "Bundle" || c.Ref.Kind == "Secret":
 	case c.Ref.Kind == "BundleDeployment":
 		if by == c.Ref.Name && e.Sub == "status" {
 			r.of(by).last().writes++
 		}
-	case c.Ref.Kind == "Bundle" || by == "" || deleted:
-	default:
+	case c.Type != "DELETED":
 		r.fence.Object(e, c)
 		if e.Verb == "delete" {
 			r.of(by).leaving = append(r.of(by).leaving, o)
@@ -162,12 +162,8 @@ func (r *Record) change(e *history.Event, c *history.Change) {
 }
 
 // release takes in a change of a release record. An attempt makes one as it begins.
-func (r *Record) release(e *history.Event, c *history.Change, o *view.Object[object]) {
-	head := &corev1.Secret{ObjectMeta: o.Value().Metadata}
-	if !isRelease(o) {
-		return
-	}
-	r.fence.Record(e, c, head.Name, head)
+func (r *Record) release(e *history.Event, c *history.Change, head *metadata) {
+	r.fence.Record(e, c, head.Name, &corev1.Secret{ObjectMeta: head.ObjectMeta})
 	name, status := head.Labels["name"], head.Labels["status"]
 	begins := c.Type == "ADDED" && (status == "pending-install" || status == "pending-upgrade")
 	if !begins || e.Reconcile.Name != name {
@@ -176,42 +172,28 @@ func (r *Record) release(e *history.Event, c *history.Change, o *view.Object[obj
 	d := r.of(name)
 	d.last().attempts++
 	d.last().tried = e.At
-	d.leaving = slices.DeleteFunc(d.leaving, func(o *view.Object[object]) bool { return !o.Exists() })
+	d.leaving = slices.DeleteFunc(d.leaving, func(o *view.Object[metadata]) bool { return !o.Exists() })
 	if len(d.leaving) > 0 {
-		d.overlap = fmt.Errorf("an attempt began at %s while %s, which the clean-up of the one before had deleted, "+
+		r.overlap = fmt.Errorf("an attempt began at %s while %s, which the clean-up of the one before had deleted, "+
 			"was still there", history.Clock(e.At), first(d.leaving))
 	}
 }
 
-func isRelease(o *view.Object[object]) bool {
+func isRelease(o *view.Object[metadata]) bool {
 	return o.Ref.Kind == "Secret" && o.Ref.Namespace == bundledeployment.DefaultNamespace &&
-		o.Value().Metadata.Labels["owner"] == "helm"
+		o.Value().Labels["owner"] == "helm"
 }
 
-// releases is the number of release records of a deployment.
-func (r *Record) releases(name string) (n int) {
-	for o := range r.objects.Live() {
-		if isRelease(o) && o.Value().Metadata.Labels["name"] == name {
-			n++
-		}
+// owner is the deployment of whose bundle an object is a part, or "".
+func owner(o *view.Object[metadata]) string {
+	if slices.Contains([]string{"Bundle", "BundleDeployment", "Secret"}, o.Ref.Kind) {
+		return ""
 	}
-	return n
-}
-
-// installedFor are the objects that carry the name of a deployment, and those that did.
-func (r *Record) installedFor(name string) iter.Seq[*view.Object[object]] {
-	return func(yield func(*view.Object[object]) bool) {
-		for _, o := range r.objects.All() {
-			ours := o.Ref.Kind == "Bundle" || o.Ref.Kind == "BundleDeployment" || o.Ref.Kind == "Secret"
-			if !ours && o.Value().Metadata.Labels[v1alpha1.OwnerNameLabel] == name && !yield(o) {
-				return
-			}
-		}
-	}
+	return o.Value().Labels[v1alpha1.OwnerNameLabel]
 }
 
 // first is one of the objects, always the same.
-func first(objects []*view.Object[object]) string {
+func first(objects []*view.Object[metadata]) string {
 	var names []string
 	for _, o := range objects {
 		names = append(names, o.Ref.String())
@@ -219,33 +201,27 @@ func first(objects []*view.Object[object]) string {
 	return slices.Min(names)
 }
 
-func deploymentRef(name string) history.Ref {
-	return history.Ref{Group: v1alpha1.GroupVersion.Group, Kind: "BundleDeployment", Name: name}
+// named is a deployment, or nil before it was applied.
+func (r *Record) named(name string) *view.Object[v1alpha1.BundleDeployment] {
+	return r.wanted.Named(history.Ref{Group: v1alpha1.GroupVersion.Group, Kind: "BundleDeployment", Name: name})
 }
 
 // says is the condition Installed of a deployment.
 func (r *Record) says(name string) metav1.Condition {
-	if o := r.objects.Named(deploymentRef(name)); o != nil {
-		return o.Value().says()
+	if o := r.named(name); o != nil {
+		return says(o.Value())
 	}
 	return metav1.Condition{}
 }
 
-func (o *object) says() metav1.Condition {
-	if c := apimeta.FindStatusCondition(o.Status.Conditions, v1alpha1.Installed); c != nil {
-		return *c
-	}
-	return metav1.Condition{}
+func says(d *v1alpha1.BundleDeployment) metav1.Condition {
+	return ptr.Deref(apimeta.FindStatusCondition(d.Status.Conditions, v1alpha1.Installed), metav1.Condition{})
 }
 
 func isTrue(c metav1.Condition) bool     { return c.Status == metav1.ConditionTrue }
 func namesCause(c metav1.Condition) bool { return strings.Contains(c.Message, cause) }
 
-// namedCause is for how long the status of a deployment named the cause.
-func (r *Record) namedCause(name string, from, to history.Time) time.Duration {
-	o := r.objects.Named(deploymentRef(name))
-	if o == nil {
-		return 0
-	}
-	return o.Held(from, to, func(o *object) bool { return namesCause(o.says()) })
+// namedCause is for how long the status of app named the cause.
+func (r *Record) namedCause(from, to history.Time) time.Duration {
+	return r.named(app).Held(from, to, func(d *v1alpha1.BundleDeployment) bool { return namesCause(says(d)) })
 }

@@ -31,7 +31,7 @@ func TestSlowInstalls(t *testing.T) {
 			return r.SetupWithManager(mgr)
 		}
 		world := Begin(w, s)
-		w.Eventually(installed, world.Installed(app))
+		world.declare(installed)
 		world.accept(app, "app", "apps")
 		w.Sleep(10 * time.Minute)
 		w.Settle()
@@ -61,8 +61,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t
 func TestFrozenForLong(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		s := Begin(w, Setting{Terminates: 5 * time.Second, Replicas: 2, Unelected: true})
-		w.Eventually(installed, s.Installed(app))
-		w.Always(fenced, s.Fenced)
+		s.declare(installed, fenced)
 		w.Always("what is installed does not go back", forwards())
 		wants := func(level string) { s.Apply(Deployment(app, "app", "apps", "level: "+level+"\n")) }
 		wants("a")
@@ -119,7 +118,7 @@ func TestALongMessageIsCut(t *testing.T) {
 		s.accept(app, "app", "apps")
 		w.Sleep(time.Minute)
 		s.read(w.History())
-		if n := attempts(s.of(app).reconciles); n > 1 && s.namedCause(app, 0, s.now) == 0 {
+		if n := attempts(s.of(app).reconciles); n > 1 && s.namedCause(0, s.now) == 0 {
 			t.Errorf("there were %d attempts, and the status never named the cause", n)
 		}
 	}, sim.Runs(5), sim.For(0), sim.Verify(0), sim.Strategy("sweep"))

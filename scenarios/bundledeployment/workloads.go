@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
-	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
@@ -57,8 +56,11 @@ func scenario(s Setting, happen func(*World), properties []string, faults ...fau
 	}
 }
 
-// inject injects the faults of the case, from here on.
-func (w *World) inject() { w.Inject(w.faults...) }
+// inject injects the faults of the case, from here on, and declares properties of app.
+func (w *World) inject(properties ...string) {
+	w.Inject(w.faults...)
+	w.declare(properties...)
+}
 
 // watch lets time pass. What is watched for long enough should have settled.
 func (w *World) watch(d time.Duration) {
@@ -66,13 +68,17 @@ func (w *World) watch(d time.Duration) {
 	w.over = d == longEnough
 }
 
+// failsWith injects the faults of the case, and has app want something that the server refuses.
+func (w *World) failsWith(image string) {
+	w.inject(w.properties...)
+	w.refuse(app, image, "apps")
+	w.mark()
+}
+
 // fails is what the thread reports: a bundle with a namespace, and something that the server
 // refuses.
 func fails(w *World) {
-	w.inject()
-	w.declare(w.properties...)
-	w.refuse(app, "app", "apps")
-	w.Mark()
+	w.failsWith("app")
 	w.watch(longEnough)
 }
 
@@ -80,10 +86,7 @@ func fails(w *World) {
 // of the operator is followed by attempts, and so by more faults.
 func failsUnderFaults(phase time.Duration) func(*World) {
 	return func(w *World) {
-		w.inject()
-		w.declare(w.properties...)
-		w.refuse(app, "app", "apps")
-		w.Mark()
+		w.failsWith("app")
 		w.faulty = true
 		w.Sleep(phase)
 		w.EndFaults()
@@ -107,10 +110,7 @@ func failsToUpgrade(watched time.Duration) func(*World) {
 	return func(w *World) {
 		w.accept(app, "app", "apps")
 		w.Settle()
-		w.inject()
-		w.declare(w.properties...)
-		w.refuse(app, "wide", "apps")
-		w.Mark()
+		w.failsWith("wide")
 		w.watch(watched)
 	}
 }
@@ -120,9 +120,7 @@ func failsToUpgrade(watched time.Duration) func(*World) {
 func abandoned(w *World) {
 	w.accept(app, "app", "apps")
 	w.Settle()
-	w.inject()
-	w.Eventually(noOrphans, w.NoOrphans(app, 2))
-	w.Eventually(installed, w.Installed(app))
+	w.inject(noOrphans, installed)
 	w.refuse(app, "wide", "apps")
 	w.Sleep(sim.Draw(w.World, "until the first one is wanted again", shortly))
 	w.accept(app, "app", "apps")
@@ -140,8 +138,8 @@ func mended(mend func(*World), more func(*World) time.Duration) func(*World) {
 		w.Sleep(sim.Draw(w.World, "until the cause is removed", delays))
 		mend(w)
 		within := w.cleanUp + more(w)
-		w.Mark()
-		w.Always(recovers, w.Recovers(app, within, cleanUpWait+2*slowRequests))
+		w.mark()
+		w.always(recovers, func() error { return w.recovers(within, cleanUpWait+2*slowRequests) })
 		w.Sleep(within + 2*time.Minute)
 		w.Settle()
 	}
@@ -168,21 +166,20 @@ func (w *World) looks() time.Duration {
 // disowned gives a failing deployment to another provisioner for a while. Who reconciles it at that
 // moment may finish.
 func disowned(w *World) {
-	w.inject()
-	w.Eventually(installed, w.Installed(app))
+	w.inject(installed)
 	w.refuse(app, "app", "apps")
 	w.Sleep(2 * time.Second)
 	theirs := Deployment(app, "app", "apps", refused)
 	theirs.Spec.ProvisionerClassName = "core-rukpak-io-plain"
 	w.Apply(theirs)
 	w.Sleep(slowRequests + cleanUpWait)
-	w.Mark()
+	w.mark()
 	mine := false
-	w.Always(handsOff, func(h *history.History) error {
+	w.always(handsOff, func() error {
 		if mine {
 			return nil
 		}
-		return w.HandsOff(app)(h)
+		return w.handsOff()
 	})
 	w.Sleep(10 * time.Minute)
 	mine = true
@@ -192,10 +189,7 @@ func disowned(w *World) {
 
 // several installs deployments of the same kinds at once, and then one more.
 func several(w *World) {
-	w.inject()
-	w.Always(oneAtATime, w.OneAtATime)
-	w.Always(watchedOnce, w.WatchedOnce)
-	w.Eventually(stillWatched, w.StillWatched)
+	w.inject(oneAtATime, watchedOnce, stillWatched)
 	w.accept("one", "app", "one")
 	w.accept("two", "app", "two")
 	w.workThenSettle()
@@ -224,7 +218,7 @@ func starved(failing int, each time.Duration) func(*World) {
 		w.crowd(failing, false)
 		workers := cmp.Or(w.setting.Workers, bundledeployment.DefaultWorkers(w.setting.Variant))
 		turns := (failing + workers) / workers // (failing+1)/workers, rounded up
-		w.Always(prompt, w.Prompt(app, promptly+time.Duration(turns)*each))
+		w.always(prompt, func() error { return w.prompt(promptly + time.Duration(turns)*each) })
 		w.Sleep(2 * time.Minute)
 	}
 }
@@ -236,9 +230,9 @@ func shared(image, namespace, values string) func(*World) {
 		w.inject()
 		w.Apply(Deployment(app, image, "apps", values))
 		w.Sleep(time.Minute)
-		w.accept("second", image, namespace)
+		w.accept(second, image, namespace)
 		w.Sleep(time.Minute)
-		w.Always(oneOwner, w.OneOwner(app, "second"))
+		w.declare(oneOwner)
 		w.Sleep(time.Minute)
 	}
 }
@@ -253,8 +247,7 @@ func (w *World) workThenSettle() {
 // interrupted kills the operator somewhere on its way through install, upgrade and repair of a
 // bundle to which nothing is wrong.
 func interrupted(w *World) {
-	w.inject()
-	w.Eventually(installed, w.Installed(app))
+	w.inject(installed)
 	w.accept(app, "app", "apps")
 	w.workThenSettle()
 	w.accept(app, "wide", "apps")
@@ -267,8 +260,7 @@ func interrupted(w *World) {
 // first, when it is to be installed and when it is to be upgraded: through the attempts, and the
 // uninstalls and rollbacks that undo them.
 func interruptedFailing(w *World) {
-	w.inject()
-	w.Eventually(installed, w.Installed(app))
+	w.inject(installed)
 	for _, image := range []string{"app", "wide"} {
 		w.refuse(app, image, "apps")
 		w.Sleep(1500 * time.Millisecond)
@@ -281,8 +273,7 @@ func interruptedFailing(w *World) {
 // refuse it at first.
 func twoLeaders(refusedFirst bool) func(*World) {
 	return func(w *World) {
-		w.inject()
-		w.Always(fenced, w.Fenced)
+		w.inject(fenced)
 		for _, image := range []string{"app", "wide"} {
 			if refusedFirst {
 				w.refuse(app, image, "apps")

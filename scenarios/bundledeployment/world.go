@@ -1,15 +1,22 @@
-// This file makes the world of a run: the operator, and deployments for it.
+// This file makes the world of a run: the operator, whose watches are counted, and deployments for
+// it.
 
 package bundledeployment
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
@@ -25,8 +32,8 @@ const (
 	Second   = "rukpak-2"
 )
 
-// app is the deployment that most cases are about.
-const app = "app"
+// app is the deployment that most cases are about, second one that wants the same.
+const app, second = "app", "second"
 
 // cause is the token of the root cause: a namespace that does not exist, into which a bundle wants
 // to put something. To remove the cause somebody has to create it.
@@ -67,7 +74,7 @@ type World struct {
 	setting    Setting
 	faults     []fault.Fault
 	properties []string
-	watches    watches
+	watches    *watches // of the operator's latest incarnation
 }
 
 // Begin installs the kinds and starts the operator; it applies no deployment yet.
@@ -82,7 +89,7 @@ func Begin(w *sim.World, s Setting) *World {
 	if s.Held > 0 {
 		w.Builtin(&responder{name: "holder", after: s.Held, respond: release})
 	}
-	world := &World{World: w, Record: NewRecord(s.Terminates + s.Slower + s.Held), setting: s}
+	world := &World{World: w, Record: newRecord(s.Terminates + s.Slower + s.Held), setting: s, watches: &watches{}}
 	w.Apply(worlds.Namespace(bundledeployment.DefaultNamespace))
 	world.replica(Operator)
 	if s.Replicas > 1 {
@@ -94,7 +101,8 @@ func Begin(w *sim.World, s Setting) *World {
 // replica starts the operator under a name.
 func (w *World) replica(name string) {
 	w.Start(name, func(mgr ctrl.Manager) error {
-		mgr = w.watches.of(mgr)
+		w.watches = &watches{Cache: mgr.GetCache(), begun: map[string]int{}}
+		mgr = watchedManager{mgr, w.watches}
 		r := &bundledeployment.Reconciler{
 			Client: mgr.GetClient(), Store: charts, Variant: w.setting.Variant, Workers: w.setting.Workers,
 		}
@@ -161,4 +169,60 @@ func (w *World) refuse(name, image, namespace string) {
 // accept applies a deployment to which nothing is wrong.
 func (w *World) accept(name, image, namespace string) {
 	w.Apply(Deployment(name, image, namespace, ""))
+}
+
+// What follows counts what no request shows: informers are shared, so a kind that is watched twice
+// is listed once, and only its events are handled twice.
+
+// watches counts by kind the watches that one incarnation of the operator has begun while it ran;
+// those that it is set up with are of its own types. Its cache is asked once for each watch. The
+// client has a cache of its own to ask.
+type watches struct {
+	cache.Cache
+	mu    sync.Mutex
+	begun map[string]int
+	again error // a kind was watched twice
+}
+
+// GetInformer implements cache.Cache.
+func (w *watches) GetInformer(
+	ctx context.Context, o client.Object, opts ...cache.InformerGetOption,
+) (cache.Informer, error) {
+	informer, err := w.Cache.GetInformer(ctx, o, opts...)
+	if u, ok := o.(*unstructured.Unstructured); ok && err == nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.begun[u.GetKind()]++; w.begun[u.GetKind()] > 1 {
+			w.again = fmt.Errorf("the operator has begun %d watches of %s", w.begun[u.GetKind()], u.GetKind())
+		}
+	}
+	return informer, err
+}
+
+// watchedManager has a cache that counts.
+type watchedManager struct {
+	ctrl.Manager
+	watches *watches
+}
+
+// GetCache implements ctrl.Manager.
+func (m watchedManager) GetCache() cache.Cache { return m.watches }
+
+// watchedOnce (S0-T1): an incarnation begins at most one watch of each kind.
+func (w *World) watchedOnce() error {
+	w.watches.mu.Lock()
+	defer w.watches.mu.Unlock()
+	return w.watches.again
+}
+
+// stillWatched (S0-T1): the kinds of what is installed are watched.
+func (w *World) stillWatched() error {
+	w.watches.mu.Lock()
+	defer w.watches.mu.Unlock()
+	for o := range w.objects.Live() {
+		if name := owner(o); isTrue(w.says(name)) && w.watches.begun[o.Ref.Kind] == 0 {
+			return fmt.Errorf("%s is installed, and the operator does not watch %s", name, o.Ref.Kind)
+		}
+	}
+	return nil
 }
