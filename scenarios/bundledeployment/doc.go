@@ -5,5 +5,5 @@
 //
 // [Begin] makes the world: the operator, a namespace controller that takes its time, and whoever
 // unpacks bundles. [Record] reads the run's history and judges it. What happens is in workloads.go,
-// and [Cases] has it happen to every variant. README.md shows the results.
+// and [Table] has it happen to every variant. README.md shows the results.
 package bundledeployment

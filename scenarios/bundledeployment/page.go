@@ -6,18 +6,18 @@ import "github.com/wavetank/wavetank/scenarios/internal/matrix"
 
 // predictions were made from reading the code, before anything ran.
 func predictions() []matrix.Prediction[Row] {
+	fails := func(says, name string, v Row) matrix.Prediction[Row] {
+		return matrix.Prediction[Row]{Says: says, Case: name, Variant: v, Fails: true}
+	}
 	return []matrix.Prediction[Row]{
-		{Says: "P1: who waits 30 s for a clean-up of 45 s never sleeps again", Case: "it settles", Variant: slow,
-			Fails: true},
-		{Says: "P2: events of kinds that are watched already keep V1 from sleeping",
-			Case: "it settles beside watched kinds", Variant: "V1", Fails: true},
-		{Says: "P2: and V2", Case: "it settles beside watched kinds", Variant: "V2", Fails: true},
-		{Says: "P3: who dies while it waits for a clean-up is wedged for ever", Case: "dies in the clean-up",
-			Variant: "V1", Fails: true},
-		{Says: "P4: so is whoever deletes a namespace twice, where the server refuses that",
-			Case: "the environment is mended, and nothing is deleted twice", Variant: "V0", Fails: true},
-		{Says: "P5: a failing upgrade leaves records without bound", Case: "records are bounded", Variant: "V0",
-			Fails: true},
+		fails("P1: who waits 30 s for a clean-up of 45 s never sleeps again", "it settles", slow),
+		fails("P2: events of kinds that are watched already keep V1 from sleeping",
+			"it settles beside watched kinds", "V1"),
+		fails("P2: and V2", "it settles beside watched kinds", "V2"),
+		fails("P3: who dies while it waits for a clean-up is wedged for ever", "dies in the clean-up", "V1"),
+		fails("P4: so is whoever deletes a namespace twice, where the server refuses that",
+			"the environment is mended, and nothing is deleted twice", "V0"),
+		fails("P5: a failing upgrade leaves records without bound", "records are bounded", "V0"),
 	}
 }
 

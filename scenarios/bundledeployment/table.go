@@ -3,11 +3,12 @@
 package bundledeployment
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
+	"github.com/wavetank/wavetank/scenarios/internal/faults"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
@@ -20,8 +21,8 @@ type Row string
 // slow is V2 in a world that is slower than it.
 const slow Row = "V2-slow"
 
-// Rows are all of them.
-func Rows() []Row { return []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3", "V4"} }
+// rows are all of them.
+func rows() []Row { return []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3", "V4"} }
 
 // setting is the world of a row: namespaces take 7 s to go, unless that is the point.
 func (r Row) setting() Setting {
@@ -32,21 +33,19 @@ func (r Row) setting() Setting {
 }
 
 type (
-	cases    = []matrix.Case[Row]
+	outcome  = matrix.Case[Row] // who fails, and why
+	cases    = []outcome
 	notes    = map[Row]string
 	workload = *matrix.Workload[Row]
 )
 
 // Table is the matrix of the scenario. A variant that is in neither Fail nor NotRun must pass.
 func Table() matrix.Table[Row] {
-	return matrix.Table[Row]{Variants: Rows(), Fixed: "V4", Cases: Cases(),
-		About:       notes{slow: "is V2 where namespaces take 45 s to go, longer than it waits."},
+	return matrix.Table[Row]{Variants: rows(), Fixed: "V4",
+		About: notes{slow: "is V2 where namespaces take 45 s to go, longer than it waits."},
+		Cases: slices.Concat(
+			settling(), settlingUnderFaults(), undoing(), crowds(), deaths(), mends(), sharing()),
 		Predictions: predictions(), Situations: situations()}
-}
-
-// Cases are the cases of the table.
-func Cases() cases {
-	return slices.Concat(settling(), settlingUnderFaults(), undoing(), crowds(), deaths(), mends(), sharing())
 }
 
 // of is a workload in the world of a row, changed.
@@ -73,85 +72,122 @@ func workers(s *Setting)   { s.Workers = 3 }
 func visible(s *Setting) { s.Terminates = max(s.Terminates, 28*time.Second) }
 
 // only are the rows of these names, and except all others.
-func only(names string) []Row { return matrix.Names[Row](names) }
-
-func except(names string) []Row { return matrix.Except(Rows(), names) }
+func only(names string) []Row   { return matrix.Names[Row](names) }
+func except(names string) []Row { return matrix.Except(rows(), names) }
 
 // because gives several rows the same note.
 func because(text, names string) notes { return matrix.Because(text, only(names)...) }
 
-// merge joins notes.
-func merge(all ...notes) notes {
-	out := notes{}
-	for _, n := range all {
-		maps.Copy(out, n)
+const (
+	// undoes are the variants that undo what has failed, and unsettled those that never settle.
+	undoes    = "V0 V0-status-filter V1 V2 V2-slow"
+	unsettled = "V0 V2-slow"
+)
+
+// failing is a workload of several kinds of cases.
+var failing = of(fails)
+
+// asking are cases that ask for a property, unless they say for which.
+func asking(property string, in cases) cases {
+	for i := range in {
+		in[i].Property = cmp.Or(in[i].Property, property)
+	}
+	return in
+}
+
+// eachOf are four cases that differ in their property: those of whether failures settle (S0-L1,
+// S0-L2, S0-A1 and S0-A2).
+func eachOf(c outcome, when string) (out cases) {
+	names := []string{"it settles", "back-off grows", "the status names the cause", "the status is quiet"}
+	for i, property := range []string{settles, backoffGrows, actionable, quiet} {
+		c.Name, c.Property = names[i]+when, property
+		out = append(out, c)
 	}
 	return out
 }
 
-// undoes are the variants that undo what has failed.
-const undoes = "V0 V0-status-filter V1 V2 V2-slow"
-
-// Workloads of several cases.
-var (
-	failing      = of(fails)
-	failsHeld    = of(fails, held)
-	upgradeFails = of(failsToUpgrade(briefly))
-	failsForLong = of(failsToUpgrade(longEnough))
-)
-
-// settling are the cases about whether failures settle (S0-L1, S0-L2, S0-A1 and S0-A2).
+// settling are the cases about whether failures settle.
 func settling() cases {
-	return cases{
-		{Name: "it settles", Workload: failing, Property: settles, Fail: only("V0 V2-slow")},
-		{Name: "back-off grows", Workload: failing, Property: backoffGrows, Fail: only("V0 V2-slow")},
-		{Name: "the status names the cause", Workload: failing, Property: actionable, Fail: only("V0 V2-slow")},
-		{Name: "the status is quiet", Workload: failing, Property: quiet, Fail: only("V0 V2-slow")},
-		{Name: "it settles with the classic queue", Workload: of(fails, classic), Property: settles,
-			Fail: only("V0 V2-slow")},
-		{Name: "it settles reading its own writes", Workload: of(fails, ownWrites), Property: settles,
-			Fail: only("V0 V2-slow")},
-		{Name: "it settles beside watched kinds", Workload: of(failsWatched), Property: settles, Fail: only(undoes)},
-		{Name: "it settles, a namespace is held for a minute", Workload: failsHeld, Property: settles,
-			Fail: only("V0 V1 V2 V2-slow")},
+	failsHeld := of(fails, held)
+	return append(eachOf(outcome{Workload: failing, Fail: only(unsettled)}, ""), asking(settles, cases{
+		{Name: "it settles with the classic queue", Workload: of(fails, classic), Fail: only(unsettled)},
+		{Name: "it settles reading its own writes", Workload: of(fails, ownWrites), Fail: only(unsettled)},
+		{Name: "it settles beside watched kinds", Workload: of(failsWatched), Fail: only(undoes)},
+		{Name: "it settles, a namespace is held for a minute", Workload: failsHeld, Fail: only("V0 V1 V2 V2-slow")},
 		{Name: "the status names the cause, a namespace is held for a minute", Workload: failsHeld,
 			Property: actionable, Fail: only("V1 V2 V2-slow"),
 			Notes: because("the next attempt comes at once, adopts what is held, and meets the cause again", "V0")},
-		{Name: "it settles although the refusal varies", Workload: of(fails, varies), Property: settles,
-			Fail: only("V0 V1 V2 V2-slow V3"), Notes: because(
+		{Name: "it settles although the refusal varies", Workload: of(fails, varies),
+			Fail: except("V0-status-filter V4"), Notes: because(
 				"each refusal is news to the status, and the event of writing it starts the next attempt", "V3")},
-	}
+	})...)
+}
+
+// settlingUnderFaults are the cases about whether failures settle while faults are injected, and
+// when they have ended. The first two allow no attempt for a fault.
+func settlingUnderFaults() cases {
+	const (
+		slowStep = "a slow step is not counted, because it wakes nobody. The namespace goes too late for the wait, " +
+			"and the event of the status that says so starts an attempt"
+		wedges  = "a release record stays pending or half undone, and no attempt is made any more"
+		brief   = "it never comes to rest, see “it settles”; these faults last for too short a time to see that"
+		forgets = "a restart empties the work queue's memory, so its back-off begins anew"
+	)
+	ends := outcome{Fail: only(unsettled)}
+	killed := outcome{Fail: only(unsettled + " V0-status-filter V3"), Notes: because(forgets, "V0-status-filter V3")}
+	wedged := outcome{Fail: except("V4"), Notes: because(wedges, "V0-status-filter V1 V2 V3")}
+	long, short := failsUnderFaults(30*time.Minute), failsUnderFaults(2*time.Minute)
+	strictly := asking(settles, cases{
+		{Name: "it settles while the cache lags", Workload: of(fails), Faults: lagging,
+			Fail: except("V0-status-filter V4")},
+		{Name: "it settles while keys are queued again", Workload: of(fails), Faults: requeued, Fail: except("V4")},
+	})
+	return slices.Concat(strictly,
+		underFaults("the cache lags", lagging, of(long), outcome{Fail: only(unsettled + " V3")}, ends),
+		underFaults("keys are queued again", requeued, of(long), ends, ends),
+		underFaults("the operator is killed", crash, of(long), killed, wedged),
+		underFaults("the operator is asked to stop", restarted, of(short),
+			outcome{Fail: only("V0 V0-status-filter V1 V2 V3"), NotRun: because(brief, "V2-slow"),
+				Notes: because(forgets, "V0-status-filter V1 V2 V3")}, ends),
+		underFaults("replies are lost", repliesLost, of(long),
+			outcome{Fail: only(unsettled + " V1 V2 V3")}, wedged),
+		underFaults("namespaces are slow", slowNamespaces, of(long, slower),
+			outcome{Fail: only(unsettled + " V1 V2"), Notes: because(slowStep, "V1 V2")}, ends))
+}
+
+// underFaults are the cases of a class of faults: who fails while they are injected, and who fails
+// the other properties when they have ended.
+func underFaults(class string, faults func() []fault.Fault, w workload, during, after outcome) cases {
+	during.Name, during.Property = "bounded attempts while "+class, restrained
+	during.Workload, during.Faults, after.Workload, after.Faults = w, faults, w, faults
+	return append(cases{during}, eachOf(after, " after "+class)...)
 }
 
 // undoing are the cases about what becomes of objects and records when an action fails (S0-S1,
 // S0-S2 and S0-R1).
 func undoing() cases {
-	return cases{
+	fails := of(failsToUpgrade(briefly))
+	return slices.Concat(cases{
 		{Name: "no overlap after an install", Workload: failing, Property: noOverlap,
 			Fail: only("V0 V0-status-filter V2-slow")},
-		{Name: "no overlap after an upgrade", Workload: upgradeFails, Property: noOverlap, Fail: only(undoes)},
-		{Name: "a failing upgrade keeps the old", Workload: upgradeFails, Property: keepsOld},
-		{Name: "it settles, an upgrade fails", Workload: failsForLong, Property: settles, Fail: only(undoes)},
-		{Name: "back-off grows, an upgrade fails", Workload: failsForLong, Property: backoffGrows, Fail: only(undoes)},
-		{Name: "the status names the cause, an upgrade fails", Workload: failsForLong, Property: actionable,
-			Fail: only(undoes)},
-		{Name: "the status is quiet, an upgrade fails", Workload: failsForLong, Property: quiet, Fail: only(undoes)},
-		{Name: "records are bounded", Workload: upgradeFails, Property: bounded, Fail: only(undoes)},
+		{Name: "no overlap after an upgrade", Workload: fails, Property: noOverlap, Fail: only(undoes)},
+		{Name: "a failing upgrade keeps the old", Workload: fails, Property: keepsOld},
+	}, eachOf(outcome{Workload: of(failsToUpgrade(longEnough)), Fail: only(undoes)}, ", an upgrade fails"), cases{
+		{Name: "records are bounded", Workload: fails, Property: bounded, Fail: only(undoes)},
 		{Name: "a failing upgrade is given up", Workload: of(abandoned), Property: noOrphans, Fail: only("V3"),
 			Notes: because("Helm compares with what is deployed, which never had what the failed upgrade made", "V3")},
 		{Name: "a record cannot be purged for a while", Workload: of(interruptedFailing), Faults: purgeFails,
 			Property: installed, Fail: only(undoes), NotRun: because("it removes no record there", "V3 V4")},
-	}
+	})
 }
 
 // crowds are the cases about what deployments have to do with each other (S0-F1 and S0-T1).
 func crowds() cases {
+	const busy = "while requests are slow, one failing attempt was seen to hold the only worker for 4 s"
 	return cases{
 		{Name: "one fails beside a healthy one", Workload: of(starved(1, 0), visible), Property: prompt,
-			Fail: only("V0 V0-status-filter V1 V3"), Notes: merge(
-				because("while requests are slow, one failing attempt was seen to hold the only worker for 4 s",
-					"V0 V0-status-filter V3"),
-				because("one of four workers waits, the others are free", "V2-slow"))},
+			Fail: only("V0 V0-status-filter V1 V3"), Notes: notes{"V0": busy, "V0-status-filter": busy, "V3": busy,
+				slow: "one of four workers waits, the others are free"}},
 		{Name: "four fail beside a healthy one", Workload: of(starved(4, slowRequests), visible), Property: prompt,
 			Fail: only("V1 V2 V2-slow")},
 		{Name: "several are installed at once", Workload: of(several, workers), Faults: crash, Property: watchedOnce},
@@ -160,29 +196,27 @@ func crowds() cases {
 
 // deaths are the cases about a deployment whose operator dies, or whose cache is behind.
 func deaths() cases {
-	return cases{
+	return asking(installed, cases{
 		{Name: "dies in the clean-up", Workload: of(fails), Faults: crashInCleanUp, Property: noWedge,
 			Fail: only(undoes), NotRun: because("it cleans nothing up, so it cannot die in that", "V3")},
-		{Name: "dies anywhere", Workload: of(interrupted), Faults: crash, Property: installed, Fail: except("V4")},
-		{Name: "dies anywhere while it fails", Workload: of(interruptedFailing), Faults: crash, Property: installed,
-			Fail: except("V4")},
-		{Name: "is asked to stop anywhere", Workload: of(interrupted), Faults: restarted, Property: installed},
+		{Name: "dies anywhere", Workload: of(interrupted), Faults: crash, Fail: except("V4")},
+		{Name: "dies anywhere while it fails", Workload: of(interruptedFailing), Faults: crash, Fail: except("V4")},
+		{Name: "is asked to stop anywhere", Workload: of(interrupted), Faults: restarted},
 		{Name: "is asked to stop anywhere while it fails", Workload: of(interruptedFailing), Faults: restarted,
-			Property: installed, Fail: only("V2-slow"),
+			Fail:  only("V2-slow"),
 			Notes: because("it still waits after the 30 s that it has to stop, and is killed", "V2-slow")},
-		{Name: "the cache trails", Workload: of(interrupted), Faults: statusTrails, Property: installed,
-			Fail: only("V0-status-filter"), Notes: because("the repair that succeeds finds the status in the cache as "+
-				"it wants it, from before the one that failed, and no event tells it of its own write",
-				"V0-status-filter")},
+		{Name: "the cache trails", Workload: of(interrupted), Faults: statusTrails, Fail: only("V0-status-filter"),
+			Notes: because("the repair that succeeds finds the status in the cache as it wants it, from before the "+
+				"one that failed, and no event tells it of its own write", "V0-status-filter")},
 		{Name: "the cache trails, own writes are waited for", Workload: of(interrupted, ownWrites),
-			Faults: statusTrails, Property: installed},
+			Faults: statusTrails},
 		{Name: "two leaders", Workload: of(twoLeaders(false), replicas), Faults: overlap, Property: fenced,
 			Fail: only(undoes), Notes: because("it undoes nothing of what the other one has begun", "V3")},
 		{Name: "two leaders while it fails", Workload: of(twoLeaders(true), replicas), Faults: overlap,
-			Property: fenced, NotRun: matrix.OnlyFixed(Rows(), "V4")},
-		{Name: "every fault", Workload: of(interruptedFailing), Faults: everyFault, Property: installed,
-			NotRun: matrix.OnlyFixed(Rows(), "V4")},
-	}
+			Property: fenced, NotRun: matrix.OnlyFixed(rows(), "V4")},
+		{Name: "every fault", Workload: of(interruptedFailing), Faults: everyFault,
+			NotRun: matrix.OnlyFixed(rows(), "V4")},
+	})
 }
 
 // mends are the cases about how soon a deployment is installed once the cause of its failure is
@@ -192,31 +226,61 @@ func mends() cases {
 		deletesTwice = "so does whoever deletes again what still terminates"
 		metRemains   = "the attempt for the mended deployment meets what is being removed, and the next one waits " +
 			"for the back-off of all failures before"
+		noWait = "V0 V0-status-filter V2-slow" // or too short a one
 	)
-	return cases{
-		{Name: "the environment is mended", Workload: of(environmentMended), Property: recovers},
+	return asking(recovers, cases{
+		{Name: "the environment is mended", Workload: of(environmentMended)},
 		{Name: "the environment is mended, and nothing is deleted twice", Workload: of(environmentMended, oldServer),
-			Property: recovers, Fail: only("V0 V0-status-filter V2-slow"),
-			Notes: because(deletesTwice, "V0-status-filter V2-slow")},
-		{Name: "the deployment is mended", Workload: of(deploymentMended), Property: recovers,
-			Fail: only("V0 V0-status-filter"), Notes: because(metRemains, "V0 V0-status-filter")},
-		{Name: "the content is mended", Workload: of(contentMended), Property: recovers,
-			Fail: only("V0 V0-status-filter V2-slow"), Notes: because(metRemains, "V0 V0-status-filter V2-slow")},
+			Fail: only(noWait), Notes: because(deletesTwice, "V0-status-filter V2-slow")},
+		{Name: "the deployment is mended", Workload: of(deploymentMended), Fail: only("V0 V0-status-filter"),
+			Notes: because(metRemains, "V0 V0-status-filter")},
+		{Name: "the content is mended", Workload: of(contentMended), Fail: only(noWait),
+			Notes: because(metRemains, noWait)},
 		{Name: "it is another's for a while", Workload: of(disowned), Property: handsOff, Fail: except("V4"),
 			Notes: because("events of what is another's are dropped, timers are not", undoes+" V3")},
-	}
+	})
 }
 
 // sharing are the cases about what two deployments want (S0-T1).
 func sharing() cases {
 	const inItsOwnWay = "the status names neither the cause nor the other owner, but the namespace that its own " +
 		"clean-up is removing"
-	return cases{
-		{Name: "two want one namespace", Workload: of(shared("app", "apps", "")), Property: oneOwner},
-		{Name: "two want one kind", Workload: of(shared("kinds", "seconds", "")), Property: oneOwner},
-		{Name: "two want one kind, one is refused", Workload: of(shared("kinds", "seconds", refused)),
-			Property: oneOwner, Fail: only("V0"), Notes: because(inItsOwnWay, "V0")},
+	return asking(oneOwner, cases{
+		{Name: "two want one namespace", Workload: of(shared("app", "apps", ""))},
+		{Name: "two want one kind", Workload: of(shared("kinds", "seconds", ""))},
+		{Name: "two want one kind, one is refused", Workload: of(shared("kinds", "seconds", refused)), Fail: only("V0"),
+			Notes: because(inItsOwnWay, "V0")},
 		{Name: "two want one namespace, one is refused", Workload: of(shared("app", "apps", refused)),
-			Property: oneOwner, Fail: only("V0 V2-slow"), Notes: because(inItsOwnWay, "V0 V2-slow")},
+			Fail: only(unsettled), Notes: because(inItsOwnWay, unsettled)},
+	})
+}
+
+func lagging() []fault.Fault        { return []fault.Fault{fault.StaleCache(30 * time.Second)} }
+func requeued() []fault.Fault       { return []fault.Fault{fault.RacingRequeue()} }
+func crash() []fault.Fault          { return []fault.Fault{fault.Crash(Operator)} }
+func restarted() []fault.Fault      { return []fault.Fault{fault.Restart(Operator)} }
+func repliesLost() []fault.Fault    { return []fault.Fault{fault.LostReply(fault.In(Operator))} }
+func slowNamespaces() []fault.Fault { return []fault.Fault{fault.SlowNamespace(20 * time.Second)} }
+func everyFault() []fault.Fault     { return faults.OfHelm(Operator, "ConfigMap", "create", "update") }
+
+func overlap() []fault.Fault {
+	return []fault.Fault{
+		fault.LeaderOverlap(), fault.Pause(Operator, 8*time.Second), fault.Pause(Second, 8*time.Second),
 	}
+}
+
+// crashInCleanUp kills the operator around one of the deletions of a clean-up.
+func crashInCleanUp() []fault.Fault {
+	return []fault.Fault{fault.Crash(Operator, fault.OnVerb("delete"), fault.OfKind("Namespace"))}
+}
+
+// purgeFails keeps release records from being removed.
+func purgeFails() []fault.Fault {
+	return []fault.Fault{fault.ServerError(fault.OfKind("Secret"), fault.OnVerb("delete"))}
+}
+
+// statusTrails lets events of deployments come late, and a repair fail now and then.
+func statusTrails() []fault.Fault {
+	return []fault.Fault{fault.StaleCache(time.Minute, fault.OfKind("BundleDeployment")),
+		fault.ServerError(fault.OfKind("Namespace"), fault.OnVerb("create"))}
 }
