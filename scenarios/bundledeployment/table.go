@@ -62,11 +62,14 @@ func of(happen func(*World), changes ...func(*Setting)) workload {
 func classic(s *Setting)   { s.Classic = true }
 func ownWrites(s *Setting) { s.ReadYourWrites = true }
 func oldServer(s *Setting) { s.OldServer = true }
-func held(s *Setting)      { s.Held = time.Minute }
-func varies(s *Setting)    { s.Varies = true }
 func replicas(s *Setting)  { s.Replicas = 2 }
 func slower(s *Setting)    { s.Slower = 90 * time.Second }
 func workers(s *Setting)   { s.Workers = 3 }
+
+// held puts another controller's finalizer on what a failing bundle has in its namespace, and
+// varies has each refusal name something else, as one does that holds a time or a uid.
+func held(s *Setting)   { s.Held, s.Values = time.Minute, "held: true\n" }
+func varies(s *Setting) { s.Values = "varies: true\n" }
 
 // visible has namespaces take so long that whoever waits for them is seen to wait.
 func visible(s *Setting) { s.Terminates = max(s.Terminates, 28*time.Second) }

@@ -52,11 +52,10 @@ type Setting struct {
 	Replicas int
 	// Unelected are replicas without leader election: all of them lead, all the time.
 	Unelected bool
-	// Held puts another controller's finalizer on what a failing bundle has in its namespace, and
-	// is how long that takes to go.
+	// Values are more values for the chart of a failing bundle.
+	Values string
+	// Held is how long another controller's finalizer in a namespace takes to go, see held.
 	Held time.Duration
-	// Varies has each refusal name something else, as one does that holds a time or a uid.
-	Varies bool
 	// Classic takes the work queue that controller-runtime had before the priority queue.
 	Classic bool
 	// ReadYourWrites gives the operator a client that waits until the cache has seen what it wrote.
@@ -156,14 +155,7 @@ const refused = "refused: " + cause + "\n"
 
 // refuse applies a deployment which the server refuses.
 func (w *World) refuse(name, image, namespace string) {
-	values := refused
-	if w.setting.Held > 0 {
-		values += "held: true\n"
-	}
-	if w.setting.Varies {
-		values += "varies: true\n"
-	}
-	w.Apply(Deployment(name, image, namespace, values))
+	w.Apply(Deployment(name, image, namespace, refused+w.setting.Values))
 }
 
 // accept applies a deployment to which nothing is wrong.
