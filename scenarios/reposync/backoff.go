@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/history/view"
 )
 
 const (
@@ -24,17 +25,8 @@ type backOff struct {
 	refused []history.Ref // what was to be created
 }
 
-// most is what was refused most often, and how often.
-func (p backOff) most() (most history.Ref, n int) {
-	for _, ref := range p.refused {
-		if times := p.count(ref); times > n {
-			most, n = ref, times
-		}
-	}
-	return most, n
-}
-
-func (p backOff) count(ref history.Ref) (n int) {
+// times is how often something was refused.
+func (p *backOff) times(ref history.Ref) (n int) {
 	for _, other := range p.refused {
 		if other == ref {
 			n++
@@ -43,47 +35,34 @@ func (p backOff) count(ref history.Ref) (n int) {
 	return n
 }
 
-// worker is the work of a process on a key.
-type worker struct {
-	process string
-	key     history.Key
-	periods []backOff
-}
+func sameKey(a, b *view.Reconcile) bool { return a.Process == b.Process && a.ID.Key == b.ID.Key }
 
-func (r *Record) worker(e *history.Event) *worker {
-	for _, w := range r.workers {
-		if w.process == e.Process && w.key == e.Reconcile.Key {
-			return w
+// backOffs are the periods of a reconcile's key in its process, the last of which has not ended.
+func (r *Record) backOffs(of *view.Reconcile) (out []backOff) {
+	for _, reconcile := range r.view.Reconciles() {
+		if !sameKey(of, reconcile) {
+			continue
 		}
+		if reconcile.Timed || len(out) == 0 {
+			out = append(out, backOff{from: reconcile.Began})
+		}
+		last := &out[len(out)-1]
+		last.refused = append(last.refused, refusals(reconcile)...)
 	}
-	w := &worker{process: e.Process, key: e.Reconcile.Key}
-	r.workers = append(r.workers, w)
-	return w
+	return out
 }
 
-// dequeued begins a period with each timer.
-func (r *Record) dequeued(e *history.Event) {
-	if w := r.worker(e); e.Cause.Timer() || len(w.periods) == 0 {
-		w.periods = append(w.periods, backOff{from: e.At})
-	}
-}
-
-// counts counts a creation that was refused, and judges that there is at most one more in a period
-// than faults (S3-S6 while faults are injected). A fault counts in each period in which it may have
-// an effect.
-func (r *Record) counts(e *history.Event) {
-	w := r.worker(e)
-	if len(w.periods) == 0 {
-		return
-	}
-	p, faults := &w.periods[len(w.periods)-1], 0
-	p.refused = append(p.refused, e.Ref)
+// counts judges that there is at most one more refusal in a period than faults (S3-S6 while faults
+// are injected). A fault counts in each period in which it may have an effect.
+func (r *Record) counts(e *history.Event, by *view.Reconcile) {
+	all := r.backOffs(by)
+	p, faults := &all[len(all)-1], 0
 	for _, at := range r.injected {
 		if at >= p.from-lag {
 			faults++
 		}
 	}
-	if n := p.count(e.Ref); n > 1+faults {
+	if n := p.times(e.Ref); n > 1+faults {
 		r.breaks(restrained, "%s wanted to create %s %d times since the timer at %s, and %d faults were injected",
 			e.Actor(), e.Ref, n, history.Clock(p.from), faults)
 	}
@@ -92,23 +71,28 @@ func (r *Record) counts(e *history.Event) {
 // settles (S3-S6 when faults have ended): who is refused tries once in each period of back-off, for
 // five periods. It is judged at the end. Who is refused nothing has nothing to settle.
 func (r *Record) settles(*history.History) error {
-	for _, w := range r.workers {
-		if !r.over || !slices.ContainsFunc(w.periods, func(p backOff) bool { return len(p.refused) > 0 }) {
+	var judged []*view.Reconcile
+	for _, by := range r.view.Reconciles() {
+		known := func(other *view.Reconcile) bool { return sameKey(by, other) }
+		if !r.over || len(refusals(by)) == 0 || slices.ContainsFunc(judged, known) {
 			continue
 		}
-		measured := 0
-		for i, p := range w.periods[:len(w.periods)-1] {
+		judged = append(judged, by)
+		all, measured := r.backOffs(by), 0
+		for i, p := range all[:len(all)-1] {
 			if p.from < r.measured {
 				continue
 			}
 			measured++
-			if ref, n := p.most(); n != 1 {
-				return fmt.Errorf("%s wanted to create %s %d times between the timers at %s and %s", w.process, ref, n,
-					history.Clock(p.from), history.Clock(w.periods[i+1].from))
+			often := func(a, b history.Ref) int { return p.times(a) - p.times(b) }
+			ref := slices.MaxFunc(append(p.refused, history.Ref{}), often)
+			if n := p.times(ref); n != 1 {
+				return fmt.Errorf("%s wanted to create %s %d times between the timers at %s and %s", by.Process, ref, n,
+					history.Clock(p.from), history.Clock(all[i+1].from))
 			}
 		}
 		if measured < periods {
-			return fmt.Errorf("%s: %d periods of back-off since %s, not %d", w.process, measured,
+			return fmt.Errorf("%s: %d periods of back-off since %s, not %d", by.Process, measured,
 				history.Clock(r.measured), periods)
 		}
 	}

@@ -45,14 +45,9 @@ const (
 // checks are the properties that are not judged event by event.
 var checks = map[string]func(*Record, *history.History) error{
 	finishes: (*Record).finishes, goes: (*Record).goes, rootGoes: (*Record).rootGoes, renewed: (*Record).renewed,
-	noLeaks: (*Record).noLeaks, onceOff: (*Record).onceOff, truth: (*Record).truth, actionable: (*Record).actionable,
-	siblings: (*Record).siblings, whole: (*Record).whole, synced: (*Record).synced, gone: (*Record).gone,
-	settles: (*Record).settles,
+	noLeaks: (*Record).noLeaks, truth: (*Record).truth, actionable: (*Record).actionable, whole: (*Record).whole,
+	synced: (*Record).synced, gone: (*Record).gone, settles: (*Record).settles,
 }
-
-// atTheEnd are the properties that must hold when nothing is left to do. The others must hold after
-// every step.
-var atTheEnd = []string{whole, synced, gone}
 
 // property returns the property of a name.
 func (r *Record) property(name string) func(*history.History) error {
@@ -65,12 +60,14 @@ func (r *Record) property(name string) func(*history.History) error {
 	}
 }
 
-// declare declares properties.
+// declare declares properties: some must hold when nothing is left to do, the others after every
+// step.
 func (s *World) declare(names ...string) {
 	for _, name := range names {
-		if slices.Contains(atTheEnd, name) {
+		switch name {
+		case whole, synced, gone:
 			s.Eventually(name, s.property(name))
-		} else {
+		default:
 			s.Always(name, s.property(name))
 		}
 	}
@@ -97,39 +94,52 @@ func (r *Record) finishes(h *history.History) error {
 	return nil
 }
 
-// going are the RepoSyncs and RootSyncs whose deletion was asked for, and when, and that exist.
-func (r *Record) going(f func(*syncRecord, history.Time) error) error {
+// those are the RepoSyncs and RootSyncs that something is true of.
+func (r *Record) those(are func(*syncRecord) bool) (out []*syncRecord) {
 	for _, s := range r.syncs {
-		if since, deleted := s.deleted(); deleted && s.Exists() {
-			if err := f(s, since); err != nil {
-				return err
-			}
+		if are(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// going exist, and their deletion was asked for.
+func (r *Record) going() []*syncRecord {
+	return r.those(func(s *syncRecord) bool { return s.Exists() && deleted(s.Object) != nil })
+}
+
+// kept exist, and nobody deletes them.
+func (r *Record) kept() []*syncRecord {
+	return r.those(func(s *syncRecord) bool { return s.Exists() && deleted(s.Object) == nil })
+}
+
+// left have gone, and there is no other of the name.
+func (r *Record) left() []*syncRecord {
+	return r.those(func(s *syncRecord) bool { return !s.Exists() && r.live(s.Ref) == nil })
+}
+
+// goes (S3-L2): a RepoSync that is being deleted is gone a minute after the last disturbance.
+func (r *Record) goes(h *history.History) error {
+	for _, s := range r.going() {
+		if since := deleted(s.Object).At; r.late(h, since, time.Minute) {
+			return fmt.Errorf("%s has been deleted since %s and is kept by %v", s, history.Clock(since),
+				s.Value().Metadata.Finalizers)
 		}
 	}
 	return nil
 }
 
-// goes (S3-L2): a RepoSync that is being deleted is gone a minute after the last disturbance.
-func (r *Record) goes(h *history.History) error {
-	return r.going(func(s *syncRecord, since history.Time) error {
-		if !r.late(h, since, time.Minute) {
-			return nil
-		}
-		return fmt.Errorf("%s has been deleted since %s and is kept by %v", s, history.Clock(since),
-			s.Value().Metadata.Finalizers)
-	})
-}
-
 // rootGoes: a RootSync that is being deleted is gone two minutes after the last disturbance, with a
 // namespace and a RepoSync that it declares.
 func (r *Record) rootGoes(h *history.History) error {
-	return r.going(func(s *syncRecord, since history.Time) error {
-		if s.NamespacedName != root || !r.late(h, since, 2*time.Minute) {
-			return nil
+	for _, s := range r.going() {
+		if since := deleted(s.Object).At; s.NamespacedName == root && r.late(h, since, 2*time.Minute) {
+			return fmt.Errorf("%s has been deleted since %s, and of what it declares there are %v", s,
+				history.Clock(since), r.present(s))
 		}
-		return fmt.Errorf("%s has been deleted since %s, and of what it declares there are %v", s,
-			history.Clock(since), r.present(s))
-	})
+	}
+	return nil
 }
 
 // renewed: at the end, everything that a RootSync declares, and all that a RepoSync among that
@@ -143,28 +153,16 @@ func (r *Record) renewed(*history.History) error {
 	return nil
 }
 
-// left are the RepoSyncs and RootSyncs that have gone, and when, unless there is another of the
-// name.
-func (r *Record) left(f func(*syncRecord, history.Time) error) error {
-	for _, s := range r.syncs {
-		if at, removed := s.Removed(); removed && r.live(s.Ref) == nil {
-			if err := f(s, at); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // noLeaks (S3-S4): 30 s after a RepoSync has gone, nothing that was made for it is left, nor are
 // its reconciler's rights. Where the manager's work fails it may be late, and is judged at the end.
 func (r *Record) noLeaks(h *history.History) error {
-	return r.left(func(s *syncRecord, at history.Time) error {
-		if h.Now() <= at+30*time.Second || r.setting.Late && !r.over {
-			return nil
+	for _, s := range r.left() {
+		ago := h.Now() - s.Latest().At
+		if ago <= 30*time.Second || r.setting.Late && !r.over {
+			continue
 		}
 		if r.hasRights(s) {
-			return fmt.Errorf("%s has been gone for %v, and its reconciler still has rights", s, h.Now()-at)
+			return fmt.Errorf("%s has been gone for %v, and its reconciler still has rights", s, ago)
 		}
 		var left []string
 		for o := range r.objects.Live() {
@@ -174,33 +172,21 @@ func (r *Record) noLeaks(h *history.History) error {
 				left = append(left, o.Ref.String())
 			}
 		}
-		if len(left) == 0 {
-			return nil
-		}
-		slices.Sort(left)
-		return fmt.Errorf("%s has been gone for %v, and there are %v", s, h.Now()-at, left)
-	})
-}
-
-// onceOff (S3-S5): the reconciler's finalizer is taken off once, and nobody tries to put it back on
-// a RepoSync that is being deleted, which the server refuses.
-func (r *Record) onceOff(h *history.History) error {
-	for _, s := range r.syncs {
-		if s.removals > 1 {
-			return fmt.Errorf("the reconciler's finalizer was taken off %s %d times", s, s.removals)
+		if slices.Sort(left); len(left) > 0 {
+			return fmt.Errorf("%s has been gone for %v, and there are %v", s, ago, left)
 		}
 	}
-	return r.broken[onceOff]
+	return nil
 }
 
 // truth (S3-A1): where a RepoSync with foreground deletion has gone, no managed object is left.
 func (r *Record) truth(*history.History) error {
-	return r.left(func(s *syncRecord, _ history.Time) error {
+	for _, s := range r.left() {
 		if left := r.present(s); s.foreground() && len(left) > 0 {
 			return fmt.Errorf("%s has gone, and %v exist", s, left)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // actionable (S3-A2): for 95 % of the time that a deletion is blocked, from its 30th second on, the
@@ -213,26 +199,6 @@ func (r *Record) actionable(*history.History) error {
 	said := s.Held(from, to, func(o *object) bool { return strings.Contains(o.says(), r.blame) })
 	if all := to - from; said < all*95/100 {
 		return fmt.Errorf("for %v of %v %s did not say that it waits for %s", all-said, all, s, r.blame)
-	}
-	return nil
-}
-
-// kept are the RepoSyncs and RootSyncs that exist and that nobody deletes.
-func (r *Record) kept() (out []*syncRecord) {
-	for _, s := range r.syncs {
-		if _, deleted := s.deleted(); !deleted && s.Exists() {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// siblings: while it is not deleted, a RepoSync that has had rights has them.
-func (r *Record) siblings(*history.History) error {
-	for _, s := range r.kept() {
-		if s.had && !r.hasRights(s) {
-			return fmt.Errorf("the reconciler of %s has lost its rights", s)
-		}
 	}
 	return nil
 }
@@ -270,5 +236,8 @@ func (r *Record) gone(*history.History) error {
 			return fmt.Errorf("namespace %s is still there", name)
 		}
 	}
-	return r.going(func(s *syncRecord, _ history.Time) error { return fmt.Errorf("%s is still there", s) })
+	for _, s := range r.going() {
+		return fmt.Errorf("%s is still there", s)
+	}
+	return nil
 }

@@ -20,22 +20,19 @@ import (
 
 // Record is what one run's history says of RepoSyncs, of what they manage, and of their namespaces.
 type Record struct {
-	setting  Setting
-	view     *view.View
-	objects  *view.Track[object]
-	syncs    []*syncRecord
-	attempts map[*view.Reconcile]*attempt
-	// wanted is when somebody first wanted a namespace to go, and ending the index of the event by
-	// which it began to.
+	setting Setting
+	view    *view.View
+	objects *view.Track[object]
+	syncs   []*syncRecord
+	// began is the index of the first event of each reconcile.
+	began map[*view.Reconcile]int
+	// wanted is when somebody first wanted a namespace to go.
 	wanted map[string]history.Time
-	ending map[string]int
 	// disturbed is when a fault, a user or a start or end of a program last changed the course of
 	// things. away is set while a program is away that nobody can do without.
 	disturbed history.Time
 	away      bool
-	// workers have their periods of back-off, injected is when faults were, and measured from when
-	// on back-off is to have settled.
-	workers  []*worker
+	// injected is when faults were, and measured from when on back-off is to have settled.
 	injected []history.Time
 	measured history.Time
 	// broken says, by property, what broke it, for those that are judged event by event.
@@ -58,6 +55,11 @@ type object struct {
 
 func (o *object) deleting() bool { return o.Metadata.DeletionTimestamp != nil }
 
+// finalized says whether the reconciler's finalizer is on it.
+func (o *object) finalized() bool {
+	return slices.Contains(o.Metadata.Finalizers, v1beta1.ReconcilerFinalizer)
+}
+
 // says is the text of the true conditions.
 func (o *object) says() (text string) {
 	for _, c := range o.Status.Conditions {
@@ -68,46 +70,37 @@ func (o *object) says() (text string) {
 	return text
 }
 
+// deleted is the first state in which the deletion of an object was asked for; nil if it was not.
+func deleted(o *view.Object[object]) *view.State[object] {
+	for i := range o.States {
+		if o.States[i].Value.deleting() {
+			return &o.States[i]
+		}
+	}
+	return nil
+}
+
 // syncRecord is what happened to one RepoSync or RootSync.
 type syncRecord struct {
 	*view.Object[object]
 	types.NamespacedName
 	removals int            // of the reconciler's finalizer
 	granted  bool           // its reconciler has rights
-	had      bool           // or has had them
 	knew     map[string]int // by process: index of the event that told it of the deletion
 }
 
 // String is "RepoSync namespace/name", or that of a RootSync.
-func (s *syncRecord) String() string { return s.Ref.Kind + " " + s.NamespacedName.String() }
+func (s *syncRecord) String() string { return s.Ref.String() }
 
 func (s *syncRecord) foreground() bool {
 	return s.Value().Metadata.Annotations[v1beta1.DeletionPropagationPolicy] == v1beta1.Foreground
-}
-
-// deleted is when its deletion was asked for, and whether it was.
-func (s *syncRecord) deleted() (history.Time, bool) {
-	for i := range s.States {
-		if state := &s.States[i]; state.Value.deleting() {
-			return state.At, true
-		}
-	}
-	return 0, false
-}
-
-// attempt is what the properties remember of a reconcile.
-type attempt struct {
-	began   int // index of its first event
-	tooLate int // its writes that were
-	refused []history.Ref
 }
 
 // NewRecord returns the record of a run that has not begun.
 func NewRecord(s Setting) *Record {
 	v := view.New()
 	return &Record{setting: s, view: v, objects: view.Follow[object](v, history.Ref{}),
-		wanted: map[string]history.Time{},
-		ending: map[string]int{}, broken: map[string]error{}, attempts: map[*view.Reconcile]*attempt{}}
+		wanted: map[string]history.Time{}, broken: map[string]error{}, began: map[*view.Reconcile]int{}}
 }
 
 func (r *Record) wants(namespace string, at history.Time) {
@@ -135,21 +128,20 @@ func (r *Record) live(ref history.Ref) *object {
 func (r *Record) read(h *history.History) {
 	for e := range r.view.New(h) {
 		r.disturbs(e)
+		reconcile := r.view.Of(e)
 		switch {
 		case e.Kind == history.Dequeue:
-			r.attempts[r.view.Of(e)] = &attempt{began: e.Index}
-			r.dequeued(e)
+			r.began[reconcile] = e.Index
 		case e.Kind == history.Deliver && e.Ref.Kind == "RepoSync" && received(e, `"deletionTimestamp"`):
 			if s := r.sync(e.Ref); s != nil && s.knew[e.Process] == 0 {
 				s.knew[e.Process] = e.Index
 			}
-		case e.Kind == history.Request && e.Verb == "create" && e.Code == 403 && received(e, "NamespaceTerminating"):
-			r.refused(e)
-		case e.Kind == history.Request && lateFor(e) && ours(e.Process):
-			r.tooLate(e)
-		case e.Kind == history.Request && e.Code == 422 && e.Ref.Kind == "RepoSync" && received(e, "no new finalizers"):
-			r.breaks(onceOff, "%s wrote RepoSync %s/%s in a way that was refused: %s", e.Actor(), e.Ref.Namespace,
-				e.Ref.Name, e.Received)
+		case refused(e) && reconcile != nil:
+			r.refused(e, reconcile)
+		case tooLate(e) && ours(e.Process) && reconcile != nil:
+			r.tooLate(e, reconcile)
+		case readded(e):
+			r.breaks(onceOff, "%s wrote %s in a way that was refused: %s", e.Actor(), e.Ref, e.Received)
 		}
 		for _, o := range r.objects.Changed() {
 			r.changed(e, o)
@@ -158,6 +150,33 @@ func (r *Record) read(h *history.History) {
 }
 
 func received(e *history.Event, text string) bool { return strings.Contains(string(e.Received), text) }
+
+// refused says that an object may not be created because its namespace goes.
+func refused(e *history.Event) bool {
+	return e.Kind == history.Request && e.Verb == "create" && e.Code == 403 && received(e, "NamespaceTerminating")
+}
+
+// refusals are what was refused to a reconcile.
+func refusals(by *view.Reconcile) (out []history.Ref) {
+	for _, c := range by.Calls {
+		if refused(&c.Request) {
+			out = append(out, c.Request.Ref)
+		}
+	}
+	return out
+}
+
+// readded says that a finalizer may not be put back on a RepoSync that is being deleted.
+func readded(e *history.Event) bool {
+	return e.Kind == history.Request && e.Code == 422 && e.Ref.Kind == "RepoSync" && received(e, "no new finalizers")
+}
+
+// tooLate says that a write to a RepoSync, beside its status, came after another one: the version
+// of an update was old, or the test of a patch failed.
+func tooLate(e *history.Event) bool {
+	late := e.Code == 409 || e.Code == 422 && e.Verb == "patch" && !readded(e)
+	return e.Kind == history.Request && e.Ref.Kind == "RepoSync" && e.Sub == "" && late
+}
 
 func (r *Record) disturbs(e *history.Event) {
 	switch e.Kind {
@@ -182,14 +201,6 @@ func (r *Record) late(h *history.History, since history.Time, bound time.Duratio
 	return h.Now() > max(since, r.disturbed)+bound
 }
 
-// attempt returns what is remembered of the reconcile of an event.
-func (r *Record) attempt(e *history.Event) *attempt {
-	if p := r.attempts[r.view.Of(e)]; p != nil {
-		return p
-	}
-	return &attempt{}
-}
-
 // sync is the record of the RepoSync or RootSync that has the name now, or had it last.
 func (r *Record) sync(ref history.Ref) *syncRecord {
 	for _, s := range slices.Backward(r.syncs) {
@@ -207,10 +218,6 @@ func (r *Record) changed(e *history.Event, o *view.Object[object]) {
 		was = &previous.Value
 	}
 	switch o.Ref.Kind {
-	case "Namespace":
-		if now.deleting() && !was.deleting() {
-			r.ending[o.Ref.Name] = e.Index
-		}
 	case "RepoSync", "RootSync":
 		r.finalizers(o, was, now)
 	case "RoleBinding", "ClusterRoleBinding":
@@ -218,21 +225,12 @@ func (r *Record) changed(e *history.Event, o *view.Object[object]) {
 			r.rights(o.Ref)
 		}
 	case "ResourceGroup":
-		r.inventory(o)
+		if s := r.sync(o.Ref); s != nil && !o.Exists() && s.foreground() && s.Exists() && len(r.present(s)) > 0 {
+			r.breaks(inventoried, "the inventory of %s is gone, and %v exist", s, r.present(s))
+		}
 	}
 	if (now.deleting() || !o.Exists()) && !was.deleting() {
 		r.order(e, o.Ref)
-	}
-}
-
-// inventory judges that an inventory is there while it is needed.
-func (r *Record) inventory(o *view.Object[object]) {
-	s := r.sync(o.Ref)
-	if s == nil || o.Exists() || !s.foreground() || !s.Exists() {
-		return
-	}
-	if left := r.present(s); len(left) > 0 {
-		r.breaks(inventoried, "the inventory of %s is gone, and %v exist", s, left)
 	}
 }
 
@@ -244,11 +242,12 @@ func (r *Record) finalizers(o *view.Object[object], was, now *object) {
 		s = &syncRecord{Object: o, NamespacedName: name, knew: map[string]int{}}
 		r.syncs = append(r.syncs, s)
 	}
-	has := func(o *object) bool { return slices.Contains(o.Metadata.Finalizers, v1beta1.ReconcilerFinalizer) }
-	if !has(was) || o.Exists() && has(now) || !was.deleting() && !now.deleting() {
+	if !was.finalized() || o.Exists() && now.finalized() || !was.deleting() && !now.deleting() {
 		return
 	}
-	s.removals++
+	if s.removals++; s.removals > 1 {
+		r.breaks(onceOff, "the reconciler's finalizer was taken off %s %d times", s, s.removals)
+	}
 	home := r.live(namespaceRef(s.Namespace))
 	if left := r.present(s); s.foreground() && len(left) > 0 && (home == nil || !home.deleting()) {
 		r.breaks(honoured,
@@ -301,18 +300,22 @@ func ours(process string) bool {
 		strings.HasPrefix(process, "ns-reconciler-")
 }
 
-// rights is told of a change of the binding: no reconciler that is there may lose its rights by it.
+// rights is told of a change of the binding: no reconciler that is there may lose its rights by it,
+// nor may that of a RepoSync that nobody deletes.
 func (r *Record) rights(binding history.Ref) {
 	for _, s := range r.syncs {
 		if !s.Exists() {
 			continue
 		}
 		has, name := r.hasRights(s), reposync.ReconcilerName(s.NamespacedName)
+		if s.granted && !has && deleted(s.Object) == nil {
+			r.breaks(siblings, "the reconciler of %s has lost its rights", s)
+		}
 		deployment := history.Ref{Group: "apps", Kind: "Deployment", Namespace: reposync.Namespace, Name: name}
 		if s.granted && !has && r.live(deployment) != nil {
 			r.breaks(outlive, "Deployment %s lost its rights when %s changed", name, binding)
 		}
-		s.granted, s.had = has, s.had || has
+		s.granted = has
 	}
 }
 
@@ -330,46 +333,43 @@ func (r *Record) hasRights(s *syncRecord) bool {
 }
 
 // refused is told of a creation in a terminating namespace.
-func (r *Record) refused(e *history.Event) {
-	p := r.attempt(e)
-	r.counts(e)
+func (r *Record) refused(e *history.Event, by *view.Reconcile) {
+	r.counts(e, by)
 	if e.Process == Manager && e.Ref.Kind == "RoleBinding" {
 		r.breaks(revived, "%s wanted to make %s anew in namespace %s", e.Actor(), reposync.BindingName, e.Ref.Namespace)
 	}
 	for _, s := range r.syncs {
-		_, deleted := s.deleted()
-		if s.Namespace == e.Ref.Namespace && deleted && s.knew[e.Process] != 0 && s.knew[e.Process] < p.began {
+		knew := s.knew[e.Process]
+		if s.Namespace == e.Ref.Namespace && deleted(s.Object) != nil && knew != 0 && knew < r.began[by] {
 			r.breaks(noFight, "%s knew that %s is being deleted, and wanted to create %s", e.Actor(), s, e.Ref)
 		}
 	}
-	if e.Process == reposync.ReconcilerName(root) && r.ending[e.Ref.Namespace] < p.began {
+	home := r.objects.Named(namespaceRef(e.Ref.Namespace))
+	if e.Process == reposync.ReconcilerName(root) && deleted(home).Event < r.began[by] {
 		r.breaks(vain, "%s wanted to create %s in a namespace that had begun to end when it looked", e.Actor(), e.Ref)
 	}
-	if slices.Contains(p.refused, e.Ref) {
+	before := refusals(by)
+	if slices.Contains(before[:len(before)-1], e.Ref) {
 		r.breaks(noFight, "%s wanted to create %s twice in one go", e.Actor(), e.Ref)
 	}
-	p.refused = append(p.refused, e.Ref)
-}
-
-// lateFor says that a write came too late for a RepoSync, beside its status: the version of an
-// update was old, or the test of a patch failed.
-func lateFor(e *history.Event) bool {
-	patch := e.Code == 422 && e.Verb == "patch" && !received(e, "no new finalizers")
-	return e.Ref.Kind == "RepoSync" && e.Sub == "" && (e.Code == 409 || patch)
 }
 
 // tries are how many a writer of the finalizers needs at most.
 const tries = 3
 
 // tooLate is told of a write to a RepoSync that somebody else has written since it was read.
-func (r *Record) tooLate(e *history.Event) {
-	s, p := r.sync(e.Ref), r.attempt(e)
-	if s == nil {
+func (r *Record) tooLate(e *history.Event, by *view.Reconcile) {
+	s, late := r.sync(e.Ref), 0
+	if s == nil || deleted(s.Object) == nil {
 		return
 	}
-	if _, deleted := s.deleted(); deleted {
-		if p.tooLate++; p.tooLate >= tries {
-			r.breaks(converges, "%s came too late for %s %d times in one go", e.Actor(), s, p.tooLate)
+	since := deleted(s.Object).Event
+	for _, c := range by.Calls {
+		if c.Request.Index > since && tooLate(&c.Request) {
+			late++
 		}
+	}
+	if late >= tries {
+		r.breaks(converges, "%s came too late for %s %d times in one go", e.Actor(), s, late)
 	}
 }

@@ -38,8 +38,8 @@ const replacedAfter = 40 * time.Second
 func (s *World) idle() {
 	s.Always(replacedIdle, func(h *history.History) error {
 		s.read(h)
-		since, deleted := s.syncs[0].deleted()
-		for i := len(h.Events) - 1; i >= 0 && deleted && h.Events[i].At > since+replacedAfter; i-- {
+		since := deleted(s.syncs[0].Object)
+		for i := len(h.Events) - 1; i >= 0 && since != nil && h.Events[i].At > since.At+replacedAfter; i-- {
 			if e := &h.Events[i]; e.Process == reposync.ReconcilerName(shop) && len(e.Changes) > 0 {
 				return fmt.Errorf("%s changed %s, although the manager does its work", e.Actor(), e.Ref)
 			}
