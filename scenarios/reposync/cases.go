@@ -24,7 +24,7 @@ var (
 	plain     = of(Setting{}, deletesNamespace)
 	chained   = of(Setting{Chain: 2}, deletesNamespace)
 	kept      = of(busy, heldFor(3*time.Minute, deletesNamespace))
-	keptOn    = of(Setting{Chain: 1, Held: true, Forever: true}, heldOn(deletesNamespace))
+	keptOn    = of(Setting{Chain: 1, Held: true, Forever: true}, heldFor(4*time.Minute, deletesNamespace))
 	rooted    = of(Setting{Root: allForShop}, deletesRoot)
 	strayed   = of(Setting{Stray: true}, deletesNamespace)
 	contested = of(Setting{}, deletesEither)
@@ -34,7 +34,7 @@ var (
 		refusedForLong)
 
 	// everything is what the fixed variant must pass whatever happens.
-	everything = with(of(busy, anything),
+	everything = of(busy, anything,
 		honoured, strongOrder, weakOrder, outlive, noLeaks, onceOff, noFight, inventoried, synced, gone)
 )
 
@@ -42,7 +42,7 @@ var (
 func liveness() cases {
 	return cases{
 		{Name: "namespace finishes", Workload: plain, Property: finishes, Fail: only("V0 V4 V7")},
-		{Name: "namespace finishes, its news trail", Workload: afterAnother(deletesNamespace), Faults: lateNamespaces,
+		{Name: "namespace finishes, its news trail", Workload: of(Setting{Another: true}, deletesNamespace), Faults: lateNamespaces,
 			Property: finishes, Fail: only("V2 V7"), NotRun: notRun(failsAnyway, "V0 V4")},
 		{Name: "namespace finishes, its news trail, it is the first", Workload: of(Setting{}, deletesNamespace),
 			Faults: lateNamespaces, Property: finishes, Fail: only("V7"), NotRun: notRun(failsAnyway, "V0 V4"),
@@ -161,7 +161,7 @@ func byHand() cases {
 // others are the cases about several RepoSyncs, and everything at once.
 func others() cases {
 	return cases{
-		{Name: "siblings", Workload: with(of(twoSyncs, deletesSync), noLeaks), Faults: lateNews, Property: siblings},
+		{Name: "siblings", Workload: of(twoSyncs, deletesSync, noLeaks), Faults: lateNews, Property: siblings},
 		{Name: "a namesake", Workload: of(Setting{}, again), Faults: lateNews, Property: synced,
 			NotRun: notRun("its namespace does not go, so that there can be no namesake", "V0 V4")},
 		{Name: "every fault", Workload: everything, Faults: EveryFault, Property: truth,

@@ -1,6 +1,4 @@
-// This file holds the cluster's own controllers, as far as the models do not have them: what
-// stands between a Deployment and the process that it runs, and a namespace controller that takes
-// its time.
+// This file holds what stands between a Deployment and the process that it runs.
 
 package reposync
 
@@ -28,29 +26,31 @@ type pod struct {
 	up, down      chan struct{} // closed while it runs, and while it does not
 }
 
-func newPods(lingers time.Duration) *pods { return &pods{lingers: lingers, all: map[string]*pod{}} }
+// newPods has the manager and the webhook deployed.
+func newPods(lingers time.Duration) *pods {
+	p := &pods{lingers: lingers, all: map[string]*pod{}}
+	p.set(Manager, deployed(true))
+	p.set(Webhook, deployed(true))
+	return p
+}
 
-// Name implements actor.Actor.
-func (*pods) Name() string { return "reconciler-pods" }
-
-// Begin implements actor.Actor.
+func (*pods) Name() string            { return "reconciler-pods" }
 func (p *pods) Begin(c actor.Cluster) { p.cluster = c }
 
-// Observe implements actor.Actor.
 func (p *pods) Observe(c apiserver.Change) {
 	if c.Resource == "deployments" && c.Namespace == reposync.Namespace && c.Type != "MODIFIED" {
-		deployed, after := c.Type == "ADDED", time.Duration(0)
-		if !deployed {
+		there, after := c.Type == "ADDED", time.Duration(0)
+		if !there {
 			after = p.lingers
 		}
-		p.cluster.After(after, "pod "+c.Name, func() { p.set(c.Name, func(pod *pod) { pod.deployed = deployed }) })
+		p.cluster.After(after, "pod "+c.Name, func() { p.set(c.Name, deployed(there)) })
 	}
 }
 
+func deployed(is bool) func(*pod) { return func(p *pod) { p.deployed = is } }
+
 // power turns the node of a process off and on.
-func (p *pods) power(name string, on bool) {
-	p.set(name, func(pod *pod) { pod.off = !on })
-}
+func (p *pods) power(name string, on bool) { p.set(name, func(p *pod) { p.off = !on }) }
 
 // set changes a pod, and starts or ends its process by that.
 func (p *pods) set(name string, change func(*pod)) {

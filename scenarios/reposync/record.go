@@ -255,16 +255,6 @@ func (r *Record) finalizers(o *view.Object[object], was, now *object) {
 	}
 }
 
-func namespaceRef(name string) history.Ref { return history.Ref{Kind: "Namespace", Name: name} }
-
-func syncRef(sync types.NamespacedName) history.Ref {
-	kind := "RepoSync"
-	if sync == root {
-		kind = "RootSync"
-	}
-	return history.Ref{Group: "configsync.gke.io", Kind: kind, Namespace: sync.Namespace, Name: sync.Name}
-}
-
 // present are the managed objects of a RepoSync that exist.
 func (r *Record) present(s *syncRecord) (out []string) {
 	for _, ref := range managed(s.NamespacedName) {

@@ -1,4 +1,4 @@
-// This file holds what repositories declare, and what of that depends on what.
+// This file holds what users and repositories declare, and what of that depends on what.
 
 package reposync
 
@@ -10,6 +10,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -17,17 +18,47 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 )
+
+// declaration is what a RootSync declares.
+type declaration string
+
+const (
+	// allForShop is what a user would create: shop/repo-sync, its namespace and what it needs, with
+	// the rights to what it manages by a RoleBinding in the namespace.
+	allForShop declaration = "all for shop"
+	// oneForEach is a ConfigMap for every namespace of the team.
+	oneForEach declaration = "one for each"
+)
+
+// hold is the finalizer of another controller, team the label by which a RootSync finds the
+// namespaces of the team, and rightsName the RoleBinding of those reconcilers that have one of the
+// user's.
+const (
+	hold       = "example.com/hold"
+	team       = "example.com/team"
+	rightsName = "syncs-repo"
+)
+
+// stray is what a user has made and nobody manages, on which something that is managed depends.
+var stray = history.Ref{Kind: "Secret", Namespace: shop.Namespace, Name: "ledger"}
 
 // kinds are those of managed objects, each of which may depend on the next.
 var kinds = []string{"ConfigMap", "Service", "ServiceAccount"}
+
+func namespaceRef(name string) history.Ref { return history.Ref{Kind: "Namespace", Name: name} }
+
+func syncRef(sync types.NamespacedName) history.Ref {
+	return history.Ref{Group: "configsync.gke.io", Kind: "RepoSync", Namespace: sync.Namespace, Name: sync.Name}
+}
 
 // managed are the objects that a repository declares, dependents first. Of a RootSync they are
 // those of [allForShop].
 func managed(sync types.NamespacedName) (out []history.Ref) {
 	if sync == root {
 		return []history.Ref{syncRef(shop),
-			{Group: rbacv1.GroupName, Kind: "RoleBinding", Namespace: shop.Namespace, Name: "syncs-repo"},
+			{Group: rbacv1.GroupName, Kind: "RoleBinding", Namespace: shop.Namespace, Name: rightsName},
 			{Kind: "Secret", Namespace: shop.Namespace, Name: "git-creds"}, namespaceRef(shop.Namespace)}
 	}
 	for i, name := range []string{"settings", "database", "runner"} {
@@ -39,70 +70,120 @@ func managed(sync types.NamespacedName) (out []history.Ref) {
 	return out
 }
 
+// dependency is what a managed object says that it depends on; empty for most.
+func (s Setting) dependency(sync types.NamespacedName, of int) (on history.Ref) {
+	switch {
+	case of < s.Chain:
+		return managed(sync)[of+1]
+	case of == 0 && s.Stray:
+		return stray
+	}
+	return on
+}
+
+// dependents are the managed objects that say that they depend on an object.
+func (s Setting) dependents(on history.Ref) (out []history.Ref) {
+	for _, sync := range s.Syncs {
+		for i, ref := range managed(sync) {
+			if s.dependency(sync, i) == on {
+				out = append(out, ref)
+			}
+		}
+	}
+	return out
+}
+
+// needed is a RepoSync and all that it needs.
+func (s Setting) needed(sync types.NamespacedName) []client.Object {
+	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: sync.Namespace, Name: name} }
+	home := worlds.Namespace(sync.Namespace)
+	if s.Root == oneForEach {
+		home.Labels = map[string]string{team: "shop"}
+	}
+	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"}
+	name := reposync.ReconcilerName(sync)
+	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: reposync.Namespace, Name: name}}
+	cluster := metav1.ObjectMeta{Name: name}
+	var rights client.Object = &rbacv1.ClusterRoleBinding{ObjectMeta: cluster, RoleRef: role, Subjects: subjects}
+	if s.Inside || s.Root == allForShop {
+		rights = &rbacv1.RoleBinding{ObjectMeta: meta(rightsName), RoleRef: role, Subjects: subjects}
+	}
+	secret := &corev1.Secret{ObjectMeta: meta("git-creds"), StringData: map[string]string{"token": "t"}}
+	needed := []client.Object{home, secret, rights}
+	if s.Stray {
+		needed = append(needed, &corev1.Secret{ObjectMeta: meta(stray.Name)})
+	}
+	return append(needed, s.repoSync(sync))
+}
+
+// repoSync is a RepoSync, or the RootSync, as a user's file has it.
+func (s Setting) repoSync(sync types.NamespacedName) *unstructured.Unstructured {
+	meta := metav1.ObjectMeta{Namespace: sync.Namespace, Name: sync.Name, Annotations: map[string]string{}}
+	spec := v1beta1.SyncSpec{SourceFormat: "unstructured", SourceType: "git", Git: &v1beta1.Git{
+		Repo: "https://git.example/" + sync.Namespace, Auth: "token", SecretRef: v1beta1.SecretRef{Name: "git-creds"},
+	}}
+	if !s.Orphans {
+		meta.Annotations[v1beta1.DeletionPropagationPolicy] = v1beta1.Foreground
+	}
+	if sync == root {
+		return file(&v1beta1.RootSync{ObjectMeta: meta, Spec: spec})
+	}
+	if s.Inside {
+		rights := history.Ref{Kind: "RoleBinding", Namespace: sync.Namespace, Name: rightsName}
+		meta.Annotations[reposync.DependsOn] = rbacv1.GroupName + needs(rights)
+	}
+	return file(&v1beta1.RepoSync{ObjectMeta: meta, Spec: spec})
+}
+
+// file is an object as a file has it, in which nobody has written a status.
+func file(o client.Object) *unstructured.Unstructured {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+	must(err, "converting %T", o)
+	kind, err := apiutil.GVKForObject(o, scheme)
+	must(err, "the kind of %T", o)
+	delete(fields, "status")
+	f := &unstructured.Unstructured{Object: fields}
+	f.SetGroupVersionKind(kind)
+	return f
+}
+
 // source is what repositories declare: that of a RepoSync a ConfigMap, a Service and a
 // ServiceAccount.
 func (s *World) source(_ context.Context, of v1beta1.Sync) (out []*unstructured.Unstructured, err error) {
 	sync := client.ObjectKeyFromObject(of)
 	switch {
 	case sync == root && s.setting.Root == oneForEach:
-		each := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "team",
-			Annotations: map[string]string{reposync.NamespaceSelector: team + "=shop"}}}
-		return []*unstructured.Unstructured{file(each, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}, nil
+		selects := map[string]string{reposync.NamespaceSelector: team + "=shop"}
+		each := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "team", Annotations: selects}}
+		return []*unstructured.Unstructured{file(each)}, nil
 	case sync == root:
 		for _, o := range s.setting.needed(shop) {
-			kind, err := apiutil.GVKForObject(o, scheme)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, file(o, kind))
+			out = append(out, file(o))
 		}
 		return out, nil
 	}
-	refs := managed(sync)
-	for i := len(refs) - 1; i >= 0; i-- {
-		o := bare("v1", refs[i].Kind, refs[i].Namespace, refs[i].Name)
-		if refs[i].Kind == "Service" {
+	for i, ref := range slices.Backward(managed(sync)) {
+		o := bare("v1", ref.Kind, ref.Namespace, ref.Name)
+		if ref.Kind == "Service" {
 			o.Object["spec"] = map[string]any{"ports": []any{map[string]any{"port": int64(5432)}}}
 		}
-		if i < s.setting.Chain {
-			o.SetAnnotations(map[string]string{reposync.DependsOn: needs(refs[i+1])})
-		}
-		if s.setting.Stray && i == 0 {
-			o.SetAnnotations(map[string]string{reposync.DependsOn: needs(stray)})
-		}
-		if s.setting.Circular && i == len(refs)-1 {
-			o.SetAnnotations(map[string]string{reposync.DependsOn: needs(refs[0])})
+		if on := s.setting.dependency(sync, i); on.Name != "" {
+			o.SetAnnotations(map[string]string{reposync.DependsOn: needs(on)})
 		}
 		if s.setting.Held && i == 0 && sync == shop {
 			o.SetFinalizers([]string{hold})
 		}
 		out = append(out, o)
 	}
-	if s.setting.Unserved {
-		out = append(out, bare("example.com/v1", "Unserved", sync.Namespace, "nowhere"))
+	if s.setting.Declare != nil {
+		out = s.setting.Declare(out)
 	}
 	return out, nil
 }
 
-// stray is what a user has made and nobody manages, on which something that is managed depends.
-var stray = history.Ref{Kind: "Secret", Namespace: shop.Namespace, Name: "ledger"}
-
-// dependents are the managed objects that say that they depend on an object.
-func (s Setting) dependents(on history.Ref) (out []history.Ref) {
-	if s.Stray && on == stray {
-		out = append(out, managed(shop)[0])
-	}
-	for _, sync := range s.Syncs {
-		if i := slices.Index(managed(sync), on); i > 0 && i <= s.Chain {
-			out = append(out, managed(sync)[i-1])
-		}
-	}
-	return out
-}
-
 // bare is an object with nothing in it.
 func bare(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
-	o := &unstructured.Unstructured{Object: map[string]any{}}
+	o := &unstructured.Unstructured{}
 	o.SetAPIVersion(apiVersion)
 	o.SetKind(kind)
 	o.SetNamespace(namespace)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wavetank/wavetank/controllers/reposync"
@@ -122,7 +123,7 @@ func TestOrdersOfWhatIsManaged(t *testing.T) {
 func TestABindingIsNotMadeAnewInATerminatingNamespace(t *testing.T) {
 	refused, said := false, false
 	scenario := of(Setting{Order: kindsInside[:2], Pace: 5 * time.Second}, func(s *World) {
-		s.DeleteNamespace(shop.Namespace)
+		deletesNamespace(s)
 		s.Sleep(12 * time.Second)
 		for _, e := range s.History().Events {
 			terminating := strings.Contains(string(e.Received), "NamespaceTerminating")
@@ -167,15 +168,16 @@ func TestEveryOrder(t *testing.T) {
 //
 //make:campaigns
 func TestFixedVariantWhateverUsersDo(t *testing.T) {
-	unserved, circular := Setting{Unserved: true}, Setting{Circular: true}
-	circularChain := Setting{Circular: true, Chain: 2}
+	unserved := Setting{Declare: func(all []*unstructured.Unstructured) []*unstructured.Unstructured {
+		return append(all, bare("example.com/v1", "Unserved", shop.Namespace, "nowhere"))
+	}}
 	for name, w := range map[string]workload{
 		"something is declared that nobody serves, the RepoSync goes":  of(unserved, deletesSync),
 		"something is declared that nobody serves, the namespace goes": of(unserved, deletesNamespace),
-		"the RepoSync depends on what it manages":                      of(circular, deletesSync),
-		"the RepoSync depends on it, and the namespace goes":           of(circular, deletesNamespace),
-		"all depend on each other, the RepoSync goes":                  of(circularChain, deletesSync),
-		"all depend on each other, the namespace goes":                 of(circularChain, deletesNamespace),
+		"the RepoSync depends on what it manages":                      of(circular(0), circle(deletesSync)),
+		"the RepoSync depends on it, and the namespace goes":           of(circular(0), circle(deletesNamespace)),
+		"all depend on each other, the RepoSync goes":                  of(circular(2), circle(deletesSync)),
+		"all depend on each other, the namespace goes":                 of(circular(2), circle(deletesNamespace)),
 		"the finalizers are taken off":                                 of(Setting{}, strippedFirst),
 		"an inventory names what is in another namespace": of(Setting{}, func(s *World) {
 			s.Eventually("what is not the tenant's is still there", func(*history.History) error {

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -51,16 +52,33 @@ func (s *World) idle() {
 // replaced has another controller hold what the reconciler deletes, until the manager has taken
 // over.
 func replaced(s *World) {
-	s.DeleteSync(shop)
+	deletesSync(s)
 	s.Sleep(replacedAfter + time.Second)
-	s.Unhold()
+	s.unhold()
+}
+
+// circular has the last managed object, which is declared first, depend on the first one.
+func circular(chain int) Setting {
+	return Setting{Chain: chain, Declare: func(all []*unstructured.Unstructured) []*unstructured.Unstructured {
+		all[0].SetAnnotations(map[string]string{reposync.DependsOn: needs(managed(shop)[0])})
+		return all
+	}}
+}
+
+// circle has the RepoSync say that it depends on that, too.
+func circle(happen func(*World)) func(*World) {
+	return func(s *World) {
+		s.patch(s.setting.repoSync(shop), fmt.Sprintf(`{"annotations":{%q:%q}}`, reposync.DependsOn,
+			needs(managed(shop)[0])))
+		happen(s)
+	}
 }
 
 // strippedFirst is that, and then the namespace is deleted.
 func strippedFirst(s *World) {
 	stripped(s)
 	s.Sleep(sim.Draw(s.World, "until the namespace is deleted, too", delays))
-	s.DeleteNamespace(shop.Namespace)
+	deletesNamespace(s)
 }
 
 // settings are what the manager tells a reconciler of its repository.
@@ -112,6 +130,6 @@ func coveted(s *World) {
 		if err := s.Client().Patch(s.Context(), inv, client.RawPatch(types.JSONPatchType, []byte(patch))); err != nil {
 			panic(fmt.Sprintf("writing into the inventory: %v", err))
 		}
-		s.DeleteSync(shop)
+		deletesSync(s)
 	})(s)
 }
