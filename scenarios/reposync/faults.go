@@ -9,10 +9,10 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// EveryFault is what the harness knows to do to the operator's programs in their cluster, but for
+// everyFault is what the harness knows to do to the operator's programs in their cluster, but for
 // freezing one: a write that was on its way when the reconciler's node was given up may still
 // arrive then, and no variant has a fence against that.
-func EveryFault() []fault.Fault {
+func everyFault() []fault.Fault {
 	reconciler := reposync.ReconcilerName(shop)
 	faults := []fault.Fault{
 		fault.StaleCache(30 * time.Second), fault.RacingRequeue(),
