@@ -6,6 +6,8 @@ import (
 	"maps"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wavetank/wavetank/controllers/reposync"
@@ -150,13 +152,13 @@ var cases = []Case{
 		note("V1", atOnce)),
 	check("inventory to the end", inventoried, kept, slowly, except("V3 V6g V10")),
 	// What people do by hand to what the operator made, and to what it is to do.
-	check("namespace finishes, Deployment deleted by hand", finishes, of(busy, bereaved(deployment, deletesNamespace)),
+	check("namespace finishes, Deployment deleted by hand", finishes, of(busy, bereaved(&appsv1.Deployment{}, deletesNamespace)),
 		nil, except("V1 V2 V2w V10"), notRun("V1 V2 V2w", regardless)),
 	check("namespace finishes, ServiceAccount deleted by hand", finishes,
-		of(busy, bereaved(identity, deletesNamespace)), nil, except("V1 V2 V2w V10"), notRun("V1 V2 V2w", regardless)),
-	check("RepoSync goes, Deployment deleted by hand", goes, of(busy, bereaved(deployment, deletesSync)), nil,
+		of(busy, bereaved(&corev1.ServiceAccount{}, deletesNamespace)), nil, except("V1 V2 V2w V10"), notRun("V1 V2 V2w", regardless)),
+	check("RepoSync goes, Deployment deleted by hand", goes, of(busy, bereaved(&appsv1.Deployment{}, deletesSync)), nil,
 		except("V1 V10"), notRun("V1", regardless)),
-	check("RepoSync goes, ServiceAccount deleted by hand", goes, of(busy, bereaved(identity, deletesSync)), nil,
+	check("RepoSync goes, ServiceAccount deleted by hand", goes, of(busy, bereaved(&corev1.ServiceAccount{}, deletesSync)), nil,
 		except("V1 V10"), notRun("V1", regardless)),
 	check("no leaks, finalizers taken off", noLeaks, of(Setting{Late: true}, stripped), failingManager, except("V10")),
 	check("what is to stay stays", spared, of(Setting{}, orphaned), lateNews, nil,

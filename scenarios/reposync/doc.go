@@ -2,11 +2,9 @@
 // a RepoSync, of what it manages and of its namespace when the namespace is deleted, with each
 // variant of the operator in controllers/reposync.
 //
-// [Begin] makes the world: the kinds, the reconciler-manager, one reconciler process for each
-// RepoSync, with the rights of its own ServiceAccount, which is there while its Deployment is, and
-// the webhook of the variants that have one. [Record] reads the run's history and judges it. What
-// happens is in workloads.go, and [Cases] has it happen to every variant. README.md shows the
-// results.
+// [Begin] makes the world, in which each reconciler has the rights of its own ServiceAccount and is
+// there while its Deployment is. What happens is in workloads.go. [Record] reads the run's history
+// and judges it, and [Table] has it all for every variant. README.md shows the results.
 //
 // # RootSyncs
 //

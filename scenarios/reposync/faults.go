@@ -33,11 +33,9 @@ func everyFault() []fault.Fault {
 
 // conflicts write the RepoSync just before the operator does.
 func conflicts() []fault.Fault {
-	return []fault.Fault{
-		fault.StaleCache(10 * time.Second),
-		fault.Conflict(fault.In(Manager), fault.OfKind("RepoSync")),
-		fault.Conflict(fault.In(reposync.ReconcilerName(shop)), fault.OfKind("RepoSync")),
-	}
+	syncs := fault.OfKind("RepoSync")
+	return []fault.Fault{fault.StaleCache(10 * time.Second), fault.Conflict(fault.In(Manager), syncs),
+		fault.Conflict(fault.In(reposync.ReconcilerName(shop)), syncs)}
 }
 
 // failingManager has the manager's work end anywhere.

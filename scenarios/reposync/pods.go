@@ -23,8 +23,10 @@ type pods struct {
 
 type pod struct {
 	deployed, off bool
-	up, down      chan struct{} // closed while it runs, and while it does not
+	turns         chan struct{} // closed when its process starts or ends
 }
+
+func (p *pod) runs() bool { return p.deployed && !p.off }
 
 // newPods has the manager and the webhook deployed.
 func newPods(lingers time.Duration) *pods {
@@ -39,9 +41,9 @@ func (p *pods) Begin(c actor.Cluster) { p.cluster = c }
 
 func (p *pods) Observe(c apiserver.Change) {
 	if c.Resource == "deployments" && c.Namespace == reposync.Namespace && c.Type != "MODIFIED" {
-		there, after := c.Type == "ADDED", time.Duration(0)
-		if !there {
-			after = p.lingers
+		there, after := c.Type == "ADDED", p.lingers
+		if there {
+			after = 0
 		}
 		p.cluster.After(after, "pod "+c.Name, func() { p.set(c.Name, deployed(there)) })
 	}
@@ -56,46 +58,41 @@ func (p *pods) power(name string, on bool) { p.set(name, func(p *pod) { p.off = 
 func (p *pods) set(name string, change func(*pod)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	pod := p.of(name)
-	was := pod.deployed && !pod.off
+	if p.all[name] == nil {
+		p.all[name] = &pod{turns: make(chan struct{})}
+	}
+	pod := p.all[name]
+	was := pod.runs()
 	change(pod)
-	switch is := pod.deployed && !pod.off; {
-	case is && !was:
-		pod.down = make(chan struct{})
-		close(pod.up)
-	case was && !is:
-		pod.up = make(chan struct{})
-		close(pod.down)
+	if pod.runs() != was {
+		close(pod.turns)
+		pod.turns = make(chan struct{})
 	}
 }
 
-func (p *pods) of(name string) *pod {
-	if p.all[name] == nil {
-		p.all[name] = &pod{up: make(chan struct{})}
-	}
-	return p.all[name]
+// state says whether a process runs, and returns what is closed when that is over.
+func (p *pods) state(name string) (runs bool, turns <-chan struct{}) {
+	p.set(name, func(p *pod) { runs, turns = p.runs(), p.turns })
+	return runs, turns
 }
 
 // run waits for the pod, and runs the program until the pod goes: then it ends at once, as by
 // SIGKILL. Its next incarnation waits.
 func (p *pods) run(ctx context.Context, name string, program func(context.Context) error) error {
-	p.mu.Lock()
-	up := p.of(name).up
-	p.mu.Unlock()
-	select {
-	case <-up:
-	case <-ctx.Done():
-		return nil
+	runs, turns := p.state(name)
+	for ; !runs; runs, turns = p.state(name) {
+		select {
+		case <-turns:
+		case <-ctx.Done():
+			return nil
+		}
 	}
-	p.mu.Lock()
-	down := p.of(name).down
-	p.mu.Unlock()
 	ended := make(chan error, 1)
 	new(sync.WaitGroup).Go(func() { ended <- program(ctx) })
 	select {
 	case err := <-ended:
 		return err
-	case <-down:
+	case <-turns:
 		return nil
 	}
 }

@@ -94,29 +94,22 @@ func (r *Record) finishes(h *history.History) error {
 	return nil
 }
 
-// those are the RepoSyncs and RootSyncs that something is true of.
-func (r *Record) those(are func(*syncRecord) bool) (out []*syncRecord) {
-	for _, s := range r.syncs {
-		if are(s) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// going exist, and their deletion was asked for.
+// going are the RepoSyncs and RootSyncs that exist and whose deletion was asked for, kept those that
+// exist and that nobody deletes, and left those that have gone, unless there is another of the name.
 func (r *Record) going() []*syncRecord {
 	return r.those(func(s *syncRecord) bool { return s.Exists() && deleted(s.Object) != nil })
 }
 
-// kept exist, and nobody deletes them.
 func (r *Record) kept() []*syncRecord {
 	return r.those(func(s *syncRecord) bool { return s.Exists() && deleted(s.Object) == nil })
 }
 
-// left have gone, and there is no other of the name.
 func (r *Record) left() []*syncRecord {
 	return r.those(func(s *syncRecord) bool { return !s.Exists() && r.live(s.Ref) == nil })
+}
+
+func (r *Record) those(are func(*syncRecord) bool) []*syncRecord {
+	return slices.DeleteFunc(slices.Clone(r.syncs), func(s *syncRecord) bool { return !are(s) })
 }
 
 // goes (S3-L2): a RepoSync that is being deleted is gone a minute after the last disturbance.

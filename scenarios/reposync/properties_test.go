@@ -109,6 +109,10 @@ func syncedDiary() *diary {
 	return d
 }
 
+func syncRef(sync types.NamespacedName) history.Ref {
+	return history.Ref{Group: "configsync.gke.io", Kind: "RepoSync", Namespace: sync.Namespace, Name: sync.Name}
+}
+
 var bindingRef = history.Ref{Group: rbacv1.GroupName, Kind: "RoleBinding", Namespace: shop.Namespace,
 	Name: reposync.BindingName}
 
@@ -294,7 +298,7 @@ func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 			judge := func(happens func(*diary)) error {
 				r := NewRecord(Setting{Syncs: []types.NamespacedName{shop}, Chain: 1})
 				if c.wanted {
-					r.wants(shop.Namespace, 1)
+					r.wanted[shop.Namespace] = 1
 				}
 				d := syncedDiary()
 				happens(d)

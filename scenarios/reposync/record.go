@@ -103,12 +103,6 @@ func NewRecord(s Setting) *Record {
 		wanted: map[string]history.Time{}, broken: map[string]error{}, began: map[*view.Reconcile]int{}}
 }
 
-func (r *Record) wants(namespace string, at history.Time) {
-	if _, known := r.wanted[namespace]; !known {
-		r.wanted[namespace] = max(at, 1)
-	}
-}
-
 // breaks remembers what first broke a property.
 func (r *Record) breaks(property string, format string, args ...any) {
 	if r.broken[property] == nil {
@@ -267,8 +261,8 @@ func (r *Record) present(s *syncRecord) (out []string) {
 
 // order is told of an object that somebody deletes.
 func (r *Record) order(e *history.Event, ref history.Ref) {
-	for _, first := range r.setting.dependents(ref) {
-		if r.live(first) == nil {
+	for first, on := range r.setting.dependencies() {
+		if on != ref || r.live(first) == nil {
 			continue
 		}
 		const text = "%s deleted %s while %s, which depends on it, existed"
@@ -310,16 +304,13 @@ func (r *Record) rights(binding history.Ref) {
 }
 
 func (r *Record) hasRights(s *syncRecord) bool {
-	mine := func(subject rbacv1.Subject) bool { return subject.Name == reposync.ReconcilerName(s.NamespacedName) }
-	for _, ref := range []history.Ref{
-		{Group: rbacv1.GroupName, Kind: "RoleBinding", Namespace: s.Namespace, Name: reposync.BindingName},
-		{Group: rbacv1.GroupName, Kind: "ClusterRoleBinding", Name: reposync.BindingName},
-	} {
-		if b := r.live(ref); b != nil && slices.ContainsFunc(b.Subjects, mine) {
-			return true
-		}
+	gives := func(kind, namespace string) bool {
+		b := r.live(history.Ref{Group: rbacv1.GroupName, Kind: kind, Namespace: namespace, Name: reposync.BindingName})
+		return b != nil && slices.ContainsFunc(b.Subjects, func(to rbacv1.Subject) bool {
+			return to.Name == reposync.ReconcilerName(s.NamespacedName)
+		})
 	}
-	return false
+	return gives("RoleBinding", s.Namespace) || gives("ClusterRoleBinding", "")
 }
 
 // refused is told of a creation in a terminating namespace.

@@ -21,15 +21,13 @@ import (
 	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 )
 
-// declaration is what a RootSync declares.
-type declaration string
-
+// What a RootSync may declare.
 const (
 	// allForShop is what a user would create: shop/repo-sync, its namespace and what it needs, with
 	// the rights to what it manages by a RoleBinding in the namespace.
-	allForShop declaration = "all for shop"
+	allForShop = "all for shop"
 	// oneForEach is a ConfigMap for every namespace of the team.
-	oneForEach declaration = "one for each"
+	oneForEach = "one for each"
 )
 
 // hold is the finalizer of another controller, team the label by which a RootSync finds the
@@ -49,15 +47,12 @@ var kinds = []string{"ConfigMap", "Service", "ServiceAccount"}
 
 func namespaceRef(name string) history.Ref { return history.Ref{Kind: "Namespace", Name: name} }
 
-func syncRef(sync types.NamespacedName) history.Ref {
-	return history.Ref{Group: "configsync.gke.io", Kind: "RepoSync", Namespace: sync.Namespace, Name: sync.Name}
-}
-
 // managed are the objects that a repository declares, dependents first. Of a RootSync they are
 // those of [allForShop].
 func managed(sync types.NamespacedName) (out []history.Ref) {
 	if sync == root {
-		return []history.Ref{syncRef(shop),
+		return []history.Ref{
+			{Group: "configsync.gke.io", Kind: "RepoSync", Namespace: shop.Namespace, Name: shop.Name},
 			{Group: rbacv1.GroupName, Kind: "RoleBinding", Namespace: shop.Namespace, Name: rightsName},
 			{Kind: "Secret", Namespace: shop.Namespace, Name: "git-creds"}, namespaceRef(shop.Namespace)}
 	}
@@ -70,27 +65,19 @@ func managed(sync types.NamespacedName) (out []history.Ref) {
 	return out
 }
 
-// dependency is what a managed object says that it depends on; empty for most.
-func (s Setting) dependency(sync types.NamespacedName, of int) (on history.Ref) {
-	switch {
-	case of < s.Chain:
-		return managed(sync)[of+1]
-	case of == 0 && s.Stray:
-		return stray
-	}
-	return on
-}
-
-// dependents are the managed objects that say that they depend on an object.
-func (s Setting) dependents(on history.Ref) (out []history.Ref) {
+// dependencies are what managed objects say that they depend on.
+func (s Setting) dependencies() map[history.Ref]history.Ref {
+	on := map[history.Ref]history.Ref{}
 	for _, sync := range s.Syncs {
-		for i, ref := range managed(sync) {
-			if s.dependency(sync, i) == on {
-				out = append(out, ref)
-			}
+		all := managed(sync)
+		for i := range s.Chain {
+			on[all[i]] = all[i+1]
+		}
+		if s.Stray {
+			on[all[0]] = stray
 		}
 	}
-	return out
+	return on
 }
 
 // needed is a RepoSync and all that it needs.
@@ -155,7 +142,7 @@ func (s *World) source(_ context.Context, of v1beta1.Sync) (out []*unstructured.
 	case sync == root && s.setting.Root == oneForEach:
 		selects := map[string]string{reposync.NamespaceSelector: team + "=shop"}
 		each := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "team", Annotations: selects}}
-		return []*unstructured.Unstructured{file(each)}, nil
+		return append(out, file(each)), nil
 	case sync == root:
 		for _, o := range s.setting.needed(shop) {
 			out = append(out, file(o))
@@ -167,7 +154,7 @@ func (s *World) source(_ context.Context, of v1beta1.Sync) (out []*unstructured.
 		if ref.Kind == "Service" {
 			o.Object["spec"] = map[string]any{"ports": []any{map[string]any{"port": int64(5432)}}}
 		}
-		if on := s.setting.dependency(sync, i); on.Name != "" {
+		if on, depends := s.setting.dependencies()[ref]; depends {
 			o.SetAnnotations(map[string]string{reposync.DependsOn: needs(on)})
 		}
 		if s.setting.Held && i == 0 && sync == shop {

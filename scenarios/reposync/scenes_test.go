@@ -54,7 +54,7 @@ func (s *World) idle() {
 func replaced(s *World) {
 	deletesSync(s)
 	s.Sleep(replacedAfter + time.Second)
-	s.unhold()
+	unhold(s)
 }
 
 // circular has the last managed object, which is declared first, depend on the first one.
@@ -83,8 +83,7 @@ func strippedFirst(s *World) {
 
 // settings are what the manager tells a reconciler of its repository.
 func settings() *corev1.ConfigMap {
-	meta := ofReconciler()
-	meta.Name += "-git-sync"
+	meta := metav1.ObjectMeta{Namespace: reposync.Namespace, Name: reposync.ReconcilerName(shop) + "-git-sync"}
 	return &corev1.ConfigMap{ObjectMeta: meta}
 }
 

@@ -3,12 +3,12 @@
 package reposync
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,7 +29,7 @@ type workload = *matrix.Workload[reposync.Variant]
 
 // of returns a workload: everything is synced, and something happens. More properties must hold
 // beside those of the case.
-func of(setting Setting, happen func(*World), more ...string) workload {
+func of(setting Setting, happen step, more ...string) workload {
 	return &matrix.Workload[reposync.Variant]{
 		New: func(v reposync.Variant, properties []string, faults ...fault.Fault) func(*sim.World) {
 			return func(w *sim.World) {
@@ -70,7 +70,7 @@ const patience, period = time.Minute, 5 * time.Second
 // deleteNamespace has a user delete a namespace. One who is told that a RepoSync must go first
 // deletes that, and tries again for a while.
 func (s *World) deleteNamespace(name string) {
-	s.wants(name, s.History().Now())
+	s.wanted[name] = cmp.Or(s.wanted[name], s.History().Now())
 	if s.refused(name) {
 		for _, sync := range s.setting.Syncs {
 			if sync.Namespace == name {
@@ -125,86 +125,46 @@ func (s *World) patch(o client.Object, metadata string) {
 	must(client.IgnoreNotFound(s.Client().Patch(s.Context(), o, patch)), "changing %s", o.GetName())
 }
 
-// unhold has the other controller take its finalizer off.
-func (s *World) unhold() {
-	held := metav1.ObjectMeta{Namespace: shop.Namespace, Name: managed(shop)[0].Name}
-	s.patch(&corev1.ConfigMap{ObjectMeta: held}, `{"finalizers":null}`)
-}
+// step is one thing that happens in a workload.
+type step = func(*World)
 
-// setPolicy has a user change the propagation policy.
-func (s *World) setPolicy(policy string) {
-	s.patch(s.setting.repoSync(shop), fmt.Sprintf(`{"annotations":{%q:%q}}`, v1beta1.DeletionPropagationPolicy, policy))
-}
-
-// deletesNamespace is what the thread reports.
-func deletesNamespace(s *World) { s.deleteNamespace(shop.Namespace) }
-
-func deletesSync(s *World) { s.deleteSync(shop) }
-
-// deletesRoot has a user delete the RootSync, and all that it declares by that.
-func deletesRoot(s *World) { s.deleteSync(root) }
-
-// deletesEither has a user delete the RepoSync or its namespace.
-func deletesEither(s *World) {
-	if sim.Draw(s.World, "the namespace is deleted", rapid.Bool()) {
-		deletesNamespace(s)
-		return
-	}
-	deletesSync(s)
-}
-
-// deletesDeclared has a user delete a namespace that a RootSync declares, which makes it again.
-func deletesDeclared(s *World) {
-	old := s.objects.Named(namespaceRef(shop.Namespace))
-	deletesNamespace(s)
-	s.while(3*time.Minute, func() bool { return s.objects.Named(namespaceRef(shop.Namespace)) == old })
-	delete(s.wanted, shop.Namespace)
-}
-
-// reconcilerDead lets the node of the reconciler fail first.
-func reconcilerDead(happen func(*World)) func(*World) {
+// inTurn has one thing happen after another.
+func inTurn(steps ...step) step {
 	return func(s *World) {
-		s.pods.power(reposync.ReconcilerName(shop), false)
-		s.Sleep(time.Second)
-		happen(s)
+		for _, happen := range steps {
+			happen(s)
+		}
 	}
 }
 
-// managerDown has the manager away for ten minutes while the namespace is deleted.
-func managerDown(s *World) { s.without(Manager, deletesNamespace) }
-
-// webhookDown has the webhook away for ten minutes from when the namespace is deleted.
-func webhookDown(s *World) {
-	deletesNamespace(s)
-	s.without(Webhook, func(*World) {})
+// either has one thing happen, if the run chooses that, or the other.
+func either(label string, one, other step) step {
+	return func(s *World) {
+		if sim.Draw(s.World, label, rapid.Bool()) {
+			one(s)
+			return
+		}
+		other(s)
+	}
 }
 
-// without has a program away for ten minutes.
-func (s *World) without(name string, happen func(*World)) {
-	s.pods.power(name, false)
-	s.away = true
-	happen(s)
-	s.Sleep(10 * time.Minute)
-	s.pods.power(name, true)
-	s.away = false
+func wait(d time.Duration) step { return func(s *World) { s.Sleep(d) } }
+
+// waitSome waits for as long as the run chooses.
+func waitSome(label string, delays *rapid.Generator[time.Duration]) step {
+	return func(s *World) { s.Sleep(sim.Draw(s.World, label, delays)) }
 }
 
-// webhookMissing is that where nothing needs the webhook: time counts.
-func webhookMissing(s *World) {
-	deletesNamespace(s)
-	s.pods.power(Webhook, false)
-	s.Sleep(10 * time.Minute)
+// power turns the node of a process off and on.
+func power(process string, on bool) step { return func(s *World) { s.pods.power(process, on) } }
+
+// policy has a user change the propagation policy.
+func policy(is string) step {
+	return patchSync(fmt.Sprintf(`{"annotations":{%q:%q}}`, v1beta1.DeletionPropagationPolicy, is))
 }
 
-// refusedForLong deletes a namespace whose controller takes hours for the second type. Whoever
-// wants the first one back is refused all that time. After a minute faults end.
-func refusedForLong(s *World) {
-	deletesNamespace(s)
-	s.Sleep(time.Minute)
-	s.EndFaults()
-	s.Sleep(lag)
-	s.measured = s.History().Now()
-	s.Sleep(100 * time.Minute) // five periods of up to 1000 s, and one that has begun before
+func patchSync(metadata string) step {
+	return func(s *World) { s.patch(s.setting.repoSync(shop), metadata) }
 }
 
 // delays are short ones; of moments one is when a namespace is being emptied, which begins after
@@ -215,13 +175,71 @@ var (
 	moments = rapid.SampledFrom([]time.Duration{0, 3 * time.Second, 6 * time.Second, 8 * time.Second})
 )
 
-// bothDeleted has the namespace deleted while the RepoSync is.
-func bothDeleted(s *World) {
-	deletesSync(s)
-	s.Sleep(sim.Draw(s.World, "until the namespace is deleted, too", delays))
-	deletesNamespace(s)
-	s.Sleep(20 * time.Second)
-	s.unhold()
+// deletesNamespace is what the thread reports.
+func deletesNamespace(s *World) { s.deleteNamespace(shop.Namespace) }
+
+func deletesSync(s *World) { s.deleteSync(shop) }
+
+// deletesRoot has a user delete the RootSync, and all that it declares by that.
+func deletesRoot(s *World) { s.deleteSync(root) }
+
+// unhold has the other controller take its finalizer off.
+func unhold(s *World) {
+	held := metav1.ObjectMeta{Namespace: shop.Namespace, Name: managed(shop)[0].Name}
+	s.patch(&corev1.ConfigMap{ObjectMeta: held}, `{"finalizers":null}`)
+}
+
+// What happens in the cases.
+var (
+	deletesEither = either("the namespace is deleted", deletesNamespace, deletesSync)
+	managerDown   = without(Manager, deletesNamespace)
+	webhookDown   = inTurn(deletesNamespace, without(Webhook, inTurn()))
+	// webhookMissing is that where nothing needs the webhook: time counts.
+	webhookMissing = inTurn(deletesNamespace, power(Webhook, false), wait(10*time.Minute))
+	// bothDeleted has the namespace deleted while the RepoSync is.
+	bothDeleted = inTurn(deletesSync, waitSome("until the namespace is deleted, too", delays), deletesNamespace,
+		wait(20*time.Second), unhold)
+	// revokedMeanwhile has somebody delete the binding while the RepoSync is being deleted.
+	revokedMeanwhile = inTurn(deletesSync, wait(5*time.Second), revoked, wait(5*time.Second), unhold)
+	// switched has a user change the propagation policy to and fro during the deletion.
+	switched = inTurn(deletesSync, waitSome("until the policy is Orphan", delays), policy(v1beta1.Orphan),
+		waitSome("until the policy is Foreground", delays), policy(v1beta1.Foreground), wait(time.Second), unhold)
+	// orphaned has a user say that what is managed is to stay, and delete the RepoSync then.
+	orphaned = inTurn(policy(v1beta1.Orphan), waitSome("until the RepoSync is deleted", delays),
+		either("the reconciler is dead", reconcilerDead(deletesSync), deletesSync))
+	// stripped has somebody take all finalizers off the RepoSync while it is being deleted.
+	stripped = inTurn(deletesSync, patchSync(`{"finalizers":null}`))
+	// refusedForLong deletes a namespace whose controller takes hours for the second type. Whoever
+	// wants the first one back is refused all that time, for five periods of up to 1000 s and one that
+	// has begun before. After a minute faults end.
+	refusedForLong = inTurn(deletesNamespace, wait(time.Minute), (*World).EndFaults, wait(lag),
+		func(s *World) { s.measured = s.History().Now() }, wait(100*time.Minute))
+)
+
+// reconcilerDead lets the node of the reconciler fail first.
+func reconcilerDead(happen step) step {
+	return inTurn(power(reposync.ReconcilerName(shop), false), wait(time.Second), happen)
+}
+
+// without has a program away for ten minutes that nobody can do without.
+func without(program string, happen step) step {
+	away := func(is bool) step { return func(s *World) { s.away = is } }
+	return inTurn(power(program, false), away(true), happen, wait(10*time.Minute), power(program, true), away(false))
+}
+
+// heldFor has another controller take its time for one of the managed objects. In a world in which
+// that is held for ever nobody looks longer.
+func heldFor(long time.Duration, happen step) step {
+	return func(s *World) {
+		begin := s.History().Now()
+		happen(s)
+		s.blame, s.blocked[0] = managed(shop)[0].Name, begin
+		s.Sleep(long - (s.History().Now() - begin))
+		s.blocked[1] = s.History().Now()
+		if !s.setting.Forever {
+			unhold(s)
+		}
+	}
 }
 
 // revoked has somebody delete the binding by hand.
@@ -236,82 +254,24 @@ func revoked(s *World) {
 	}
 }
 
-// revokedMeanwhile has that happen while the RepoSync is being deleted.
-func revokedMeanwhile(s *World) {
-	deletesSync(s)
-	s.Sleep(5 * time.Second)
-	revoked(s)
-	s.Sleep(5 * time.Second)
-	s.unhold()
+// bereaved has somebody delete what the reconciler needs, beside its binding, a while before
+// something else happens or after that, when the reconciler has begun and cannot have finished:
+// another controller holds what it deletes.
+func bereaved(of client.Object, happen step) step {
+	of.SetNamespace(reposync.Namespace)
+	of.SetName(reposync.ReconcilerName(shop))
+	deletes := func(s *World) { must(s.remove(of), "deleting what a reconciler needs") }
+	between := waitSome("between the two", moments)
+	return inTurn(either("it goes after the other", inTurn(happen, between, deletes), inTurn(deletes, between, happen)),
+		wait(5*time.Second), unhold)
 }
 
-// heldFor has another controller take its time for one of the managed objects. In a world in which
-// that is held for ever nobody looks longer.
-func heldFor(long time.Duration, happen func(*World)) func(*World) {
-	return func(s *World) {
-		begin := s.History().Now()
-		happen(s)
-		s.blame, s.blocked[0] = managed(shop)[0].Name, begin
-		s.Sleep(long - (s.History().Now() - begin))
-		s.blocked[1] = s.History().Now()
-		if !s.setting.Forever {
-			s.unhold()
-		}
-	}
-}
-
-// switched has a user change the propagation policy to and fro during the deletion.
-func switched(s *World) {
-	deletesSync(s)
-	for _, policy := range []string{v1beta1.Orphan, v1beta1.Foreground} {
-		s.Sleep(sim.Draw(s.World, "until the policy is "+policy, delays))
-		s.setPolicy(policy)
-	}
-	s.Sleep(time.Second)
-	s.unhold()
-}
-
-// orphaned has a user say that what is managed is to stay, and delete the RepoSync then, whose
-// reconciler may be dead.
-func orphaned(s *World) {
-	s.setPolicy(v1beta1.Orphan)
-	s.Sleep(sim.Draw(s.World, "until the RepoSync is deleted", delays))
-	happen := deletesSync
-	if sim.Draw(s.World, "the reconciler is dead", rapid.Bool()) {
-		happen = reconcilerDead(deletesSync)
-	}
-	happen(s)
-}
-
-// stripped has somebody take all finalizers off the RepoSync while it is being deleted.
-func stripped(s *World) {
-	deletesSync(s)
-	s.patch(s.setting.repoSync(shop), `{"finalizers":null}`)
-}
-
-// What somebody may delete by hand of what a reconciler needs, beside its binding; see revoked.
-func deployment() client.Object { return &appsv1.Deployment{ObjectMeta: ofReconciler()} }
-func identity() client.Object   { return &corev1.ServiceAccount{ObjectMeta: ofReconciler()} }
-
-func ofReconciler() metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: reposync.Namespace, Name: reposync.ReconcilerName(shop)}
-}
-
-// bereaved has somebody delete what the reconciler needs a while before something else happens
-// or after that, when the reconciler has begun and cannot have finished: another controller holds
-// what it deletes.
-func bereaved(of func() client.Object, happen func(*World)) func(*World) {
-	return func(s *World) {
-		first, then := func(s *World) { must(s.remove(of()), "deleting what a reconciler needs") }, happen
-		if sim.Draw(s.World, "it goes after the other", rapid.Bool()) {
-			first, then = then, first
-		}
-		first(s)
-		s.Sleep(sim.Draw(s.World, "between the two", moments))
-		then(s)
-		s.Sleep(5 * time.Second)
-		s.unhold()
-	}
+// deletesDeclared has a user delete a namespace that a RootSync declares, which makes it again.
+func deletesDeclared(s *World) {
+	old := s.objects.Named(namespaceRef(shop.Namespace))
+	deletesNamespace(s)
+	s.while(3*time.Minute, func() bool { return s.objects.Named(namespaceRef(shop.Namespace)) == old })
+	delete(s.wanted, shop.Namespace)
 }
 
 // again deletes the namespace, and makes everything once more as soon as it has gone.
@@ -330,10 +290,8 @@ func again(s *World) {
 
 // anything is one of all that may happen.
 func anything(s *World) {
-	ways := []func(*World){deletesNamespace, deletesSync, bothDeleted, reconcilerDead(deletesNamespace),
+	ways := []step{deletesNamespace, deletesSync, bothDeleted, reconcilerDead(deletesNamespace),
 		reconcilerDead(deletesSync), again}
 	way := sim.Draw(s.World, "what happens", rapid.IntRange(0, len(ways)-1))
-	ways[way](s)
-	s.Sleep(sim.Draw(s.World, "until the other controller is done", delays))
-	s.unhold()
+	inTurn(ways[way], waitSome("until the other controller is done", delays), unhold)(s)
 }

@@ -3,6 +3,7 @@
 package reposync
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,36 +32,28 @@ const (
 
 // Setting is how one world differs from another.
 type Setting struct {
-	// Syncs are the RepoSyncs; shop/repo-sync if there are none.
-	Syncs []types.NamespacedName
-	// Chain is how many of the managed objects depend on the next one: none, one, or two.
-	Chain int
-	// Held puts another controller's finalizer on the first managed object of shop/repo-sync.
-	// Forever has it stay there: nothing settles then.
-	Held, Forever bool
-	// Orphans leaves managed objects behind when a RepoSync is deleted.
-	Orphans bool
+	Syncs   []types.NamespacedName // the RepoSyncs; shop/repo-sync if there are none
+	Another bool                   // and first of all somebody deletes another namespace with one in it
+	Chain   int                    // how many of the managed objects depend on the next one: none, one, or two
+	Stray   bool                   // the first of them depends on what a user has made and nobody manages
+	Held    bool                   // the first of shop/repo-sync has another controller's finalizer
+	Forever bool                   // that stays there: nothing settles then
+	Orphans bool                   // managed objects are left behind when a RepoSync is deleted
+	Root    string                 // what a RootSync declares, if there is one
+	Ignore  bool                   // deletions pass while nobody answers at the webhook, and do not fail
+	Late    bool                   // noLeaks is judged at the end only, because the manager's work fails
+
 	// Inside gives reconcilers their rights to what they manage by a RoleBinding in the namespace,
 	// on which the RepoSync says that it depends. Otherwise they have them by a ClusterRoleBinding.
 	Inside bool
-	// Stray has the first managed object depend on one that a user has made, which nobody manages.
-	Stray bool
-	// Root is what a RootSync declares, if there is one.
-	Root declaration
-	// Ignore lets deletions pass while nobody answers at the webhook. Otherwise they fail.
-	Ignore bool
-	// Declare changes what the repositories of RepoSyncs declare, if it is set.
-	Declare func([]*unstructured.Unstructured) []*unstructured.Unstructured
 	// Order is the one in which the namespace controller deletes types, the others after these; see
 	// namespace.InOrder. Pace is how long it takes for each of its steps, as good as no time if 0.
 	Order []string
 	Pace  time.Duration
 	// Lingers is how long a reconciler goes on when its Deployment has gone.
 	Lingers time.Duration
-	// Late has noLeaks judged at the end only, because the manager's work fails.
-	Late bool
-	// Another has somebody delete another namespace with a RepoSync in it before all else.
-	Another bool
+	// Declare changes what the repositories of RepoSyncs declare, if it is set.
+	Declare func([]*unstructured.Unstructured) []*unstructured.Unstructured
 }
 
 // shop is the RepoSync that most cases are about, root the RootSync of those that have one, other a
@@ -106,13 +99,11 @@ func Begin(w *sim.World, v reposync.Variant, s Setting) *World {
 	order := namespace.InOrder(s.Order...)
 	w.Builtin(worlds.Slow(namespace.New(namespace.AnyOrder(), order), "pass ", s.Pace), world.pods)
 	w.Apply(worlds.Namespace(reposync.Namespace), reposync.ReconcilerRole())
-	world.run(Manager, reposync.ManagerOptions(ctrl.Options{Scheme: scheme}), func(mgr ctrl.Manager) error {
+	world.run(Manager, reposync.ManagerOptions(ctrl.Options{Scheme: scheme}), func(mgr ctrl.Manager) (err error) {
 		if s.Root != "" {
-			if err := (&reposync.RootManager{Variant: v}).SetupWithManager(mgr); err != nil {
-				return err
-			}
+			err = (&reposync.RootManager{Variant: v}).SetupWithManager(mgr)
 		}
-		return (&reposync.Manager{Variant: v}).SetupWithManager(mgr)
+		return cmp.Or(err, (&reposync.Manager{Variant: v}).SetupWithManager(mgr))
 	})
 	for _, sync := range s.Syncs {
 		world.reconciler(sync)
@@ -136,10 +127,10 @@ func (s *World) run(name string, o ctrl.Options, setup func(ctrl.Manager) error,
 	s.Run(name, func(ctx context.Context, cfg *rest.Config) error {
 		return s.pods.run(ctx, name, func(ctx context.Context) error {
 			mgr, err := sim.NewManager(cfg, o)
-			if err != nil {
-				return err
+			if err == nil {
+				err = setup(mgr)
 			}
-			if err := setup(mgr); err != nil {
+			if err != nil {
 				return err
 			}
 			return mgr.Start(ctx)
