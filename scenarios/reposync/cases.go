@@ -152,14 +152,16 @@ var cases = []Case{
 		note("V1", atOnce)),
 	check("inventory to the end", inventoried, kept, slowly, except("V3 V6g V10")),
 	// What people do by hand to what the operator made, and to what it is to do.
-	check("namespace finishes, Deployment deleted by hand", finishes, of(busy, bereaved(&appsv1.Deployment{}, deletesNamespace)),
-		nil, except("V1 V2 V2w V10"), notRun("V1 V2 V2w", regardless)),
+	check("namespace finishes, Deployment deleted by hand", finishes,
+		of(busy, bereaved(&appsv1.Deployment{}, deletesNamespace)), nil, except("V1 V2 V2w V10"),
+		notRun("V1 V2 V2w", regardless)),
 	check("namespace finishes, ServiceAccount deleted by hand", finishes,
-		of(busy, bereaved(&corev1.ServiceAccount{}, deletesNamespace)), nil, except("V1 V2 V2w V10"), notRun("V1 V2 V2w", regardless)),
+		of(busy, bereaved(&corev1.ServiceAccount{}, deletesNamespace)), nil, except("V1 V2 V2w V10"),
+		notRun("V1 V2 V2w", regardless)),
 	check("RepoSync goes, Deployment deleted by hand", goes, of(busy, bereaved(&appsv1.Deployment{}, deletesSync)), nil,
 		except("V1 V10"), notRun("V1", regardless)),
-	check("RepoSync goes, ServiceAccount deleted by hand", goes, of(busy, bereaved(&corev1.ServiceAccount{}, deletesSync)), nil,
-		except("V1 V10"), notRun("V1", regardless)),
+	check("RepoSync goes, ServiceAccount deleted by hand", goes,
+		of(busy, bereaved(&corev1.ServiceAccount{}, deletesSync)), nil, except("V1 V10"), notRun("V1", regardless)),
 	check("no leaks, finalizers taken off", noLeaks, of(Setting{Late: true}, stripped), failingManager, except("V10")),
 	check("what is to stay stays", spared, of(Setting{}, orphaned), lateNews, nil,
 		notRun("V2 V2w V3 V4 V5 V6n V6g V7 V9", "what it does otherwise than V0 has nothing to do with the policy")),
@@ -172,9 +174,9 @@ var cases = []Case{
 	check("a namesake", synced, of(Setting{}, again), lateNews, nil,
 		notRun("V0 V4", "its namespace does not go, so that there can be no namesake")),
 	check("every fault", truth, everything, everyFault, nil, onlyFixed),
-	// A RootSync. One that declares a namespace, the RepoSync in it and the RepoSync's rights is the
-	// knot of issue 589; one that declares something for namespaces as they come and go is that of
-	// pull request 1194.
+	// A RootSync. One that declares a namespace, the RepoSync in it and its rights is the knot of
+	// issue 589; one that declares something for namespaces as they come and go is that of pull
+	// request 1194.
 	check("RootSync goes", rootGoes, rooted, lateNews, except("V1 V10")),
 	check("gone is gone, RootSync", truth, rooted, lateNews, only("V1"),
 		notRun("V0 V2 V2w V3 V4 V5 V6n V6g V7 V9", "the RootSync does not go")),

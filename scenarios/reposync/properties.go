@@ -94,8 +94,8 @@ func (r *Record) finishes(h *history.History) error {
 	return nil
 }
 
-// going are the RepoSyncs and RootSyncs that exist and whose deletion was asked for, kept those that
-// exist and that nobody deletes, and left those that have gone, unless there is another of the name.
+// going are the RepoSyncs and RootSyncs that exist and whose deletion was asked for, kept those
+// that exist and nobody deletes, left those that have gone, unless there is another of the name.
 func (r *Record) going() []*syncRecord {
 	return r.those(func(s *syncRecord) bool { return s.Exists() && deleted(s.Object) != nil })
 }

@@ -210,8 +210,8 @@ var (
 	// stripped has somebody take all finalizers off the RepoSync while it is being deleted.
 	stripped = inTurn(deletesSync, patchSync(`{"finalizers":null}`))
 	// refusedForLong deletes a namespace whose controller takes hours for the second type. Whoever
-	// wants the first one back is refused all that time, for five periods of up to 1000 s and one that
-	// has begun before. After a minute faults end.
+	// wants the first one back is refused all that time. After a minute faults end; then there are
+	// five periods of up to 1000 s, and one that has begun before.
 	refusedForLong = inTurn(deletesNamespace, wait(time.Minute), (*World).EndFaults, wait(lag),
 		func(s *World) { s.measured = s.History().Now() }, wait(100*time.Minute))
 )

@@ -3,7 +3,6 @@
 package reposync
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -91,8 +90,8 @@ func Begin(w *sim.World, v reposync.Variant, s Setting) *World {
 	if v != reposync.V10 || s.Forever {
 		w.Without("settles") // a reconciler without rights asks for ever
 	}
-	// A cluster in which nobody has a RootSync does without that kind, whose place among the types of
-	// a namespace would be one more to try.
+	// A cluster in which nobody has a RootSync does without that kind, whose place among the types
+	// of a namespace would be one more to try.
 	w.Install(slices.DeleteFunc(slices.Clone(crds), func(crd *apiextensionsv1.CustomResourceDefinition) bool {
 		return s.Root == "" && crd.Spec.Names.Kind == "RootSync"
 	}))
@@ -103,7 +102,10 @@ func Begin(w *sim.World, v reposync.Variant, s Setting) *World {
 		if s.Root != "" {
 			err = (&reposync.RootManager{Variant: v}).SetupWithManager(mgr)
 		}
-		return cmp.Or(err, (&reposync.Manager{Variant: v}).SetupWithManager(mgr))
+		if err == nil {
+			err = (&reposync.Manager{Variant: v}).SetupWithManager(mgr)
+		}
+		return err
 	})
 	for _, sync := range s.Syncs {
 		world.reconciler(sync)
