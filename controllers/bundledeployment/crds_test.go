@@ -30,15 +30,6 @@ func TestSchemasKeepAndAcceptWhatTheTypesSay(t *testing.T) {
 }
 
 func TestDeepCopiesShareNothing(t *testing.T) {
-	deployment, bundle := &v1alpha1.BundleDeployment{}, &v1alpha1.Bundle{}
-	crdtest.Filler(1, forms...).Fill(deployment)
-	crdtest.Filler(1, forms...).Fill(bundle)
-	crdtest.SharesNothing(t, deployment, func(o *v1alpha1.BundleDeployment) {
-		o.Labels["a"], o.Spec.Template.Metadata.Labels["new"], o.Spec.Config.Raw[0] = "changed", "changed", ' '
-		o.Spec.Template.Spec.Source.Image.Ref, o.Status.Conditions[0].Message = "changed", "changed"
-	})
-	crdtest.SharesNothing(t, bundle, func(o *v1alpha1.Bundle) {
-		o.Labels["a"], o.Spec.Source.Image.Ref, o.Status.ResolvedSource.Image.Ref = "changed", "changed", "changed"
-		o.Status.Conditions[0].Message = "changed"
-	})
+	crdtest.SharesNothing(t, &v1alpha1.BundleDeployment{}, forms...)
+	crdtest.SharesNothing(t, &v1alpha1.Bundle{}, forms...)
 }
