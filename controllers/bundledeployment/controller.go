@@ -91,7 +91,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if r.Namespace == "" {
 		r.Namespace = DefaultNamespace
 	}
-	if r.helm, err = release.NewClients(release.Fenced(mgr.GetConfig()), mgr.GetRESTMapper()); err != nil {
+	if r.helm, err = release.NewClients(mgr.GetConfig(), mgr.GetRESTMapper()); err != nil {
 		return err
 	}
 
@@ -167,7 +167,7 @@ type pass struct {
 	chart  *chart.Chart
 	values map[string]any
 	client *release.Client
-	held   *release.Held // the records of the fixed variant
+	held   *release.Held // its records
 }
 
 func (p *pass) run(ctx context.Context) (ctrl.Result, error) {
@@ -207,20 +207,16 @@ func (p *pass) run(ctx context.Context) (ctrl.Result, error) {
 
 // connect makes the client of this reconcile.
 func (p *pass) connect(ctx context.Context) (err error) {
-	if p.policy.fixed {
-		ctx = release.Until(ctx, p.until)
-		p.held = &release.Held{Holder: p.identity, Until: p.until.UTC().Format(time.RFC3339Nano)}
-	}
-	marks := release.Marks{Known: p.helm.Marked, Owner: owner(p.bd), Labels: map[string]string{
+	marks := release.Marks{Owner: owner(p.bd), Labels: map[string]string{
 		v1alpha1.OwnerKindLabel: v1alpha1.BundleDeploymentKind, v1alpha1.OwnerNameLabel: p.bd.Name}}
-	if p.client, err = p.helm.For(ctx, p.bd.Name, p.Namespace, marks, p.held); err != nil {
-		return err
-	}
-	p.client.CleanUp, p.client.MaxHistory = p.policy.cleanUp, p.policy.maxHistory
+	of := release.Client{Name: p.bd.Name, Namespace: p.Namespace, Marks: marks, CleanUp: p.policy.cleanUp,
+		MaxHistory: p.policy.maxHistory}
 	if p.policy.fixed {
-		p.client.Confirm, p.client.ResetValues, p.client.Timeout = true, true, time.Until(p.until)
+		of.Holder = release.Holder{Name: p.identity, Until: p.until}
 	}
-	return nil
+	p.held = &release.Held{}
+	p.client, err = p.helm.For(ctx, of, p.Namespace, p.held)
+	return err
 }
 
 // unpacking writes into the status how far the Bundle has come. Events of the Bundle bring the

@@ -37,7 +37,6 @@
 package bundledeployment
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +47,7 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -145,7 +145,7 @@ func (p *pass) prune(deployed *helmrelease.Release) error {
 	if err := p.client.Prune(deployed); err != nil {
 		return p.failed(v1alpha1.ReconcileFailed, err)
 	}
-	deployed.Labels = release.With(deployed.Labels, PrunedLabel, "true")
+	deployed.Labels = labels.Merge(deployed.Labels, labels.Set{PrunedLabel: "true"})
 	if err := p.client.Config.Releases.Update(deployed); err != nil {
 		return p.failed(v1alpha1.ReconcileFailed, fmt.Errorf("noting that nothing is left of older objects: %w", err))
 	}
@@ -155,11 +155,11 @@ func (p *pass) prune(deployed *helmrelease.Release) error {
 // keep upgrades what is deployed if something else is wanted, and repairs it if not.
 func (p *pass) keep(ctx context.Context, deployed *helmrelease.Release) (*helmrelease.Release, ctrl.Result, error) {
 	if deployed.Labels[ChartLabel] != release.Digest(p.chart, p.values) {
-		desired, err := p.client.DryRun(p.chart, p.values)
+		upgrade, err := p.client.NeedsUpgrade(deployed, p.chart, p.values)
 		if err != nil {
 			return nil, ctrl.Result{}, p.failed(v1alpha1.ErrorGettingReleaseState, err)
 		}
-		if desired.Manifest != deployed.Manifest {
+		if upgrade {
 			return p.attempt(ctx, deployed)
 		}
 	}
@@ -276,10 +276,7 @@ func (p *pass) closeRecord(last *helmrelease.Release) error {
 		return err
 	}
 	last.SetStatus(helmrelease.StatusFailed, "interrupted while "+string(s))
-	if err := p.client.Config.Releases.Update(last); err != nil {
-		return fmt.Errorf("writing down that revision %d was interrupted: %w", last.Version, err)
-	}
-	return nil
+	return p.client.Record(last, "was interrupted")
 }
 
 // removeRemains removes what attempts before the first success have made, and says whether anything
@@ -288,7 +285,7 @@ func (p *pass) removeRemains(last *helmrelease.Release) (left bool, err error) {
 	if p.KeepRemains || wasDeployed(last) || p.bd.Status.ActiveBundle != "" {
 		return false, nil
 	}
-	infos, err := p.client.Config.KubeClient.Build(bytes.NewBufferString(last.Manifest), false)
+	infos, err := p.client.Build(last)
 	if err != nil {
 		return false, err
 	}

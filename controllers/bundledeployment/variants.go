@@ -92,20 +92,24 @@ func (v Variant) policy() (policy, error) {
 
 // applyAtOnce does at once what the release needs, as the original does.
 func (p *pass) applyAtOnce(context.Context) (*helmrelease.Release, ctrl.Result, error) {
-	current, state, err := p.client.State(p.chart, p.values)
+	current, err := p.client.Get()
+	upgrade := false
+	if current != nil && err == nil {
+		upgrade, err = p.client.NeedsUpgrade(current, p.chart, p.values)
+	}
 	if err != nil {
 		return nil, ctrl.Result{}, p.failed(v1alpha1.ErrorGettingReleaseState, err)
 	}
 	reason := v1alpha1.ReconcileFailed
-	switch state {
-	case release.NeedsInstall:
+	switch {
+	case current == nil:
 		reason = v1alpha1.InstallFailed
 		current, err = p.client.Install(p.chart, p.values)
-	case release.NeedsUpgrade:
+	case upgrade:
 		reason = v1alpha1.UpgradeFailed
 		current, err = p.client.Upgrade(p.chart, p.values)
-	case release.Unchanged:
-		err = p.client.Reconcile(current, nil)
+	default:
+		err = p.client.Reconcile(current, func() error { return nil })
 	}
 	if err != nil {
 		return nil, ctrl.Result{}, p.failed(reason, err)

@@ -71,7 +71,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		r.Namespace = DefaultNamespace
 	}
 	r.identity = string(uuid.NewUUID())
-	if r.helm, err = release.NewClients(release.Fenced(mgr.GetConfig()), mgr.GetRESTMapper()); err != nil {
+	if r.helm, err = release.NewClients(mgr.GetConfig(), mgr.GetRESTMapper()); err != nil {
 		return err
 	}
 	r.reads = r.Client

@@ -148,7 +148,7 @@ func unfinished(s helmrelease.Status) bool {
 // long another one still may. Before it returns with the record, the status says what has happened
 // to it.
 func (p *pass) hold(ctx context.Context) error {
-	if p.newest == nil || release.Holds(p.newest, p.identity, p.end()) {
+	if p.newest == nil || p.client.Holder.Holds(p.newest) {
 		return nil // the record that it will make says so, or this one does
 	}
 	bundle := bundleOf(p.newest.Annotations)
@@ -159,8 +159,7 @@ func (p *pass) hold(ctx context.Context) error {
 	if interrupted {
 		n++
 	}
-	held, err := release.Hold(p.records.Secrets, p.newest, p.identity, p.end(),
-		map[string]string{InterruptionsKey: strconv.Itoa(n)})
+	held, err := p.client.Holder.Hold(p.records.Secrets, p.newest, map[string]string{InterruptionsKey: strconv.Itoa(n)})
 	if wait := release.Later(0); errors.As(err, &wait) {
 		if unfinished(release.Status(p.newest)) { // else the one who is at it has the say
 			_ = p.retrying(bundle, fmt.Errorf("it was interrupted, or another process is still at it, which has to "+
@@ -184,8 +183,9 @@ func (p *pass) hold(ctx context.Context) error {
 
 // heldLabels are what a record that this pass makes says besides its bundle.
 func (p *pass) heldLabels(b *Bundle) map[string]string {
-	return map[string]string{release.HolderKey: p.identity, release.UntilKey: p.end(), InterruptionsKey: "0",
-		PrunedKey: "false", ChartKey: release.Digest(b.Chart, nil)}
+	held := p.client.Holder.Labels()
+	held[InterruptionsKey], held[PrunedKey], held[ChartKey] = "0", "false", release.Digest(b.Chart, nil)
+	return held
 }
 
 // asRead says whether the newest record is still the one that this pass has read at first.
@@ -195,9 +195,6 @@ func (p *pass) asRead(newest *helmrelease.Release) bool {
 	}
 	return release.Revision(p.newest) == newest.Version && release.Status(p.newest) == newest.Info.Status
 }
-
-// end is when this pass stops writing, as records say it.
-func (p *pass) end() string { return p.until.UTC().Format(time.RFC3339Nano) }
 
 // history says what has happened to an attempt so far.
 func (p *pass) history(index *corev1.Secret, err error) error {
@@ -278,7 +275,7 @@ func (p *pass) prune(ctx context.Context, deployed *helmrelease.Release) error {
 	if err := p.client.Prune(deployed); err != nil {
 		return err
 	}
-	if _, err := p.records.Annotate(p.newest, map[string]string{PrunedKey: "true"}); err != nil {
+	if _, err := release.Annotate(p.records.Secrets, p.newest, map[string]string{PrunedKey: "true"}); err != nil {
 		return fmt.Errorf("writing down that nothing is left of what was there before: %w", err)
 	}
 	return nil

@@ -100,27 +100,17 @@ func (p *pass) run(ctx context.Context) error {
 }
 
 // open makes the client of the release, for this pass.
-func (p *pass) open(ctx context.Context) error {
-	if p.policy.fenced {
-		ctx = release.Until(ctx, p.until)
-	}
-	secrets, err := p.helm.Secrets(ctx, p.Namespace)
-	if err != nil {
-		return err
-	}
-	p.records = &release.Chunked{Secrets: secrets, Owner: Owner, For: owner(p.ext), Size: p.ChunkSize}
-	config, err := p.helm.Configuration(ctx, p.ext.Spec.Namespace, p.records)
-	if err != nil {
-		return err
-	}
-	marks := release.Marks{Known: p.helm.Marked, Owner: owner(p.ext), Labels: map[string]string{
+func (p *pass) open(ctx context.Context) (err error) {
+	marks := release.Marks{Owner: owner(p.ext), Labels: map[string]string{
 		v1.OwnerKindLabel: v1.ClusterExtensionKind, v1.OwnerNameLabel: p.ext.Name}}
-	p.client = &release.Client{Config: config, Name: p.ext.Name, Namespace: p.ext.Spec.Namespace, Marks: marks,
-		MaxHistory: mostRecords, Confirm: p.policy.fenced, CleanUp: release.CleanUp{Off: true}}
+	of := release.Client{Name: p.ext.Name, Namespace: p.ext.Spec.Namespace, Marks: marks, MaxHistory: mostRecords,
+		CleanUp: release.CleanUp{Off: true}}
 	if p.policy.fenced {
-		p.records.Careful, p.records.Holder, p.client.Timeout = true, p.identity, time.Until(p.until)
+		of.Holder = release.Holder{Name: p.identity, Until: p.until}
 	}
-	return nil
+	p.records = &release.Chunked{Owner: Owner, Size: p.ChunkSize}
+	p.client, err = p.helm.For(ctx, of, p.Namespace, p.records)
+	return err
 }
 
 // installed is the bundle of the newest record that is marked as deployed; nil if none is.
@@ -177,16 +167,11 @@ func (p *pass) apply(ctx context.Context, b *Bundle) (*helmrelease.Release, erro
 
 // needsUpgrade compares the newest record with what the chart renders now; V6 with the chart.
 func (p *pass) needsUpgrade(newest *helmrelease.Release, b *Bundle) (bool, error) {
-	s := newest.Info.Status
-	if p.policy.fenced && s == helmrelease.StatusDeployed && newest.Labels[ChartKey] == p.client.Labels[ChartKey] {
+	whole := newest.Info.Status == helmrelease.StatusDeployed
+	if p.policy.fenced && whole && newest.Labels[ChartKey] == p.client.Labels[ChartKey] {
 		return false, nil
 	}
-	desired, err := p.client.DryRun(b.Chart, map[string]any{})
-	if err != nil {
-		return false, err
-	}
-	failed := s == helmrelease.StatusFailed || s == helmrelease.StatusSuperseded
-	return failed || desired.Manifest != newest.Manifest, nil
+	return p.client.NeedsUpgrade(newest, b.Chart, map[string]any{})
 }
 
 // setInstalled writes down what is installed.

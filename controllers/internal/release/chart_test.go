@@ -52,11 +52,11 @@ func TestHelmRewritesNobodysChart(t *testing.T) {
 	if _, err := c.Install(ch, given); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Upgrade(ch, given); err != nil {
+	made, err := c.Upgrade(ch, given)
+	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := c.DryRun(ch, given)
-	if err != nil {
+	if _, err := c.NeedsUpgrade(made, ch, given); err != nil {
 		t.Fatal(err)
 	}
 	if after := Digest(ch, given); after != before || len(ch.Dependencies()) != 2 {
@@ -70,11 +70,11 @@ func TestHelmRewritesNobodysChart(t *testing.T) {
 	}
 }
 
-// Values that are taken away are gone, where Helm would go on with those of the release.
+// Values that are taken away are gone for a holder, where Helm would go on with those of the release.
 func TestValuesAreReset(t *testing.T) {
-	for _, reset := range []bool{false, true} {
+	for holder, reset := range map[string]bool{"": false, "a": true} {
 		c := nowhere()
-		c.ResetValues = reset
+		c.Holder.Name = holder
 		if _, err := c.Install(shop(), map[string]any{"size": 3}); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ package release
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -29,12 +30,6 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// The types of the Secrets.
-const (
-	IndexType = corev1.SecretType("operatorframework.io/index.v1")
-	ChunkType = corev1.SecretType("operatorframework.io/chunk.v1")
-)
-
 // Names within an index or a chunk.
 const (
 	chunkField  = "chunk"
@@ -45,123 +40,129 @@ const (
 	statusLabel = "status"
 )
 
+// mostChunks is how many a record may have, and fullChunk the most that fits into one, in bytes.
+const mostChunks, fullChunk = 10, 1 << 20
+
 // Chunked is a driver for Helm's storage. It reads from the API server, never from a cache. The
 // labels of a release are annotations of its index: their values need not be fit for labels.
 //
 // As upstream writes them, records can be torn: an index is written before the chunks that it
-// names, and the chunks of the record before are deleted before it is overwritten. Set Careful for
-// one that cannot.
+// names, and the chunks of the record before are deleted before it is overwritten. Those of a
+// holder cannot:
+//   - The chunks of a record are written before the index that names them, and what no index names
+//     any more is removed last. So at any moment a record is the old or the new one.
+//   - It writes no record after it has failed to write another: Helm only logs it when it cannot
+//     say that the record before is superseded, and would go on to call the new one deployed beside
+//     it. So every attempt needs a driver of its own.
+//   - It overwrites a pending record only if that is its own, and only as it was read.
 type Chunked struct {
+	// Secrets are those of the namespace of the records, from [Clients.For] on.
 	Secrets corev1client.SecretInterface
 	// Owner is the value of the label owner, instead of Helm's.
 	Owner string
-	// For is the object that owns the indices, with which the records go. Chunks are owned by their
-	// index.
-	For metav1.OwnerReference
-	// Size of a chunk in bytes; 1 MiB, the most that fits, if zero. Most is how many a record may
-	// have; 10 if zero.
-	Size, Most int
-	// Careful writes the chunks of a record before the index that names them and removes what no
-	// index names any more last, so that at any moment a record is the old or the new one. And it
-	// writes no record after it has failed to write another: Helm only logs it when it cannot say
-	// that the record before is superseded, and would go on to call the new one deployed beside it.
-	// So every attempt needs a driver of its own.
-	Careful bool
-	// Holder, if set, is who may overwrite a record that is pending: its own, and only as it was
-	// read. See [HolderKey].
-	Holder string
+	// Size of a chunk in bytes; 1 MiB, the most that fits, if zero.
+	Size int
 
-	failed error // what a careful driver could not write
+	parent metav1.OwnerReference // of the indices, with which the records go; an index owns its chunks
+	holder Holder
+	failed error // what a holder could not write
+}
+
+func (c *Chunked) open(secrets corev1client.SecretInterface, of *Client) driver.Driver {
+	c.Secrets, c.parent, c.holder = secrets, of.Marks.Owner, of.Holder
+	return c
 }
 
 // Name implements driver.Driver.
 func (c *Chunked) Name() string { return c.Owner + "/chunked" }
 
+func (c *Chunked) careful() bool { return c.holder.Name != "" }
+
 // Create implements driver.Driver.
-func (c *Chunked) Create(key string, rls *release.Release) error {
-	index, chunks, err := c.encode(key, rls)
-	if err != nil {
-		return err
-	}
-	index.Labels["createdAt"] = strconv.FormatInt(time.Now().Unix(), 10)
-	if c.Careful {
-		if err := c.write(chunks, nil); err != nil {
-			return err
-		}
-	}
-	made, err := c.Secrets.Create(context.Background(), index, metav1.CreateOptions{})
-	if apierrors.IsAlreadyExists(err) {
-		return driver.ErrReleaseExists
-	} else if err != nil {
-		return fmt.Errorf("creating the index of %s: %w", key, err)
-	}
-	if c.Careful {
-		return c.tidy(made)
-	}
-	return c.write(chunks, made)
-}
+func (c *Chunked) Create(key string, rls *release.Release) error { return c.put(key, rls, nil) }
 
 // Update implements driver.Driver.
 func (c *Chunked) Update(key string, rls *release.Release) error {
 	if c.failed != nil {
 		return fmt.Errorf("writing %s after a record that could not be written: %w", key, c.failed)
 	}
-	err := c.update(key, rls)
-	if c.Careful {
+	old, err := c.Index(key)
+	if err == nil {
+		err = c.put(key, rls, old)
+	}
+	if c.careful() {
 		c.failed = err
 	}
 	return err
 }
 
-func (c *Chunked) update(key string, rls *release.Release) error {
-	old, err := c.Index(key)
-	if err != nil {
-		return err
-	}
+// put writes a record, over the one with an old index if there is one.
+func (c *Chunked) put(key string, rls *release.Release, old *corev1.Secret) error {
 	index, chunks, err := c.encode(key, rls)
 	if err != nil {
 		return err
 	}
-	index.Labels["createdAt"] = old.Labels["createdAt"]
-	index.Labels["modifiedAt"] = strconv.FormatInt(time.Now().Unix(), 10)
-	if err := mayWrite(c.Holder, old); err != nil {
-		return err
+	now := strconv.FormatInt(time.Now().Unix(), 10)
+	index.Labels["createdAt"] = now
+	if old != nil {
+		index.Labels["createdAt"], index.Labels["modifiedAt"] = old.Labels["createdAt"], now
 	}
-	if c.Holder != "" {
-		index.ResourceVersion = old.ResourceVersion
-		for _, k := range []string{HolderKey, UntilKey} {
-			index.Annotations[k] = old.Annotations[k]
+	if !c.careful() {
+		if old != nil {
+			if err := c.deleteAll(c.selector(key, "chunk"), key); err != nil {
+				return err
+			}
 		}
-	}
-	if c.Careful {
-		if err := c.write(chunks, old); err != nil {
+		if index, err = c.putIndex(index, old); err != nil {
 			return err
 		}
-	} else if err := c.deleteAll(key, string(ChunkType)); err != nil {
+		return c.write(chunks, index)
+	}
+	if old != nil {
+		if err := c.holder.mayWrite(old); err != nil {
+			return err
+		}
+		index.ResourceVersion = old.ResourceVersion
+		index.Annotations[HolderKey], index.Annotations[UntilKey] = old.Annotations[HolderKey], old.Annotations[UntilKey]
+	}
+	if err := c.write(chunks, old); err != nil {
 		return err
 	}
-	made, err := c.Secrets.Update(context.Background(), index, metav1.UpdateOptions{})
-	if err != nil {
-		return fmt.Errorf("writing the index of %s: %w", key, err)
+	if index, err = c.putIndex(index, old); err != nil {
+		return err
 	}
-	if c.Careful {
-		return c.tidy(made)
+	return c.tidy(index)
+}
+
+func (c *Chunked) putIndex(index, old *corev1.Secret) (*corev1.Secret, error) {
+	if old != nil {
+		made, err := c.Secrets.Update(context.Background(), index, metav1.UpdateOptions{})
+		if err != nil {
+			err = fmt.Errorf("writing the index of %s: %w", index.Name, err)
+		}
+		return made, err
 	}
-	return c.write(chunks, made)
+	made, err := c.Secrets.Create(context.Background(), index, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		err = driver.ErrReleaseExists
+	} else if err != nil {
+		err = fmt.Errorf("creating the index of %s: %w", index.Name, err)
+	}
+	return made, err
 }
 
 // Delete implements driver.Driver. A record that cannot be read cannot be deleted: see
 // [Chunked.DeleteRaw].
 func (c *Chunked) Delete(key string) (*release.Release, error) {
 	rls, err := c.Get(key)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = c.DeleteRaw(key)
 	}
-	return rls, c.DeleteRaw(key)
+	return rls, err
 }
 
 // DeleteRaw deletes all Secrets of a record, whatever is in them.
-func (c *Chunked) DeleteRaw(key string) error { return c.deleteAll(key, "") }
+func (c *Chunked) DeleteRaw(key string) error { return c.deleteAll(c.selector(key, ""), key) }
 
 // Get implements driver.Driver.
 func (c *Chunked) Get(key string) (*release.Release, error) {
@@ -181,13 +182,9 @@ func (c *Chunked) Index(key string) (*corev1.Secret, error) {
 	return index, err
 }
 
-// List implements driver.Driver.
-func (c *Chunked) List(filter func(*release.Release) bool) ([]*release.Release, error) {
-	all, err := c.Query(nil)
-	if errors.Is(err, driver.ErrReleaseNotFound) {
-		return nil, nil
-	}
-	return slices.DeleteFunc(all, func(r *release.Release) bool { return !filter(r) }), err
+// List implements driver.Driver. No action on a single release asks for it.
+func (c *Chunked) List(func(*release.Release) bool) ([]*release.Release, error) {
+	return nil, errors.ErrUnsupported
 }
 
 // Query implements driver.Driver. Helm asks for owner=helm; here that is this owner.
@@ -212,10 +209,8 @@ func (c *Chunked) Query(want map[string]string) ([]*release.Release, error) {
 
 // Indices are the index Secrets with these labels, oldest revision first.
 func (c *Chunked) Indices(want map[string]string) ([]corev1.Secret, error) {
-	set := labels.Set{}
-	maps.Copy(set, want)
-	set[ownerLabel], set[typeLabel] = c.Owner, "index"
-	list, err := c.Secrets.List(context.Background(), metav1.ListOptions{LabelSelector: set.AsSelector().String()})
+	all := labels.Merge(want, labels.Set{ownerLabel: c.Owner, typeLabel: "index"})
+	list, err := c.Secrets.List(context.Background(), metav1.ListOptions{LabelSelector: all.AsSelector().String()})
 	if err != nil {
 		return nil, err
 	}
@@ -223,21 +218,12 @@ func (c *Chunked) Indices(want map[string]string) ([]corev1.Secret, error) {
 	return list.Items, nil
 }
 
-// Annotate sets annotations of an index, which are labels of the release, if the index is as it was
-// read. It returns what the index is now.
-func (c *Chunked) Annotate(index *corev1.Secret, changes map[string]string) (*corev1.Secret, error) {
-	return annotate(c.Secrets, index, changes)
-}
-
-// Revision of a record, by its index; 0 if there is none.
+// Revision of a record, by its index; 0 if there is none, or no driver has made it.
 func Revision(index *corev1.Secret) int {
 	if index == nil {
 		return 0
 	}
-	n, err := strconv.Atoi(index.Labels["version"])
-	if err != nil {
-		return 0 // not made by a driver
-	}
+	n, _ := strconv.Atoi(index.Labels["version"])
 	return n
 }
 
@@ -291,64 +277,51 @@ func (c *Chunked) encode(key string, rls *release.Release) (*corev1.Secret, []*c
 	if err := errors.Join(json.NewEncoder(z).Encode(rls), z.Close()); err != nil {
 		return nil, nil, fmt.Errorf("encoding %s: %w", key, err)
 	}
-	size, most := c.Size, c.Most
-	if size == 0 {
-		size = 1 << 20
-	}
-	if most == 0 {
-		most = 10
-	}
-	pieces := slices.Collect(slices.Chunk(buf.Bytes(), size))
-	if len(pieces) > most {
-		return nil, nil, fmt.Errorf("%s is too large: it needs %d chunks, and %d are the most", key, len(pieces), most)
+	pieces := slices.Collect(slices.Chunk(buf.Bytes(), cmp.Or(c.Size, fullChunk)))
+	if len(pieces) > mostChunks {
+		return nil, nil, fmt.Errorf("%s is too large: it needs %d chunks, and %d are the most", key, len(pieces),
+			mostChunks)
 	}
 	names := []string{}
 	var chunks []*corev1.Secret
 	for _, piece := range pieces[1:] {
 		h := fnv.New64a()
 		h.Write(piece)
+		name := key + "-" + rand.SafeEncodeString(fmt.Sprint(h.Sum64()))
+		names = append(names, name)
 		chunks = append(chunks, &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{
-				Name:   key + "-" + rand.SafeEncodeString(fmt.Sprint(h.Sum64())),
-				Labels: map[string]string{ownerLabel: c.Owner, keyLabel: key, typeLabel: "chunk"},
-			},
-			Type: ChunkType, Immutable: ptr.To(true), Data: map[string][]byte{chunkField: piece},
+			ObjectMeta: metav1.ObjectMeta{Name: name,
+				Labels: map[string]string{ownerLabel: c.Owner, keyLabel: key, typeLabel: "chunk"}},
+			Type: "operatorframework.io/chunk.v1", Immutable: ptr.To(true), Data: map[string][]byte{chunkField: piece},
 		})
-		names = append(names, chunks[len(chunks)-1].Name)
 	}
 	list, err := json.Marshal(names)
 	if err != nil {
 		return nil, nil, err
 	}
-	annotations := maps.Clone(rls.Labels)
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	labels := map[string]string{
-		ownerLabel: c.Owner, keyLabel: key, typeLabel: "index",
-		"name": rls.Name, statusLabel: rls.Info.Status.String(), "version": strconv.Itoa(rls.Version),
-	}
-	index := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: key, Labels: labels, Annotations: annotations},
-		Type:       IndexType, Immutable: ptr.To(false),
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: key, OwnerReferences: []metav1.OwnerReference{c.parent}, Annotations: labels.Merge(rls.Labels, nil),
+			Labels: map[string]string{ownerLabel: c.Owner, keyLabel: key, typeLabel: "index", "name": rls.Name,
+				statusLabel: rls.Info.Status.String(), "version": strconv.Itoa(rls.Version)},
+		},
+		Type: "operatorframework.io/index.v1", Immutable: ptr.To(false),
 		Data: map[string][]byte{chunkField: pieces[0], extraField: list},
-	}
-	index.OwnerReferences = []metav1.OwnerReference{c.For}
-	return index, chunks, nil
+	}, chunks, nil
 }
 
-// write makes chunk Secrets, owned by their index, or by its owner where there is none yet. One
-// that is there already has the same content.
+// write makes chunk Secrets, owned by their index, or by its owner where there is none yet. For a
+// holder, one that is there already has the same content.
 func (c *Chunked) write(chunks []*corev1.Secret, index *corev1.Secret) error {
+	owner := c.parent
+	if index != nil {
+		owner = metav1.OwnerReference{APIVersion: "v1", Kind: "Secret", Name: index.Name, UID: index.UID,
+			Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(false)}
+	}
 	for i, chunk := range chunks {
-		owner := c.For
-		if index != nil {
-			owner = metav1.OwnerReference{APIVersion: "v1", Kind: "Secret", Name: index.Name, UID: index.UID}
-			owner.Controller, owner.BlockOwnerDeletion = ptr.To(true), ptr.To(false)
-		}
 		chunk.OwnerReferences = []metav1.OwnerReference{owner}
 		_, err := c.Secrets.Create(context.Background(), chunk, metav1.CreateOptions{})
-		if err != nil && !(c.Careful && apierrors.IsAlreadyExists(err)) {
+		if err != nil && !(c.careful() && apierrors.IsAlreadyExists(err)) {
 			return fmt.Errorf("creating chunk %d: %w", i+2, err)
 		}
 	}
@@ -361,16 +334,15 @@ func (c *Chunked) tidy(index *corev1.Secret) error {
 	if err := json.Unmarshal(index.Data[extraField], &keep); err != nil {
 		return err
 	}
-	chunks := metav1.ListOptions{LabelSelector: c.selector(index.Name, string(ChunkType))}
-	list, err := c.Secrets.List(context.Background(), chunks)
+	list, err := c.Secrets.List(context.Background(), c.selector(index.Name, "chunk"))
 	if err != nil {
 		return err
 	}
-	for i := range list.Items {
-		if slices.Contains(keep, list.Items[i].Name) {
+	for _, chunk := range list.Items {
+		if slices.Contains(keep, chunk.Name) {
 			continue
 		}
-		err := c.Secrets.Delete(context.Background(), list.Items[i].Name, metav1.DeleteOptions{})
+		err := c.Secrets.Delete(context.Background(), chunk.Name, metav1.DeleteOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("deleting a chunk that belongs to no record: %w", err)
 		}
@@ -378,20 +350,18 @@ func (c *Chunked) tidy(index *corev1.Secret) error {
 	return nil
 }
 
-// deleteAll deletes the Secrets of a record; of one type, if that is given.
-func (c *Chunked) deleteAll(key, kind string) error {
-	of := metav1.ListOptions{LabelSelector: c.selector(key, kind)}
-	err := c.Secrets.DeleteCollection(context.Background(), metav1.DeleteOptions{}, of)
-	if err != nil {
+func (c *Chunked) deleteAll(of metav1.ListOptions, key string) error {
+	if err := c.Secrets.DeleteCollection(context.Background(), metav1.DeleteOptions{}, of); err != nil {
 		return fmt.Errorf("deleting Secrets of %s: %w", key, err)
 	}
 	return nil
 }
 
-func (c *Chunked) selector(key, kind string) string {
+// selector selects the Secrets of a record; of one type, if that is given.
+func (c *Chunked) selector(key, kind string) metav1.ListOptions {
 	set := labels.Set{ownerLabel: c.Owner, keyLabel: key}
-	if kind == string(ChunkType) {
-		set[typeLabel] = "chunk"
+	if kind != "" {
+		set[typeLabel] = kind
 	}
-	return set.AsSelector().String()
+	return metav1.ListOptions{LabelSelector: set.AsSelector().String()}
 }

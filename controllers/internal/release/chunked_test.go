@@ -1,4 +1,4 @@
-// This file tests that a torn sharded record is refused, and that the careful driver tears none.
+// This file tests that a torn sharded record is refused, and that the careful driver of a holder tears none.
 
 package release
 
@@ -86,14 +86,18 @@ func (m *mortal) DeleteCollection(ctx context.Context, o metav1.DeleteOptions, l
 // newChunked is a driver over a fake cluster, and how many writes it has left.
 func newChunked(careful bool) (c *Chunked, left *int) {
 	m := &mortal{fake.NewClientset().CoreV1().Secrets("ns"), -2}
-	return &Chunked{Secrets: m, Owner: "test", Size: 100, Careful: careful}, &m.left
+	c = &Chunked{Secrets: m, Owner: "test", Size: 100}
+	if careful {
+		c.holder.Name = "a"
+	}
+	return c, &m.left
 }
 
 func record(version int, status helmrelease.Status) *helmrelease.Release {
 	about := &chart.Metadata{Name: "c", Version: "1.0.0", Description: strings.Repeat("something to compress ", 3)}
 	r := &helmrelease.Release{
 		Name: "r", Namespace: "ns", Version: version, Manifest: "kind: ConfigMap\n# " + time.Duration(version).String(),
-		Chart: &chart.Chart{Metadata: about}, Labels: map[string]string{"bundle": "registry.example/r@sha256:1"},
+		Chart: &chart.Chart{Metadata: about}, Labels: map[string]string{"bundle": "registry.example/r@sha256:1", HolderKey: "a"},
 	}
 	r.Info = &helmrelease.Info{Status: status, Description: "as it was made"}
 	return r
@@ -214,16 +218,15 @@ func TestTornRecords(t *testing.T) {
 
 func TestOnlyTheHolderWrites(t *testing.T) {
 	mine, _ := newChunked(true)
-	mine.Holder = "a"
 	s := storage.Init(mine)
 	r := record(1, helmrelease.StatusPendingUpgrade)
 	now := time.Now()
-	r.Labels[HolderKey], r.Labels[UntilKey] = "a", now.Add(time.Minute).UTC().Format(time.RFC3339Nano)
+	r.Labels[UntilKey] = now.Add(time.Minute).UTC().Format(time.RFC3339Nano)
 	if err := s.Create(r); err != nil {
 		t.Fatal(err)
 	}
 	other := *mine
-	other.Holder = "b"
+	other.holder = Holder{"b", now.Add(time.Hour)}
 	index, err := other.Index("sh.helm.release.v1.r.v1")
 	if err != nil {
 		t.Fatal(err)
@@ -231,13 +234,12 @@ func TestOnlyTheHolderWrites(t *testing.T) {
 	if err := storage.Init(&other).Update(r); !errors.Is(err, ErrNotMine) {
 		t.Errorf("another one wrote it: %v", err)
 	}
-	until := now.Add(time.Hour).Format(time.RFC3339Nano)
 	var wait Later
-	if _, err := Hold(other.Secrets, index, "b", until, nil); !errors.As(err, &wait) || wait <= 0 {
+	if _, err := other.holder.Hold(other.Secrets, index, nil); !errors.As(err, &wait) || wait <= 0 {
 		t.Errorf("another one took it while its holder may write: %v", err)
 	}
 	index.Annotations[UntilKey] = now.Add(-time.Hour).Format(time.RFC3339Nano)
-	held, err := Hold(other.Secrets, index, "b", until, map[string]string{"n": "1"})
+	held, err := other.holder.Hold(other.Secrets, index, map[string]string{"n": "1"})
 	if err != nil || held.Annotations["n"] != "1" || held.Annotations[HolderKey] != "b" {
 		t.Errorf("nobody may write any more, and it could not be taken: %v", err)
 	}
@@ -245,8 +247,7 @@ func TestOnlyTheHolderWrites(t *testing.T) {
 		t.Errorf("who has lost it wrote it: %v", err)
 	}
 	// Its next attempt:
-	next := Chunked{Secrets: other.Secrets, Owner: other.Owner, Size: other.Size, Holder: other.Holder}
-	next.Careful = true
+	next := Chunked{Secrets: other.Secrets, Owner: other.Owner, Size: other.Size, holder: other.holder}
 	if err := storage.Init(&next).Update(r); err != nil {
 		t.Error(err)
 	}

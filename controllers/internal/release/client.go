@@ -4,39 +4,42 @@
 package release
 
 import (
-	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/mitchellh/copystructure"
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/postrender"
 	"helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
 )
 
-// Client performs Helm's actions on one release. Fill in the fields, or take it from [Clients.For].
+// Client performs Helm's actions on one release. [Clients.For] makes it.
 type Client struct {
-	// Config is Helm's own.
-	Config *action.Configuration
-	// Name and Namespace of the release; the namespace is where its records are.
+	// Name and Namespace of the release.
 	Name, Namespace string
-	// Marks is run over the rendered manifests; may be nil.
-	Marks postrender.PostRenderer
+	// Marks are put on all objects.
+	Marks Marks
 	// Labels are added to the records of installs and upgrades.
 	Labels map[string]string
 	// MaxHistory is how many records are kept; 0 keeps all of them.
 	MaxHistory int
-	// Confirm has an install fail whose end could not be written down. Helm only logs that.
-	Confirm bool
-	// Timeout is how long the hooks of an install or upgrade may take; 0 is for ever, as with Helm.
-	Timeout time.Duration
-	// ResetValues has an upgrade without values take those of the chart. Helm would take those of
-	// the release.
-	ResetValues bool
 	// CleanUp says what is done after an action has failed.
 	CleanUp CleanUp
+	// Holder, if it has a name, is who may write. Nothing is written after its time, and hooks have
+	// no more than that; with plain Helm they have for ever. And two things are not as Helm has
+	// them: an install fails whose end could not be written down, which Helm only logs; an upgrade
+	// without values takes those of the chart, where Helm takes those of the release.
+	Holder Holder
+
+	// Config is Helm's own.
+	Config  *action.Configuration
+	timeout time.Duration // of hooks
 }
 
 // CleanUp is what is done with what a failed action leaves behind.
@@ -50,52 +53,6 @@ type CleanUp struct {
 	Wait time.Duration
 }
 
-// For is the client of a release whose records are plain Helm's, in Secrets of the namespace;
-// written as held, if that is not nil.
-func (c *Clients) For(ctx context.Context, name, namespace string, marks Marks, held *Held) (*Client, error) {
-	secrets, err := c.Secrets(ctx, namespace)
-	if err != nil {
-		return nil, err
-	}
-	if held != nil {
-		held.SecretInterface = secrets
-		secrets = held
-	}
-	config, err := c.Configuration(ctx, namespace, driver.NewSecrets(OwnedSecrets(secrets, marks.Owner)))
-	if err != nil {
-		return nil, err
-	}
-	return &Client{Config: config, Name: name, Namespace: namespace, Marks: marks}, nil
-}
-
-// State is what a release needs next.
-type State string
-
-// The states, in the library's words.
-const (
-	NeedsInstall State = "NeedsInstall"
-	NeedsUpgrade State = "NeedsUpgrade"
-	Unchanged    State = "Unchanged"
-)
-
-// State compares the newest record with what the chart renders now, by an upgrade that Helm only
-// pretends to make. The record is nil if the release needs an install.
-func (c *Client) State(ch *chart.Chart, values map[string]any) (*release.Release, State, error) {
-	current, err := c.Get()
-	if err != nil || current == nil {
-		return nil, NeedsInstall, err
-	}
-	desired, err := c.DryRun(ch, values)
-	if err != nil {
-		return current, "", err
-	}
-	s := current.Info.Status
-	if desired.Manifest != current.Manifest || s == release.StatusFailed || s == release.StatusSuperseded {
-		return current, NeedsUpgrade, nil
-	}
-	return current, Unchanged, nil
-}
-
 // Get is the newest record, whatever its status; nil if there is none.
 func (c *Client) Get() (*release.Release, error) {
 	current, err := action.NewGet(c.Config).Run(c.Name)
@@ -105,66 +62,87 @@ func (c *Client) Get() (*release.Release, error) {
 	return current, err
 }
 
-// DryRun is the release that an upgrade would make. Helm refuses to pretend, too, while the newest
-// record is pending.
-func (c *Client) DryRun(ch *chart.Chart, values map[string]any) (*release.Release, error) {
+// NeedsUpgrade compares the newest record with what the chart renders now, by an upgrade that Helm
+// only pretends to make. Helm refuses to pretend, too, while the newest record is pending.
+func (c *Client) NeedsUpgrade(newest *release.Release, ch *chart.Chart, values map[string]any) (bool, error) {
 	u := c.upgrade()
 	u.DryRun = true
-	return u.Run(c.Name, own(ch), values)
+	desired, err := u.Run(c.Name, own(ch), values)
+	if err != nil {
+		return false, err
+	}
+	s := newest.Info.Status
+	return desired.Manifest != newest.Manifest || s == release.StatusFailed || s == release.StatusSuperseded, nil
+}
+
+// DryInstall is the release that an install would make. Unlike an install it does not mind records
+// of that name.
+func (c *Client) DryInstall(ch *chart.Chart, values map[string]any) (*release.Release, error) {
+	i := c.install()
+	i.DryRun, i.DryRunOption = true, "server"
+	return i.Run(own(ch), values)
 }
 
 // Install installs the chart. If that fails once the record is there it cleans up by an uninstall,
 // and returns the error of the install, with that of the uninstall if there is one.
 func (c *Client) Install(ch *chart.Chart, values map[string]any) (*release.Release, error) {
-	i := action.NewInstall(c.Config)
-	i.ReleaseName, i.Namespace, i.PostRenderer, i.Labels = c.Name, c.Namespace, c.Marks, c.Labels
-	i.DisableOpenAPIValidation, i.Timeout = true, c.Timeout
-	made, err := i.Run(own(ch), values)
-	if err == nil && c.Confirm {
+	made, err := c.install().Run(own(ch), values)
+	if err == nil && c.Holder.Name != "" {
 		err = c.confirm(made)
 	}
-	if err == nil {
-		return made, nil
-	}
-	if made != nil && !c.CleanUp.Off {
-		if undo := c.uninstall(); undo != nil && !errors.Is(undo, driver.ErrReleaseNotFound) {
-			err = fmt.Errorf("uninstall failed: %v: original install error: %w", undo, err)
-		}
-	}
-	return nil, err
+	return c.cleanUp(made, err, c.uninstall, "uninstall failed: %v: original install error: %w")
 }
 
 // Upgrade upgrades to the chart. If that fails once the record is there it cleans up by a forced
 // rollback, and returns the error of the upgrade, with that of the rollback if there is one.
 func (c *Client) Upgrade(ch *chart.Chart, values map[string]any) (*release.Release, error) {
 	made, err := c.upgrade().Run(c.Name, own(ch), values)
+	return c.cleanUp(made, err, c.rollback, "rollback failed: %v: original upgrade error: %w")
+}
+
+func (c *Client) cleanUp(
+	made *release.Release, err error, undo func() error, both string,
+) (*release.Release, error) {
 	if err == nil {
 		return made, nil
 	}
 	if made != nil && !c.CleanUp.Off {
-		if undo := c.rollback(); undo != nil {
-			err = fmt.Errorf("rollback failed: %v: original upgrade error: %w", undo, err)
+		if failed := undo(); failed != nil && !errors.Is(failed, driver.ErrReleaseNotFound) {
+			err = fmt.Errorf(both, failed, err)
 		}
 	}
 	return nil, err
 }
 
+// Undo takes back what a pending record began: an install by an uninstall, anything else by a
+// rollback to the revision before.
+func (c *Client) Undo(pending *release.Release) error {
+	if pending.Info.Status == release.StatusPendingInstall {
+		return c.uninstall()
+	}
+	return c.rollback()
+}
+
 // confirm is an error unless the newest record says that what was made is deployed.
 func (c *Client) confirm(made *release.Release) error {
 	newest, err := c.Get()
-	switch {
-	case err != nil:
-		return err
-	case newest == nil || newest.Version != made.Version || newest.Info.Status != release.StatusDeployed:
-		return fmt.Errorf("revision %d was applied, and its record does not say so", made.Version)
+	if err == nil && (newest == nil || newest.Version != made.Version || newest.Info.Status != release.StatusDeployed) {
+		err = fmt.Errorf("revision %d was applied, and its record does not say so", made.Version)
 	}
-	return nil
+	return err
+}
+
+func (c *Client) install() *action.Install {
+	i := action.NewInstall(c.Config)
+	i.ReleaseName, i.Namespace, i.PostRenderer, i.Labels = c.Name, c.Namespace, c.Marks, c.Labels
+	i.DisableOpenAPIValidation, i.Timeout = true, c.timeout
+	return i
 }
 
 func (c *Client) upgrade() *action.Upgrade {
 	u := action.NewUpgrade(c.Config)
 	u.Namespace, u.PostRenderer, u.Labels, u.MaxHistory = c.Namespace, c.Marks, c.Labels, c.MaxHistory
-	u.DisableOpenAPIValidation, u.ResetValues, u.Timeout = true, c.ResetValues, c.Timeout
+	u.DisableOpenAPIValidation, u.ResetValues, u.Timeout = true, c.Holder.Name != "", c.timeout
 	return u
 }
 
@@ -180,4 +158,45 @@ func (c *Client) rollback() error {
 	r.Force, r.MaxHistory = true, c.MaxHistory
 	r.Wait, r.Timeout = c.CleanUp.Wait > 0, c.CleanUp.Wait
 	return r.Run(c.Name)
+}
+
+// Digest tells apart what may be installed, fit for the value of a label: a chart with everything
+// in it, and values. It knows a chart again without rendering it: one that draws a password or
+// writes down the time renders something else whenever it is asked.
+func Digest(ch *chart.Chart, values map[string]any) string {
+	data, err := json.Marshal(struct {
+		*chart.Chart
+		Given map[string]any
+	}{ch, values})
+	if err != nil {
+		panic(fmt.Sprintf("a chart and values that were read as YAML cannot be written as JSON: %v", err))
+	}
+	for _, dependency := range ch.Dependencies() {
+		data = append(data, Digest(dependency, nil)...)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:16])
+}
+
+// own is a chart for Helm to rewrite: its actions take out dependencies that are not enabled, and
+// fold the values of the others into the chart that they were given, which others may be using.
+func own(ch *chart.Chart) *chart.Chart {
+	out := *ch // templates and files are not written to
+	out.Metadata = copystructure.Must(copystructure.Copy(ch.Metadata)).(*chart.Metadata)
+	out.Values = copystructure.Must(copystructure.Copy(ch.Values)).(map[string]any)
+	out.SetDependencies()
+	for _, dependency := range ch.Dependencies() {
+		out.AddDependency(own(dependency))
+	}
+	return &out
+}
+
+// mostSaid is how long the message of a condition may be, as metav1.Condition has it.
+const mostSaid = 32768
+
+// Said cuts what Helm and the server say of a failure to what a condition can hold: a longer message
+// is refused, and with it all of the status, so that nobody would be told anything. What comes
+// first matters most.
+func Said(message string) string {
+	return strings.ToValidUTF8(message[:min(len(message), mostSaid)], "") // the last character may have been cut in two
 }

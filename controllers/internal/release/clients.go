@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -25,23 +26,16 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/kubectl/pkg/validation"
-	"k8s.io/utils/lru"
 )
 
-// FieldManager is the name under which Helm writes. Helm's own default is the name of the program's
+// fieldManager is the name under which Helm writes. Helm's own default is the name of the program's
 // file.
-const FieldManager = "helm"
+const fieldManager = "helm"
 
-func init() { kube.ManagedFieldsManager = FieldManager }
-
-// fewManifests are remembered by a process; they may be a megabyte each.
-const fewManifests = 16
+func init() { kube.ManagedFieldsManager = fieldManager }
 
 // Clients is Helm's access to one cluster. Make one for each process.
 type Clients struct {
-	// Marked is for [Marks]: what came of the last few manifests.
-	Marked *lru.Cache
-
 	config    *rest.Config
 	mapper    meta.RESTMapper
 	set       *kubernetes.Clientset
@@ -59,13 +53,44 @@ func NewClients(config *rest.Config, mapper meta.RESTMapper) (*Clients, error) {
 		return nil, fmt.Errorf("making Helm's clients: %w", err)
 	}
 	discovery := memory.NewMemCacheClient(set.Discovery())
-	return &Clients{Marked: lru.New(fewManifests), config: config, mapper: mapper, set: set, discovery: discovery}, nil
+	return &Clients{config: config, mapper: mapper, set: set, discovery: discovery}, nil
 }
 
-// Capabilities are what charts are told of the cluster. They are read once for each process; Helm
-// alone would read them for every action. A chart that asks for kinds which were installed since
+// Records keep the records of a release, in Secrets: [Held] or [Chunked].
+type Records interface {
+	open(secrets corev1client.SecretInterface, of *Client) driver.Driver
+}
+
+// For makes a client of a release from its fields. Its records are in the namespace recordsIn.
+func (c *Clients) For(ctx context.Context, of Client, recordsIn string, records Records) (*Client, error) {
+	capabilities, err := c.readOnce()
+	if err != nil {
+		return nil, err
+	}
+	config := rest.CopyConfig(c.config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &carrier{next, ctx, of.Holder.Until} })
+	core, err := corev1client.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	g := &getter{clients: c, config: config, namespace: of.Namespace}
+	of.Config = &action.Configuration{
+		RESTClientGetter: g,
+		KubeClient:       &kube.Client{Factory: g, Log: func(string, ...any) {}, Namespace: of.Namespace},
+		Releases:         storage.Init(records.open(core.Secrets(recordsIn), &of)),
+		Capabilities:     capabilities,
+		Log:              func(string, ...any) {},
+	}
+	if of.Holder.Name != "" {
+		of.timeout = time.Until(of.Holder.Until)
+	}
+	return &of, nil
+}
+
+// readOnce returns what charts are told of the cluster. It is read once for each process; Helm
+// alone would read it for every action. A chart that asks for kinds which were installed since
 // then is told that they are not there.
-func (c *Clients) Capabilities() (*chartutil.Capabilities, error) {
+func (c *Clients) readOnce() (*chartutil.Capabilities, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.capabilities != nil {
@@ -86,50 +111,22 @@ func (c *Clients) Capabilities() (*chartutil.Capabilities, error) {
 	return c.capabilities, nil
 }
 
-// Secrets is a client of the Secrets of one namespace, for the driver that keeps the release
-// records.
-func (c *Clients) Secrets(ctx context.Context, namespace string) (corev1client.SecretInterface, error) {
-	client, err := corev1client.NewForConfig(c.carrying(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return client.Secrets(namespace), nil
-}
-
-// Configuration is what Helm's actions need, for releases in one namespace whose records the driver
-// keeps.
-func (c *Clients) Configuration(
-	ctx context.Context, namespace string, records driver.Driver,
-) (*action.Configuration, error) {
-	capabilities, err := c.Capabilities()
-	if err != nil {
-		return nil, err
-	}
-	g := &getter{clients: c, config: c.carrying(ctx), namespace: namespace}
-	return &action.Configuration{
-		RESTClientGetter: g,
-		KubeClient:       &kube.Client{Factory: g, Log: func(string, ...any) {}, Namespace: namespace},
-		Releases:         storage.Init(records),
-		Capabilities:     capabilities,
-		Log:              func(string, ...any) {},
-	}, nil
-}
-
-// carrying is the connection with the context's values on each of its requests.
-func (c *Clients) carrying(ctx context.Context) *rest.Config {
-	config := rest.CopyConfig(c.config)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &carrier{next, ctx} })
-	return config
-}
-
-// carrier gives each request the values of a context, but not its end.
+// carrier gives each request the values of a context, but not its end. After its time it sends no
+// request any more that writes.
 type carrier struct {
 	next   http.RoundTripper
 	values context.Context
+	until  time.Time // zero is never
 }
 
 // RoundTrip implements http.RoundTripper.
 func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !c.until.IsZero() && r.Method != http.MethodGet && Over(c.until) {
+		if r.Body != nil {
+			_ = r.Body.Close() // as http.RoundTripper demands, also of who refuses
+		}
+		return nil, ErrTooLate
+	}
 	return c.next.RoundTrip(r.WithContext(&valued{r.Context(), c.values}))
 }
 
@@ -147,7 +144,7 @@ func (v *valued) Value(key any) any {
 	return v.values.Value(key)
 }
 
-// getter is how Helm and its copy of kubectl ask for clients. It implements kube.Factory and
+// getter is how Helm and its copy of kubectl ask for clients. It implements
 // action.RESTClientGetter.
 type getter struct {
 	clients   *Clients
@@ -155,31 +152,21 @@ type getter struct {
 	namespace string
 }
 
-// ToRESTConfig implements action.RESTClientGetter.
-func (g *getter) ToRESTConfig() (*rest.Config, error) { return rest.CopyConfig(g.config), nil }
+func (g *getter) ToRESTConfig() (*rest.Config, error)       { return rest.CopyConfig(g.config), nil }
+func (g *getter) ToRESTMapper() (meta.RESTMapper, error)    { return g.clients.mapper, nil }
+func (g *getter) DynamicClient() (dynamic.Interface, error) { return dynamic.NewForConfig(g.config) }
+func (g *getter) NewBuilder() *resource.Builder             { return resource.NewBuilder(g) }
 
-// ToRESTMapper implements action.RESTClientGetter.
-func (g *getter) ToRESTMapper() (meta.RESTMapper, error) { return g.clients.mapper, nil }
-
-// ToDiscoveryClient implements action.RESTClientGetter.
 func (g *getter) ToDiscoveryClient() (discovery.CachedDiscoveryInterface, error) {
 	return g.clients.discovery, nil
 }
 
-// ToRawKubeConfigLoader implements kube.Factory.
+func (g *getter) KubernetesClientSet() (*kubernetes.Clientset, error) { return g.clients.set, nil }
+
 func (g *getter) ToRawKubeConfigLoader() clientcmd.ClientConfig {
 	return clientcmd.NewDefaultClientConfig(clientcmdapi.Config{},
 		&clientcmd.ConfigOverrides{Context: clientcmdapi.Context{Namespace: g.namespace}})
 }
-
-// DynamicClient implements kube.Factory.
-func (g *getter) DynamicClient() (dynamic.Interface, error) { return dynamic.NewForConfig(g.config) }
-
-// KubernetesClientSet implements kube.Factory.
-func (g *getter) KubernetesClientSet() (*kubernetes.Clientset, error) { return g.clients.set, nil }
-
-// NewBuilder implements kube.Factory.
-func (g *getter) NewBuilder() *resource.Builder { return resource.NewBuilder(g) }
 
 // Validator implements kube.Factory. The server judges what it is sent; nothing is asked of its
 // OpenAPI before.

@@ -3,7 +3,6 @@
 package release
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -27,13 +26,14 @@ func TestTheFenceKeepsBackLateWrites(t *testing.T) {
 		method string
 		until  time.Time
 		want   error
-	}{{"PUT", over, ErrTooLate}, {"PUT", ahead, reached{}}, {"GET", over, reached{}}} {
+	}{{"PUT", over, ErrTooLate}, {"PUT", ahead, reached{}}, {"GET", over, reached{}}, {"PUT", time.Time{}, reached{}}} {
 		b := &body{}
-		r, err := http.NewRequestWithContext(Until(context.Background(), c.until), c.method, "http://server", b)
+		r, err := http.NewRequestWithContext(t.Context(), c.method, "http://server", b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (fence{reached{}}).RoundTrip(r); !errors.Is(err, c.want) { //nolint:bodyclose // there is no answer
+		_, err = (&carrier{reached{}, t.Context(), c.until}).RoundTrip(r) //nolint:bodyclose // there is no answer
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s until %v: %v, want %v", c.method, c.until, err, c.want)
 		}
 		if late := c.want == ErrTooLate; b.closed != late {

@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/resource"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/utils/lru"
 )
 
 const manifest = `
@@ -40,12 +39,12 @@ func TestMarksReplaceLabelsAndNameTheOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects, err := Objects(out)
-	if err != nil || len(objects) != 2 {
-		t.Fatalf("%d objects: %v", len(objects), err)
+	all, err := objects(out)
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%d objects: %v", len(all), err)
 	}
 	for i, name := range []string{"a", "b"} {
-		o := objects[i]
+		o := all[i]
 		owners := o.GetOwnerReferences()
 		if o.GetName() != name || o.GetLabels()["of"] != "owner" || len(owners) != 1 || owners[0].UID != "1" {
 			t.Errorf("object %d is %v", i+1, o)
@@ -57,34 +56,9 @@ func TestMarksReplaceLabelsAndNameTheOwner(t *testing.T) {
 	}
 }
 
-// What was marked before is the same the second time, and another owner's is another.
-func TestMarksAreRemembered(t *testing.T) {
-	known := lru.New(2)
-	run := func(m Marks) string {
-		out, err := m.Run(bytes.NewBufferString(manifest))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out.String()
-	}
-	want := run(Marks{Owner: owner})
-	other := owner
-	other.UID = "2"
-	if got := run(Marks{Owner: other, Known: known}); got == want {
-		t.Error("the manifests of two owners are the same")
-	}
-	for range 2 {
-		if got := run(Marks{Owner: owner, Known: known}); got != want {
-			t.Errorf("got\n%s\nwant\n%s", got, want)
-		}
-	}
-	if known.Len() != 2 {
-		t.Errorf("%d manifests are remembered", known.Len())
-	}
-}
-
 func TestRecordsHaveAnOwner(t *testing.T) {
-	secrets := OwnedSecrets(fake.NewClientset().CoreV1().Secrets("ns"), owner)
+	secrets := &Held{}
+	secrets.open(fake.NewClientset().CoreV1().Secrets("ns"), &Client{Marks: Marks{Owner: owner}})
 	named := func() *corev1.Secret { return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}} }
 	made, err := secrets.Create(context.Background(), named(), metav1.CreateOptions{})
 	if err != nil {
@@ -112,7 +86,7 @@ func TestRepairsSetWhatTheManifestSetsAndNothingElse(t *testing.T) {
 		strategicMerge bool
 	}{
 		{configMap, map[string]any{"k": "other", "own": "x"}, `{"data":{"k":"v"}}`, true},
-		{configMap, map[string]any{"k": "v", "own": "x"}, "", true},
+		{configMap, map[string]any{"k": "v", "own": "x"}, `{}`, true},
 		{custom, map[string]any{"own": "x"}, `{"data":{"k":"v"}}`, false},
 	} {
 		object := func(data map[string]any) *unstructured.Unstructured {
@@ -126,7 +100,7 @@ func TestRepairsSetWhatTheManifestSetsAndNothingElse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(patch) != c.patch || patch != nil && (kind == types.StrategicMergePatchType) != c.strategicMerge {
+		if string(patch) != c.patch || (kind == types.StrategicMergePatchType) != c.strategicMerge {
 			t.Errorf("%s: the patch is %s %s, not %s", c.kind.Kind, kind, patch, c.patch)
 		}
 	}
