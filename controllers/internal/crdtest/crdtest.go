@@ -4,6 +4,7 @@
 package crdtest
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,14 +53,14 @@ func Of(t testing.TB, crds []*apiextensionsv1.CustomResourceDefinition, kind str
 		}
 		internal, written := &apiextensions.JSONSchemaProps{}, crd.Spec.Versions[0].Schema.OpenAPIV3Schema
 		err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(written, internal, nil)
-		must(t, err)
-		structural, err := schema.NewStructural(internal)
-		must(t, err)
+		structural, structuralErr := schema.NewStructural(internal)
+		validator, _, validatorErr := validation.NewSchemaValidator(internal)
+		if err := errors.Join(err, structuralErr, validatorErr); err != nil {
+			t.Fatalf("the schema of %s: %v", crd.Name, err)
+		}
 		if errs := schema.ValidateStructural(nil, structural); len(errs) > 0 {
 			t.Errorf("the schema of %s is not structural: %v", crd.Name, errs.ToAggregate())
 		}
-		validator, _, err := validation.NewSchemaValidator(internal)
-		must(t, err)
 		return &Schema{crd.Name, structural, validator}
 	}
 	t.Fatalf("there is no CRD for %s", kind)
@@ -113,13 +114,8 @@ func SharesNothing(t testing.TB, original runtime.Object, funcs ...any) {
 func asMap(t testing.TB, obj any) map[string]any {
 	t.Helper()
 	out, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-	must(t, err)
-	return out
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return out
 }

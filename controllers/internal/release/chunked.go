@@ -109,7 +109,7 @@ func (c *Chunked) put(key string, rls *release.Release, old *corev1.Secret) erro
 	}
 	if !c.careful() {
 		if old != nil {
-			if err := c.deleteAll(c.selector(key, "chunk"), key); err != nil {
+			if err := c.deleteAll(key, labels.Set{typeLabel: "chunk"}); err != nil {
 				return err
 			}
 		}
@@ -162,7 +162,7 @@ func (c *Chunked) Delete(key string) (*release.Release, error) {
 }
 
 // DeleteRaw deletes all Secrets of a record, whatever is in them.
-func (c *Chunked) DeleteRaw(key string) error { return c.deleteAll(c.selector(key, ""), key) }
+func (c *Chunked) DeleteRaw(key string) error { return c.deleteAll(key, nil) }
 
 // Get implements driver.Driver.
 func (c *Chunked) Get(key string) (*release.Release, error) {
@@ -251,23 +251,18 @@ func (c *Chunked) Decode(index *corev1.Secret) (*release.Release, error) {
 		data.Write(chunk.Data[chunkField])
 	}
 	rls := &release.Release{}
-	if err := unpack(data, rls); err != nil {
+	z, err := gzip.NewReader(data)
+	if err == nil {
+		err = json.NewDecoder(z).Decode(rls)
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, z) // up to the check sum
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrTorn, index.Name, err)
 	}
 	rls.Labels = maps.Clone(index.Annotations)
 	return rls, nil
-}
-
-func unpack(data io.Reader, into any) error {
-	z, err := gzip.NewReader(data)
-	if err != nil {
-		return err
-	}
-	plain, err := io.ReadAll(z)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(plain, into)
 }
 
 // encode makes the index and the chunks of a record. Chunks are named by their content.
@@ -334,7 +329,7 @@ func (c *Chunked) tidy(index *corev1.Secret) error {
 	if err := json.Unmarshal(index.Data[extraField], &keep); err != nil {
 		return err
 	}
-	list, err := c.Secrets.List(context.Background(), c.selector(index.Name, "chunk"))
+	list, err := c.Secrets.List(context.Background(), c.of(index.Name, labels.Set{typeLabel: "chunk"}))
 	if err != nil {
 		return err
 	}
@@ -350,18 +345,16 @@ func (c *Chunked) tidy(index *corev1.Secret) error {
 	return nil
 }
 
-func (c *Chunked) deleteAll(of metav1.ListOptions, key string) error {
-	if err := c.Secrets.DeleteCollection(context.Background(), metav1.DeleteOptions{}, of); err != nil {
+func (c *Chunked) deleteAll(key string, which labels.Set) error {
+	err := c.Secrets.DeleteCollection(context.Background(), metav1.DeleteOptions{}, c.of(key, which))
+	if err != nil {
 		return fmt.Errorf("deleting Secrets of %s: %w", key, err)
 	}
 	return nil
 }
 
-// selector selects the Secrets of a record; of one type, if that is given.
-func (c *Chunked) selector(key, kind string) metav1.ListOptions {
-	set := labels.Set{ownerLabel: c.Owner, keyLabel: key}
-	if kind != "" {
-		set[typeLabel] = kind
-	}
-	return metav1.ListOptions{LabelSelector: set.AsSelector().String()}
+// of selects Secrets of a record.
+func (c *Chunked) of(key string, which labels.Set) metav1.ListOptions {
+	all := labels.Merge(labels.Set{ownerLabel: c.Owner, keyLabel: key}, which)
+	return metav1.ListOptions{LabelSelector: all.AsSelector().String()}
 }

@@ -97,7 +97,8 @@ func record(version int, status helmrelease.Status) *helmrelease.Release {
 	about := &chart.Metadata{Name: "c", Version: "1.0.0", Description: strings.Repeat("something to compress ", 3)}
 	r := &helmrelease.Release{
 		Name: "r", Namespace: "ns", Version: version, Manifest: "kind: ConfigMap\n# " + time.Duration(version).String(),
-		Chart: &chart.Chart{Metadata: about}, Labels: map[string]string{"bundle": "registry.example/r@sha256:1", HolderKey: "a"},
+		Chart:  &chart.Chart{Metadata: about},
+		Labels: map[string]string{"bundle": "registry.example/r@sha256:1", HolderKey: "a"},
 	}
 	r.Info = &helmrelease.Info{Status: status, Description: "as it was made"}
 	return r

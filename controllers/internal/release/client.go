@@ -100,9 +100,7 @@ func (c *Client) Upgrade(ch *chart.Chart, values map[string]any) (*release.Relea
 	return c.cleanUp(made, err, c.rollback, "rollback failed: %v: original upgrade error: %w")
 }
 
-func (c *Client) cleanUp(
-	made *release.Release, err error, undo func() error, both string,
-) (*release.Release, error) {
+func (c *Client) cleanUp(made *release.Release, err error, undo func() error, both string) (*release.Release, error) {
 	if err == nil {
 		return made, nil
 	}
@@ -198,5 +196,5 @@ const mostSaid = 32768
 // is refused, and with it all of the status, so that nobody would be told anything. What comes
 // first matters most.
 func Said(message string) string {
-	return strings.ToValidUTF8(message[:min(len(message), mostSaid)], "") // the last character may have been cut in two
+	return strings.ToValidUTF8(message[:min(len(message), mostSaid)], "") // without half a character at the end
 }

@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/cli-runtime/pkg/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // What Helm marks objects with as those of a release.
@@ -155,7 +156,6 @@ func Kept(o metav1.Object) bool {
 // is to be done before that, first does; nothing is deleted if it fails. It does not wait for it to
 // be gone.
 func Remove(info *resource.Info, mine func(metav1.Object) bool, first func() error) (left bool, err error) {
-	helper := resource.NewHelper(info.Client, info.Mapping)
 	o, err := get(info)
 	if o == nil || err != nil || !mine(o) {
 		return false, err
@@ -167,12 +167,9 @@ func Remove(info *resource.Info, mine func(metav1.Object) bool, first func() err
 		return true, err
 	}
 	uid, background := o.GetUID(), metav1.DeletePropagationBackground
-	_, err = helper.DeleteWithOptions(info.Namespace, info.Name, &metav1.DeleteOptions{
-		Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background})
-	if apierrors.IsNotFound(err) {
-		err = nil
-	}
-	return true, err
+	_, err = resource.NewHelper(info.Client, info.Mapping).DeleteWithOptions(info.Namespace, info.Name,
+		&metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background})
+	return true, client.IgnoreNotFound(err)
 }
 
 // get is an object as it is; nil if there is none.
