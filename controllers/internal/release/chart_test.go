@@ -70,7 +70,8 @@ func TestHelmRewritesNobodysChart(t *testing.T) {
 	}
 }
 
-// Values that are taken away are gone for a holder, where Helm would go on with those of the release.
+// Values that are taken away are gone for a holder, where Helm would go on with those of the
+// release.
 func TestValuesAreReset(t *testing.T) {
 	for holder, reset := range map[string]bool{"": false, "a": true} {
 		c := nowhere()

@@ -123,7 +123,8 @@ func (c *Chunked) put(key string, rls *release.Release, old *corev1.Secret) erro
 			return err
 		}
 		index.ResourceVersion = old.ResourceVersion
-		index.Annotations[HolderKey], index.Annotations[UntilKey] = old.Annotations[HolderKey], old.Annotations[UntilKey]
+		index.Annotations[HolderKey] = old.Annotations[HolderKey]
+		index.Annotations[UntilKey] = old.Annotations[UntilKey]
 	}
 	if err := c.write(chunks, old); err != nil {
 		return err

@@ -1,4 +1,5 @@
-// This file tests that a torn sharded record is refused, and that the careful driver of a holder tears none.
+// This file tests that a torn sharded record is refused, and that the driver of a holder tears
+// none.
 
 package release
 
