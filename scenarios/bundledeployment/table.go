@@ -3,7 +3,6 @@
 package bundledeployment
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -35,14 +34,16 @@ func (r Row) setting() Setting {
 type (
 	outcome  = matrix.Case[Row] // who fails, and why
 	cases    = []outcome
-	notes    = map[Row]string
 	workload = *matrix.Workload[Row]
 )
 
-// Table is the matrix of the scenario. A variant that is in neither Fail nor NotRun must pass.
+// A row of the table, and remarks on it.
+var row, note, omit = matrix.NewCase[Row], matrix.Note, matrix.Omit
+
+// Table is the matrix of the scenario. A variant that neither fails nor is omitted must pass.
 func Table() matrix.Table[Row] {
 	return matrix.Table[Row]{Variants: rows(), Fixed: "V4",
-		About: notes{slow: "is V2 where namespaces take 45 s to go, longer than it waits."},
+		About: map[Row]string{slow: "is V2 where namespaces take 45 s to go, longer than it waits."},
 		Cases: slices.Concat(
 			settling(), settlingUnderFaults(), undoing(), crowds(), deaths(), mends(), sharing()),
 		Predictions: predictions(), Situations: situations()}
@@ -74,13 +75,6 @@ func varies(s *Setting) { s.Values = "varies: true\n" }
 // visible has namespaces take so long that whoever waits for them is seen to wait.
 func visible(s *Setting) { s.Terminates = max(s.Terminates, 28*time.Second) }
 
-// only are the rows of these names, and except all others.
-func only(names string) []Row   { return matrix.Names[Row](names) }
-func except(names string) []Row { return matrix.Except(rows(), names) }
-
-// because gives several rows the same note.
-func because(text, names string) notes { return matrix.Because(text, only(names)...) }
-
 const (
 	// undoes are the variants that undo what has failed, and unsettled those that never settle.
 	undoes    = "V0 V0-status-filter V1 V2 V2-slow"
@@ -89,14 +83,6 @@ const (
 
 // failing is a workload of several kinds of cases.
 var failing = of(fails)
-
-// asking are cases that ask for a property, unless they say for which.
-func asking(property string, in cases) cases {
-	for i := range in {
-		in[i].Property = cmp.Or(in[i].Property, property)
-	}
-	return in
-}
 
 // eachOf are four cases that differ in their property: those of whether failures settle (S0-L1,
 // S0-L2, S0-A1 and S0-A2).
@@ -112,18 +98,15 @@ func eachOf(c outcome, when string) (out cases) {
 // settling are the cases about whether failures settle.
 func settling() cases {
 	failsHeld := of(fails, held)
-	return append(eachOf(outcome{Workload: failing, Fail: only(unsettled)}, ""), asking(settles, cases{
-		{Name: "it settles with the classic queue", Workload: of(fails, classic), Fail: only(unsettled)},
-		{Name: "it settles reading its own writes", Workload: of(fails, ownWrites), Fail: only(unsettled)},
-		{Name: "it settles beside watched kinds", Workload: of(failsWatched), Fail: only(undoes)},
-		{Name: "it settles, a namespace is held for a minute", Workload: failsHeld, Fail: only("V0 V1 V2 V2-slow")},
-		{Name: "the status names the cause, a namespace is held for a minute", Workload: failsHeld,
-			Property: actionable, Fail: only("V1 V2 V2-slow"),
-			Notes: because("the next attempt comes at once, adopts what is held, and meets the cause again", "V0")},
-		{Name: "it settles although the refusal varies", Workload: of(fails, varies),
-			Fail: except("V0-status-filter V4"), Notes: because(
-				"each refusal is news to the status, and the event of writing it starts the next attempt", "V3")},
-	})...)
+	return append(eachOf(outcome{Workload: failing, Fail: unsettled}, ""),
+		row("it settles with the classic queue", of(fails, classic), nil, settles, unsettled),
+		row("it settles reading its own writes", of(fails, ownWrites), nil, settles, unsettled),
+		row("it settles beside watched kinds", of(failsWatched), nil, settles, undoes),
+		row("it settles, a namespace is held for a minute", failsHeld, nil, settles, "V0 V1 V2 V2-slow"),
+		row("the status names the cause, a namespace is held for a minute", failsHeld, nil, actionable, "V1 V2 V2-slow",
+			note("V0", "the next attempt comes at once, adopts what is held, and meets the cause again")),
+		row("it settles although the refusal varies", of(fails, varies), nil, settles, "all but V0-status-filter V4",
+			note("V3", "each refusal is news to the status, and the event of writing it starts the next attempt")))
 }
 
 // settlingUnderFaults are the cases about whether failures settle while faults are injected, and
@@ -136,26 +119,26 @@ func settlingUnderFaults() cases {
 		brief   = "it never comes to rest, see “it settles”; these faults last for too short a time to see that"
 		forgets = "a restart empties the work queue's memory, so its back-off begins anew"
 	)
-	ends := outcome{Fail: only(unsettled)}
-	killed := outcome{Fail: only(unsettled + " V0-status-filter V3"), Notes: because(forgets, "V0-status-filter V3")}
-	wedged := outcome{Fail: except("V4"), Notes: because(wedges, "V0-status-filter V1 V2 V3")}
+	fail := func(variants string, remarks ...matrix.Remark) outcome {
+		return outcome{Fail: variants, Remarks: remarks}
+	}
+	ends := fail(unsettled)
+	killed := fail(unsettled+" V0-status-filter V3", note("V0-status-filter V3", forgets))
+	wedged := fail("all but V4", note("V0-status-filter V1 V2 V3", wedges))
 	long, short := failsUnderFaults(30*time.Minute), failsUnderFaults(2*time.Minute)
-	strictly := asking(settles, cases{
-		{Name: "it settles while the cache lags", Workload: of(fails), Faults: lagging,
-			Fail: except("V0-status-filter V4")},
-		{Name: "it settles while keys are queued again", Workload: of(fails), Faults: requeued, Fail: except("V4")},
-	})
-	return slices.Concat(strictly,
-		underFaults("the cache lags", lagging, of(long), outcome{Fail: only(unsettled + " V3")}, ends),
+	return slices.Concat(
+		cases{
+			row("it settles while the cache lags", of(fails), lagging, settles, "all but V0-status-filter V4"),
+			row("it settles while keys are queued again", of(fails), requeued, settles, "all but V4"),
+		},
+		underFaults("the cache lags", lagging, of(long), fail(unsettled+" V3"), ends),
 		underFaults("keys are queued again", requeued, of(long), ends, ends),
 		underFaults("the operator is killed", crash, of(long), killed, wedged),
-		underFaults("the operator is asked to stop", restarted, of(short),
-			outcome{Fail: only("V0 V0-status-filter V1 V2 V3"), NotRun: because(brief, "V2-slow"),
-				Notes: because(forgets, "V0-status-filter V1 V2 V3")}, ends),
-		underFaults("replies are lost", repliesLost, of(long),
-			outcome{Fail: only(unsettled + " V1 V2 V3")}, wedged),
+		underFaults("the operator is asked to stop", restarted, of(short), fail("V0 V0-status-filter V1 V2 V3",
+			omit("V2-slow", brief), note("V0-status-filter V1 V2 V3", forgets)), ends),
+		underFaults("replies are lost", repliesLost, of(long), fail(unsettled+" V1 V2 V3"), wedged),
 		underFaults("namespaces are slow", slowNamespaces, of(long, slower),
-			outcome{Fail: only(unsettled + " V1 V2"), Notes: because(slowStep, "V1 V2")}, ends))
+			fail(unsettled+" V1 V2", note("V1 V2", slowStep)), ends))
 }
 
 // underFaults are the cases of a class of faults: who fails while they are injected, and who fails
@@ -171,55 +154,50 @@ func underFaults(class string, faults func() []fault.Fault, w workload, during, 
 func undoing() cases {
 	fails := of(failsToUpgrade(briefly))
 	return slices.Concat(cases{
-		{Name: "no overlap after an install", Workload: failing, Property: noOverlap,
-			Fail: only("V0 V0-status-filter V2-slow")},
-		{Name: "no overlap after an upgrade", Workload: fails, Property: noOverlap, Fail: only(undoes)},
-		{Name: "a failing upgrade keeps the old", Workload: fails, Property: keepsOld},
-	}, eachOf(outcome{Workload: of(failsToUpgrade(longEnough)), Fail: only(undoes)}, ", an upgrade fails"), cases{
-		{Name: "records are bounded", Workload: fails, Property: bounded, Fail: only(undoes)},
-		{Name: "a failing upgrade is given up", Workload: of(abandoned), Property: noOrphans, Fail: only("V3"),
-			Notes: because("Helm compares with what is deployed, which never had what the failed upgrade made", "V3")},
-		{Name: "a record cannot be purged for a while", Workload: of(interruptedFailing), Faults: purgeFails,
-			Property: installed, Fail: only(undoes), NotRun: because("it removes no record there", "V3 V4")},
+		row("no overlap after an install", failing, nil, noOverlap, "V0 V0-status-filter V2-slow"),
+		row("no overlap after an upgrade", fails, nil, noOverlap, undoes),
+		row("a failing upgrade keeps the old", fails, nil, keepsOld, ""),
+	}, eachOf(outcome{Workload: of(failsToUpgrade(longEnough)), Fail: undoes}, ", an upgrade fails"), cases{
+		row("records are bounded", fails, nil, bounded, undoes),
+		row("a failing upgrade is given up", of(abandoned), nil, noOrphans, "V3",
+			note("V3", "Helm compares with what is deployed, which never had what the failed upgrade made")),
+		row("a record cannot be purged for a while", of(interruptedFailing), purgeFails, installed, undoes,
+			omit("V3 V4", "it removes no record there")),
 	})
 }
 
 // crowds are the cases about what deployments have to do with each other (S0-F1 and S0-T1).
 func crowds() cases {
-	const busy = "while requests are slow, one failing attempt was seen to hold the only worker for 4 s"
 	return cases{
-		{Name: "one fails beside a healthy one", Workload: of(starved(1, 0), visible), Property: prompt,
-			Fail: only("V0 V0-status-filter V1 V3"), Notes: notes{"V0": busy, "V0-status-filter": busy, "V3": busy,
-				slow: "one of four workers waits, the others are free"}},
-		{Name: "four fail beside a healthy one", Workload: of(starved(4, slowRequests), visible), Property: prompt,
-			Fail: only("V1 V2 V2-slow")},
-		{Name: "several are installed at once", Workload: of(several, workers), Faults: crash, Property: watchedOnce},
+		row("one fails beside a healthy one", of(starved(1, 0), visible), nil, prompt, "V0 V0-status-filter V1 V3",
+			note("V0 V0-status-filter V3",
+				"while requests are slow, one failing attempt was seen to hold the only worker for 4 s"),
+			note("V2-slow", "one of four workers waits, the others are free")),
+		row("four fail beside a healthy one", of(starved(4, slowRequests), visible), nil, prompt, "V1 V2 V2-slow"),
+		row("several are installed at once", of(several, workers), crash, watchedOnce, ""),
 	}
 }
 
 // deaths are the cases about a deployment whose operator dies, or whose cache is behind.
 func deaths() cases {
-	return asking(installed, cases{
-		{Name: "dies in the clean-up", Workload: of(fails), Faults: crashInCleanUp, Property: noWedge,
-			Fail: only(undoes), NotRun: because("it cleans nothing up, so it cannot die in that", "V3")},
-		{Name: "dies anywhere", Workload: of(interrupted), Faults: crash, Fail: except("V4")},
-		{Name: "dies anywhere while it fails", Workload: of(interruptedFailing), Faults: crash, Fail: except("V4")},
-		{Name: "is asked to stop anywhere", Workload: of(interrupted), Faults: restarted},
-		{Name: "is asked to stop anywhere while it fails", Workload: of(interruptedFailing), Faults: restarted,
-			Fail:  only("V2-slow"),
-			Notes: because("it still waits after the 30 s that it has to stop, and is killed", "V2-slow")},
-		{Name: "the cache trails", Workload: of(interrupted), Faults: statusTrails, Fail: only("V0-status-filter"),
-			Notes: because("the repair that succeeds finds the status in the cache as it wants it, from before the "+
-				"one that failed, and no event tells it of its own write", "V0-status-filter")},
-		{Name: "the cache trails, own writes are waited for", Workload: of(interrupted, ownWrites),
-			Faults: statusTrails},
-		{Name: "two leaders", Workload: of(twoLeaders(false), replicas), Faults: overlap, Property: fenced,
-			Fail: only(undoes), Notes: because("it undoes nothing of what the other one has begun", "V3")},
-		{Name: "two leaders while it fails", Workload: of(twoLeaders(true), replicas), Faults: overlap,
-			Property: fenced, NotRun: matrix.OnlyFixed(rows(), "V4")},
-		{Name: "every fault", Workload: of(interruptedFailing), Faults: everyFault,
-			NotRun: matrix.OnlyFixed(rows(), "V4")},
-	})
+	return cases{
+		row("dies in the clean-up", of(fails), crashInCleanUp, noWedge, undoes,
+			omit("V3", "it cleans nothing up, so it cannot die in that")),
+		row("dies anywhere", of(interrupted), crash, installed, "all but V4"),
+		row("dies anywhere while it fails", of(interruptedFailing), crash, installed, "all but V4"),
+		row("is asked to stop anywhere", of(interrupted), restarted, installed, ""),
+		row("is asked to stop anywhere while it fails", of(interruptedFailing), restarted, installed, "V2-slow",
+			note("V2-slow", "it still waits after the 30 s that it has to stop, and is killed")),
+		row("the cache trails", of(interrupted), statusTrails, installed, "V0-status-filter", note("V0-status-filter",
+			"the repair that succeeds finds the status in the cache as it wants it, from before the one that failed, "+
+				"and no event tells it of its own write")),
+		row("the cache trails, own writes are waited for", of(interrupted, ownWrites), statusTrails, installed, ""),
+		row("two leaders", of(twoLeaders(false), replicas), overlap, fenced, undoes,
+			note("V3", "it undoes nothing of what the other one has begun")),
+		row("two leaders while it fails", of(twoLeaders(true), replicas), overlap, fenced, "",
+			matrix.OnlyFixed("V4")),
+		row("every fault", of(interruptedFailing), everyFault, installed, "", matrix.OnlyFixed("V4")),
+	}
 }
 
 // mends are the cases about how soon a deployment is installed once the cause of its failure is
@@ -231,31 +209,30 @@ func mends() cases {
 			"for the back-off of all failures before"
 		noWait = "V0 V0-status-filter V2-slow" // or too short a one
 	)
-	return asking(recovers, cases{
-		{Name: "the environment is mended", Workload: of(environmentMended)},
-		{Name: "the environment is mended, and nothing is deleted twice", Workload: of(environmentMended, oldServer),
-			Fail: only(noWait), Notes: because(deletesTwice, "V0-status-filter V2-slow")},
-		{Name: "the deployment is mended", Workload: of(deploymentMended), Fail: only("V0 V0-status-filter"),
-			Notes: because(metRemains, "V0 V0-status-filter")},
-		{Name: "the content is mended", Workload: of(contentMended), Fail: only(noWait),
-			Notes: because(metRemains, noWait)},
-		{Name: "it is another's for a while", Workload: of(disowned), Property: handsOff, Fail: except("V4"),
-			Notes: because("events of what is another's are dropped, timers are not", undoes+" V3")},
-	})
+	return cases{
+		row("the environment is mended", of(environmentMended), nil, recovers, ""),
+		row("the environment is mended, and nothing is deleted twice", of(environmentMended, oldServer), nil, recovers,
+			noWait, note("V0-status-filter V2-slow", deletesTwice)),
+		row("the deployment is mended", of(deploymentMended), nil, recovers, "V0 V0-status-filter",
+			note("V0 V0-status-filter", metRemains)),
+		row("the content is mended", of(contentMended), nil, recovers, noWait, note(noWait, metRemains)),
+		row("it is another's for a while", of(disowned), nil, handsOff, "all but V4",
+			note(undoes+" V3", "events of what is another's are dropped, timers are not")),
+	}
 }
 
 // sharing are the cases about what two deployments want (S0-T1).
 func sharing() cases {
 	const inItsOwnWay = "the status names neither the cause nor the other owner, but the namespace that its own " +
 		"clean-up is removing"
-	return asking(oneOwner, cases{
-		{Name: "two want one namespace", Workload: of(shared("app", "apps", ""))},
-		{Name: "two want one kind", Workload: of(shared("kinds", "seconds", ""))},
-		{Name: "two want one kind, one is refused", Workload: of(shared("kinds", "seconds", refused)), Fail: only("V0"),
-			Notes: because(inItsOwnWay, "V0")},
-		{Name: "two want one namespace, one is refused", Workload: of(shared("app", "apps", refused)),
-			Fail: only(unsettled), Notes: because(inItsOwnWay, unsettled)},
-	})
+	return cases{
+		row("two want one namespace", of(shared("app", "apps", "")), nil, oneOwner, ""),
+		row("two want one kind", of(shared("kinds", "seconds", "")), nil, oneOwner, ""),
+		row("two want one kind, one is refused", of(shared("kinds", "seconds", refused)), nil, oneOwner, "V0",
+			note("V0", inItsOwnWay)),
+		row("two want one namespace, one is refused", of(shared("app", "apps", refused)), nil, oneOwner, unsettled,
+			note(unsettled, inItsOwnWay)),
+	}
 }
 
 func lagging() []fault.Fault        { return []fault.Fault{fault.StaleCache(30 * time.Second)} }

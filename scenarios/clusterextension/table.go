@@ -16,7 +16,6 @@ import (
 type (
 	variant = clusterextension.Variant
 	column  = matrix.Case[variant]
-	because = map[variant]string
 	scene   = *matrix.Workload[variant]
 )
 
@@ -26,29 +25,16 @@ func Table() matrix.Table[variant] {
 		Cases: slices.Concat(versions(), records(), others()), Predictions: predictions(), Situations: situations()}
 }
 
-// row is a case that the variants of some names fail. Two variants are only in the cases that they
-// fail, because otherwise they do what another one does: V2-waits what V2 does, later, and V3-limit
-// what V3 does, until it gives up.
-func row(name string, w scene, faults func() []fault.Fault, property, fail string, notes ...because) column {
-	c := column{Name: name, Workload: w, Faults: faults, Property: property, Fail: matrix.Names[variant](fail)}
-	c.Skip = slices.DeleteFunc([]variant{clusterextension.V2Waits, clusterextension.V3Limit},
-		func(v variant) bool { return slices.Contains(c.Fail, v) })
-	for _, n := range notes {
-		c.Notes = n
-	}
-	return c
-}
+// Remarks on a row of the table.
+var note, omit = matrix.Note, matrix.Omit
 
-// only leaves out all variants but those of some names.
-func only(names string, c column) column {
-	c.Skip = matrix.Except(clusterextension.Variants(), names)
-	return c
-}
+// only are the variants that are run: for the others the case makes no sense.
+func only(names string) matrix.Remark { return omit("all but "+names, "") }
 
-// fixedOnly is a case that is only run with V6.
-func fixedOnly(c column) column {
-	c.NotRun = matrix.OnlyFixed(clusterextension.Variants(), clusterextension.V6)
-	return c
+// row is a case. Two variants are only in the cases that they fail, because otherwise they do what
+// another one does: V2-waits what V2 does, later, and V3-limit what V3 does, until it gives up.
+func row(name string, w scene, faults func() []fault.Fault, property, fail string, remarks ...matrix.Remark) column {
+	return matrix.NewCase(name, w, faults, property, fail, append(remarks, omit("V2-waits V3-limit", ""))...)
 }
 
 // The edges to version 3, and what they are called.
@@ -141,8 +127,6 @@ func wakingAndInterrupting() []fault.Fault {
 
 // Names and reasons that stand for several cells.
 const (
-	mostAndWaits = "V0 V1 V2 V2b V2-waits V3 V3b V4 V5 V6"
-
 	unfenced   = "V1 V2 V2b V3 V3b V4 V5" // who frees a pending record, whoever writes it
 	tornBy     = "V0 V1 V2 V2b V3 V3b V5" // who does not get past a torn record
 	reResolves = "V1 V2 V2b V3 V4"        // who asks the catalog again in the middle of version 2
@@ -154,25 +138,25 @@ const (
 // versions are the cases about which version is applied: whether it goes on, and where to.
 func versions() []column {
 	return []column{
-		only(mostAndWaits, row("progress after an interrupted upgrade", anUpgrade, crash, progress, "V0")),
-		row("progress after an interrupted install", anInstall, crash, progress, "V0 V1",
-			because{"V1": "its uninstall can be interrupted, too, and leaves a record that says uninstalling: " +
-				"not pending, and Helm refuses it"}),
+		matrix.NewCase("progress after an interrupted upgrade", anUpgrade, crash, progress, "V0", omit("V3-limit", "")),
+		row("progress after an interrupted install", anInstall, crash, progress, "V0 V1", note("V1",
+			"its uninstall can be interrupted, too, and leaves a record that says uninstalling: not pending, and "+
+				"Helm refuses it")),
 		row("finish first", upgradesBoth, crash, finishFirst, reResolves+" V2-waits V3-limit",
-			because{"V3b": "its record says deployed, and by the letter nothing is unfinished"}),
+			note("V3b", "its record says deployed, and by the letter nothing is unfinished")),
 		row("finish first what is refused", of(refuses, fromBoth), nil, finishFirst, "V0 "+unfenced),
-		row("edges, 3 from 1 only", of(upgrades, fromOne), crash, validEdges, reResolves, because{"V1": wayBack,
-			"V3b": "from what it calls installed there is no edge here; see the next question"}),
-		row("edges, 3 from 2 only", upgradesTwo, crash, validEdges, "V1 V3b", because{"V1": wayBack}),
-		row("edges, 3 from neither", of(upgrades, fromNone), crash, validEdges, reResolves, because{"V1": wayBack}),
+		row("edges, 3 from 1 only", of(upgrades, fromOne), crash, validEdges, reResolves, note("V1", wayBack),
+			note("V3b", "from what it calls installed there is no edge here; see the next question")),
+		row("edges, 3 from 2 only", upgradesTwo, crash, validEdges, "V1 V3b", note("V1", wayBack)),
+		row("edges, 3 from neither", of(upgrades, fromNone), crash, validEdges, reResolves, note("V1", wayBack)),
 		row("never backwards", upgradesBoth, crash, forwards, "V1"),
 		row("data at one level", upgradesBoth, crash, together, reResolves+" V3b V2-waits V3-limit"),
-		row("no orphans", upgradesBoth, crash, noOrphans, reResolves+" V3b", because{
-			"V0": "it never gets to another version",
-			"V1": "two interruptions: the rollback that follows an interrupted rollback goes to the half of a " +
-				"version, and calls it deployed",
-			"V3b": "what an upgrade has to delete it deletes last; nobody makes up for that once the record " +
-				"says deployed"}),
+		row("no orphans", upgradesBoth, crash, noOrphans, reResolves+" V3b",
+			note("V0", "it never gets to another version"),
+			note("V1", "two interruptions: the rollback that follows an interrupted rollback goes to the half of a "+
+				"version, and calls it deployed"),
+			note("V3b", "what an upgrade has to delete it deletes last; nobody makes up for that once the record says "+
+				"deployed")),
 	}
 }
 
@@ -181,23 +165,25 @@ func versions() []column {
 func records() []column {
 	return []column{
 		row("user data", anInstall, crash, userData, "V1"),
-		only(mostAndWaits, row("two leaders", of(upgrades, leaders), overlap(8*time.Second), fenced, unfenced)),
-		fixedOnly(row("two leaders, all questions", of(upgrades, leaders, fenced, installed, finishFirst, validEdges,
-			together, saneRecords, noOrphans, userData), overlap(8*time.Second), forwards, "")),
+		matrix.NewCase("two leaders", of(upgrades, leaders), overlap(8*time.Second), fenced, unfenced,
+			omit("V3-limit", "")),
+		row("two leaders, all questions", of(upgrades, leaders, fenced, installed, finishFirst, validEdges, together,
+			saneRecords, noOrphans, userData), overlap(8*time.Second), forwards, "",
+			matrix.OnlyFixed(clusterextension.V6)),
 		row("torn records", of(upgrades, inShards), crash, installed, tornBy),
 		row("torn records, chunks are refused", of(upgrades, inShards), noChunks, installed, tornBy),
 		row("interruptions cost one attempt each", upgradesTwo, crash, fewAttempts, "V0 V1"),
-		row("the status says what was interrupted", anUpgrade, crash, actionable, "V0 V1", because{
-			"V1": "it states the property, and nothing of this variant; a rollback that follows interrupted " +
-				"rollbacks finds what the record that it begins at does not name, and Helm's error for that takes " +
-				"the place of the interruption in the status"}),
-		only("V1 V2 V2b V3 V3b V4 V5 V6",
-			row("interrupted for hours", of(interrupts, noThree), often, perpetual, "V1 V2b V5")),
+		row("the status says what was interrupted", anUpgrade, crash, actionable, "V0 V1", note("V1",
+			"it states the property, and nothing of this variant; a rollback that follows interrupted rollbacks "+
+				"finds what the record that it begins at does not name, and Helm's error for that takes the place "+
+				"of the interruption in the status")),
+		row("interrupted for hours", of(interrupts, noThree), often, perpetual, "V1 V2b V5",
+			only("V1 V2 V2b V3 V3b V4 V5 V6")),
 		row("a failure is not masked", aRefusal, crash, unmasked, "V0 V1"),
 		row("a success is not masked by a lost record", of(upgrades, noThree), unrecorded, progress, "V0"),
 		row("installed is true", upgradesBoth, crash, installTruth, "V3b"),
-		row("sane records", upgradesBoth, crash, saneRecords, "V2 V2b V3b V4", because{"V2": reused, "V2b": reused,
-			"V4": reused, "V3b": "what it calls deployed is so beside the one before"}),
+		row("sane records", upgradesBoth, crash, saneRecords, "V2 V2b V3b V4", note("V2 V2b V4", reused),
+			note("V3b", "what it calls deployed is so beside the one before")),
 		row("sane records, a write is lost", of(upgrades, noThree), unrecorded, saneRecords, "V0 "+unfenced),
 	}
 }
@@ -213,21 +199,22 @@ func others() []column {
 		row("the user wants version 1 back, installed is true", aWayBack, crash, installTruth, "V3b"),
 		row("version 2 is refused, and then it is not", aRefusal, crash, installed, "V0"),
 		row("deleted and made again", of(remakes, noThree), crash, installed, "V0 V1"),
-		fixedOnly(row("every fault", of(upgrades, inShards, finishFirst, validEdges, forwards, together, saneRecords,
-			noOrphans, userData), everyFault, installed, "")),
+		row("every fault",
+			of(upgrades, inShards, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData),
+			everyFault, installed, "", matrix.OnlyFixed(clusterextension.V6)),
 		// Nobody but V6 looks whether version 2 is healthy: V0 and V5 stand for all others.
-		only("V0 V5 V6", row("finish first, migrations take time", aMigration, crash, finishFirst, "V0 V5")),
-		only("V0 V5 V6", row("data at one level, migrations take time", aMigration, crash, together, "V0 V5")),
-		only("V0 V5 V6", row("installed is true, migrations take time", aMigration, crash, installTruth, "V0 V5")),
-		only("V0 V5 V6", row("done is healthy, migrations take time", aMigration, crash, healthTruth, "V0 V5")),
-		only("V0 V6", row("stopped while it is frozen", of(upgrades, noThree), stopped, installed, "V0")),
+		row("finish first, migrations take time", aMigration, crash, finishFirst, "V0 V5", only("V0 V5 V6")),
+		row("data at one level, migrations take time", aMigration, crash, together, "V0 V5", only("V0 V5 V6")),
+		row("installed is true, migrations take time", aMigration, crash, installTruth, "V0 V5", only("V0 V5 V6")),
+		row("done is healthy, migrations take time", aMigration, crash, healthTruth, "V0 V5", only("V0 V5 V6")),
+		row("stopped while it is frozen", of(upgrades, noThree), stopped, installed, "V0", only("V0 V6")),
 		// The proposals to wait and to give up.
-		only("V2-waits V6", row("two leaders, one is frozen", of(upgrades, leaders),
-			overlap(2*time.Minute, fault.OnVerb("get")), fenced, "V2-waits")),
-		only("V3-limit V6", row("interrupted often, then left alone", of(leavesAlone, noThree), often, installed,
-			"V3-limit")),
-		only("V0 V6", row("refused for good, bounded attempts under faults", forGood, wakingAndInterrupting, restrained,
-			"")),
-		only("V0 V6", row("refused for good, it settles after faults", forGood, wakingAndInterrupting, settles, "V0")),
+		row("two leaders, one is frozen", of(upgrades, leaders), overlap(2*time.Minute, fault.OnVerb("get")), fenced,
+			"V2-waits", only("V2-waits V6")),
+		row("interrupted often, then left alone", of(leavesAlone, noThree), often, installed, "V3-limit",
+			only("V3-limit V6")),
+		row("refused for good, bounded attempts under faults", forGood, wakingAndInterrupting, restrained, "",
+			only("V0 V6")),
+		row("refused for good, it settles after faults", forGood, wakingAndInterrupting, settles, "V0", only("V0 V6")),
 	}
 }

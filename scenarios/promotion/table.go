@@ -4,7 +4,6 @@ package promotion
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +16,7 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// Table is the matrix of the scenario. A variant that is in neither Fail nor NotRun must pass.
+// Table is the matrix of the scenario. A variant that neither fails nor is omitted must pass.
 func Table() matrix.Table[promotion.Variant] {
 	return matrix.Table[promotion.Variant]{
 		Variants: promotion.Variants(), Fixed: promotion.V8,
@@ -27,43 +26,10 @@ func Table() matrix.Table[promotion.Variant] {
 	}
 }
 
-type (
-	cases = []matrix.Case[promotion.Variant]
-	// option says more of a case, for some variants.
-	option func(*matrix.Case[promotion.Variant])
-)
+type cases = []matrix.Case[promotion.Variant]
 
-// row is a case of the table. The variants that fail break the property. All others that are run
-// keep it.
-func row(property, name string, w *workload, faults func() []fault.Fault, fail string,
-	options ...option) matrix.Case[promotion.Variant] {
-	c := matrix.Case[promotion.Variant]{Name: name, Property: property, Workload: w, Faults: faults,
-		Fail: matrix.Names[promotion.Variant](fail), Notes: map[promotion.Variant]string{}}
-	for _, say := range options {
-		say(&c)
-	}
-	return c
-}
-
-// without are variants that are not run, all for one reason, and onlyWith are all that are run.
-func without(variants, reason string) option {
-	return func(c *matrix.Case[promotion.Variant]) {
-		c.NotRun = matrix.Because(reason, matrix.Names[promotion.Variant](variants)...)
-	}
-}
-
-func onlyWith(variants, reason string) option {
-	return func(c *matrix.Case[promotion.Variant]) {
-		c.NotRun = matrix.Because(reason, matrix.Except(promotion.Variants(), variants)...)
-	}
-}
-
-// note says why a variant passes or fails.
-func note(variants, why string) option {
-	return func(c *matrix.Case[promotion.Variant]) {
-		maps.Copy(c.Notes, matrix.Because(why, matrix.Names[promotion.Variant](variants)...))
-	}
-}
+// A row of the table, and remarks on it.
+var row, note, omit = matrix.NewCase[promotion.Variant], matrix.Note, matrix.Omit
 
 // Groups of variants.
 const (
@@ -87,8 +53,8 @@ const (
 
 // What is said of several cases.
 var (
-	unsettled = without("V6t", livelock)
-	cornering = onlyWith("V3 V6 V7 V8", cornered)
+	unsettled = omit("V6t", livelock)
+	cornering = omit("all but V3 V6 V7 V8", cornered)
 )
 
 // tooMuch are the cases about whether too much happens: what may wake the operator between a
@@ -97,44 +63,44 @@ var (
 // reply is injected: after one of these an operator that must not forget has to ask again.
 func tooMuch() cases {
 	return cases{
-		row(attemptedOnce, "default trace, nothing lags", of(quietly, movesOn), nil, forgetful,
-			note("V1", "it fails only when the event of its own status write lands during the pass, and where nothing "+
-				"lags none does")),
-		row(attemptedOnce, "default trace", of(quietly, movesOn), lagging, "V0 V1a V1"),
-		row(attemptedOnce, "app burst", of(quietly, comesInABurst), lagging, thread),
-		row(attemptedOnce, "racing requeue", of(quietly, movesOn), laggingAndRequeued, thread),
-		row(attemptedOnce, "an edit wakes it", of(quietly, isEdited), lagging, thread),
-		row(attemptedOnce, "a cluster's event wakes it", of(remotely, clusterBeats), lagging, thread),
-		row(attemptedOnce, "a leftover timer wakes it, classic queue", of(leftover(false), stagingAppears), lagging,
+		row("default trace, nothing lags", of(quietly, movesOn), nil, attemptedOnce, forgetful, note("V1",
+			"it fails only when the event of its own status write lands during the pass, and where nothing lags none "+
+				"does")),
+		row("default trace", of(quietly, movesOn), lagging, attemptedOnce, "V0 V1a V1"),
+		row("app burst", of(quietly, comesInABurst), lagging, attemptedOnce, thread),
+		row("racing requeue", of(quietly, movesOn), laggingAndRequeued, attemptedOnce, thread),
+		row("an edit wakes it", of(quietly, isEdited), lagging, attemptedOnce, thread),
+		row("a cluster's event wakes it", of(remotely, clusterBeats), lagging, attemptedOnce, thread),
+		row("a leftover timer wakes it, classic queue", of(leftover(false), stagingAppears), lagging, attemptedOnce,
 			"V0 V1a V3", note("V1 V2", early)),
-		row(attemptedOnce, "a leftover timer wakes it, priority queue", of(leftover(true), stagingAppears), lagging,
-			forgetful, note("V1 V2", early), note("V3", "the priority queue has one entry for each key: the event "+
-				"of the target uses the timer up, so none is left")),
-		row(effectOnce, "crash window", of(quietly, movesOn), crash, afterward),
-		row(effectOnce, "lost patch reply", of(quietly, movesOn), lostPatch, afterward),
-		row(effectOnce, "the last patch fails", of(quietly, movesOn), failingPatch, afterward),
-		row(effectOnce, "two leaders", of(replicated, leadersOverlap), twoLeaders, afterward, unsettled),
-		row(effectOnce, "somebody else writes first", of(quietly, movesOn), conflicts, forgetful,
-			onlyWith("V0 V1a V3 V8", fewer)),
-		row(notifiedOnce, "a CI is told once in spite of a crash", of(notifying, isTold), crash, afterward),
+		row("a leftover timer wakes it, priority queue", of(leftover(true), stagingAppears), lagging, attemptedOnce,
+			forgetful, note("V1 V2", early), note("V3", "the priority queue has one entry for each key: the event of "+
+				"the target uses the timer up, so none is left")),
+		row("crash window", of(quietly, movesOn), crash, effectOnce, afterward),
+		row("lost patch reply", of(quietly, movesOn), lostPatch, effectOnce, afterward),
+		row("the last patch fails", of(quietly, movesOn), failingPatch, effectOnce, afterward),
+		row("two leaders", of(replicated, leadersOverlap), twoLeaders, effectOnce, afterward, unsettled),
+		row("somebody else writes first", of(quietly, movesOn), conflicts, effectOnce, forgetful,
+			omit("all but V0 V1a V3 V8", fewer)),
+		row("a CI is told once in spite of a crash", of(notifying, isTold), crash, notifiedOnce, afterward),
 	}
 }
 
 // enough are the cases about whether enough happens.
 func enough() cases {
 	return cases{
-		row(worldSettles, "arrives everywhere", of(three, func(s *World) { s.declare(everywhere); rollsOut(s) }), nil,
+		row("arrives everywhere", of(three, func(s *World) { s.declare(everywhere); rollsOut(s) }), nil, worldSettles,
 			"V6t"),
-		row(everywhere, "comes back", of(two, comesBack), nil, "V7", without("V0 V1a V6t", fewer)),
-		row(everywhere, "arrives in spite of a crash", of(three, rollsOut), crash, "V6 V7", unsettled),
-		row(everywhere, "arrives in spite of a failing forge", of(three, rollsOut), failingForge, "V1a "+recording,
+		row("comes back", of(two, comesBack), nil, everywhere, "V7", omit("V0 V1a V6t", fewer)),
+		row("arrives in spite of a crash", of(three, rollsOut), crash, everywhere, "V6 V7", unsettled),
+		row("arrives in spite of a failing forge", of(three, rollsOut), failingForge, everywhere, "V1a "+recording,
 			unsettled),
-		row(everywhere, "made again, it is promoted", of(quietly, cornerOf(madeAgain).turn), slowly(time.Minute),
+		row("made again, it is promoted", of(quietly, cornerOf(madeAgain).turn), slowly(time.Minute), everywhere,
 			"V3 V7", cornering),
-		row(everywhere, "its kinds are installed late", of(unprepared, kindsAreInstalled), nil, unfixed+" V6t"),
-		row(everywhere, "the repository is corrected", of(two, isCorrected), nil, recording, without("V1a V6t", fewer)),
-		row(notified, "a CI is told in spite of a crash", of(notifying, isToldAndSettles), crash, "V6 V7", unsettled),
-		row(noPanic, "a policy only on the environment", of(quietly, cornerOf(ownPolicy).turn), slowly(time.Minute),
+		row("its kinds are installed late", of(unprepared, kindsAreInstalled), nil, everywhere, unfixed+" V6t"),
+		row("the repository is corrected", of(two, isCorrected), nil, everywhere, recording, omit("V1a V6t", fewer)),
+		row("a CI is told in spite of a crash", of(notifying, isToldAndSettles), crash, notified, "V6 V7", unsettled),
+		row("a policy only on the environment", of(quietly, cornerOf(ownPolicy).turn), slowly(time.Minute), noPanic,
 			unfixed, unsettled),
 	}
 }
@@ -142,53 +108,53 @@ func enough() cases {
 // truth are the cases about what the status says.
 func truth() cases {
 	return cases{
-		row(statusIsTrue, "a late target is seen", of(two, appearsLate), nil, "",
+		row("a late target is seen", of(two, appearsLate), nil, statusIsTrue, "",
 			note("V2", "a target in the operator's own cluster is watched, so it wakes the operator when it appears")),
-		row(statusIsTrue, "a late cluster is seen", of(far, becomesKnown), lagging, "",
-			note("V2", "the GitopsCluster's event, the error of a missing Secret, which is returned upstream, too, "+
-				"and the first event of the cache that comes into sync all wake it")),
-		row(statusIsTrue, "a cluster moves", of(far, clusterMoves), nil, unfixed+" V6t"),
-		row(statusIsTrue, "the status is true after a burst", of(quietly, bursts), lagging, "V2 V3 V4 V6 V7",
+		row("a late cluster is seen", of(far, becomesKnown), lagging, statusIsTrue, "", note("V2",
+			"the GitopsCluster's event, the error of a missing Secret, which is returned upstream, too, and the "+
+				"first event of the cache that comes into sync all wake it")),
+		row("a cluster moves", of(far, clusterMoves), nil, statusIsTrue, unfixed+" V6t"),
+		row("the status is true after a burst", of(quietly, bursts), lagging, statusIsTrue, "V2 V3 V4 V6 V7",
 			unsettled),
-		row(noLivelock, "no livelock", of(quietly, movesOn), lagging, "V6t"),
-		row(recordedSoon, "recorded soon", of(quietly, movesOn), laggingAndRequeued, "V0"),
-		row(saysAbsent, "says that a target does not exist", of(between("dev"), isAbsent), nil, hasty, unsettled,
+		row("no livelock", of(quietly, movesOn), lagging, noLivelock, "V6t"),
+		row("recorded soon", of(quietly, movesOn), laggingAndRequeued, recordedSoon, "V0"),
+		row("says that a target does not exist", of(between("dev"), isAbsent), nil, saysAbsent, hasty, unsettled,
 			note("V1", "the event of its own status write wakes it; where the list of the cache is slow, that comes "+
 				"too early")),
-		row(saysAbsent, "says that a target elsewhere does not exist", of(far, isAbsentThere), nil, hasty, unsettled),
-		row(actionable, "says what it waits for", of(two, waits), failingForge, unfixed, unsettled),
-		row(actionable, "says that the forge cannot be asked", of(quietly, losesForge), crash, unfixed, unsettled),
+		row("says that a target elsewhere does not exist", of(far, isAbsentThere), nil, saysAbsent, hasty, unsettled),
+		row("says what it waits for", of(two, waits), failingForge, actionable, unfixed, unsettled),
+		row("says that the forge cannot be asked", of(quietly, losesForge), crash, actionable, unfixed, unsettled),
 	}
 }
 
 // grounds are the cases about what a promotion rests on.
 func grounds() cases {
-	long, some := of(three, backAndForth), onlyWith("V0 V1a V1 V2 V3 V8", fewer)
+	long, some := of(three, backAndForth), omit("all but V0 V1a V1 V2 V3 V8", fewer)
 	return cases{
-		row(inOrder, "only what the one before has proved", long, lagging, "", unsettled),
-		row(notStale, "nothing outdated", long, lagging, "", unsettled),
-		row(complete, "nothing while a target is missing", of(two, hastens), lagging, hasty, unsettled),
-		row(complete, "nothing while a cluster cannot be read", of(far, hastensThere), lagging, hasty, some),
+		row("only what the one before has proved", long, lagging, inOrder, "", unsettled),
+		row("nothing outdated", long, lagging, notStale, "", unsettled),
+		row("nothing while a target is missing", of(two, hastens), lagging, complete, hasty, unsettled),
+		row("nothing while a cluster cannot be read", of(far, hastensThere), lagging, complete, hasty, some),
 	}
 }
 
 // odd are the corners.
 func odd() cases {
-	out := cases{row(oncePerStay, "comes back once", of(two, comesBack), lagging, "V3", cornering)}
+	out := cases{row("comes back once", of(two, comesBack), lagging, oncePerStay, "V3", cornering)}
 	for _, d := range []time.Duration{time.Millisecond, 30 * time.Second, 10 * time.Minute} {
 		name := fmt.Sprintf("promoting takes %v", d)
-		out = append(out, row(oncePerStay, name, of(quietly, corners[0].turn), slowly(d), "", cornering))
+		out = append(out, row(name, of(quietly, corners[0].turn), slowly(d), oncePerStay, "", cornering))
 	}
 	for _, c := range corners[1:] {
-		options := []option{cornering}
+		remarks := []matrix.Remark{cornering}
 		switch c.name {
 		case ownPolicy:
 			continue // it is about panics
 		case madeAgain:
-			options = append(options, note("V7", "its Promotion goes with the old pipeline, which the cache still "+
+			remarks = append(remarks, note("V7", "its Promotion goes with the old pipeline, which the cache still "+
 				"holds when it asks whether there is one"))
 		}
-		out = append(out, row(oncePerStay, c.name, of(quietly, c.turn), slowly(time.Minute), c.fails, options...))
+		out = append(out, row(c.name, of(quietly, c.turn), slowly(time.Minute), oncePerStay, c.fails, remarks...))
 	}
 	return out
 }
@@ -196,10 +162,10 @@ func odd() cases {
 // pace are the cases about how soon.
 func pace() cases {
 	return cases{
-		row(orderedSoon, "ordered within three back-off periods", of(three, rollsOutForAWhile), lagging, "V6t",
-			without("V1a V1 V4 V5 V7", alike)),
-		row(spaced, "retries are spaced", of(quietly, movesOn), failingForge, forgetful,
-			onlyWith("V0 V1a V3 V8", neverAgain), note("V3", neverAgain), note("V1a", "it orders in every pass"),
+		row("ordered within three back-off periods", of(three, rollsOutForAWhile), lagging, orderedSoon, "V6t",
+			omit("V1a V1 V4 V5 V7", alike)),
+		row("retries are spaced", of(quietly, movesOn), failingForge, spaced, forgetful,
+			omit("all but V0 V1a V3 V8", neverAgain), note("V3", neverAgain), note("V1a", "it orders in every pass"),
 			note("V0", "its own status write wakes it at once, whatever the back-off")),
 	}
 }
@@ -221,10 +187,10 @@ func refusedUnderFaults() (out cases) {
 	} {
 		both := of(quietly, isRefused)
 		out = append(out,
-			row(restrained, "bounded orders while "+class.name, both, class.faults, class.fail,
-				onlyWith("V0 V8", neverAgain), note(class.fail, forgets)),
-			row(settles, "orders settle after "+class.name, both, class.faults, "V3",
-				onlyWith("V0 V3 V8", neverAgain), note("V3", neverAgain)))
+			row("bounded orders while "+class.name, both, class.faults, restrained, class.fail,
+				omit("all but V0 V8", neverAgain), note(class.fail, forgets)),
+			row("orders settle after "+class.name, both, class.faults, settles, "V3",
+				omit("all but V0 V3 V8", neverAgain), note("V3", neverAgain)))
 	}
 	return out
 }
@@ -232,18 +198,18 @@ func refusedUnderFaults() (out cases) {
 // people are the cases about what people find at the forge.
 func people() cases {
 	return cases{
-		row(oneOpen, "one open pull request", of(quietly, outdoes), lagging, "",
-			onlyWith("V0 V8", "it pushes every revision to one branch, as V0 does")),
-		row(noneBack, "nothing open after a rollback", of(quietly, rollsBack), lagging, unfixed, unsettled),
+		row("one open pull request", of(quietly, outdoes), lagging, oneOpen, "",
+			omit("all but V0 V8", "it pushes every revision to one branch, as V0 does")),
+		row("nothing open after a rollback", of(quietly, rollsBack), lagging, noneBack, unfixed, unsettled),
 	}
 }
 
 // everyFault is the case of the fixed variant: all that it promises, under all that can be injected
 // there. Another cluster under every fault is in the suite.
 func everyFault() cases {
-	return cases{{Name: "every fault", Workload: anything, Property: effectOnce,
-		Faults: func() []fault.Fault { return append(EveryFault(), fault.LeaderOverlap()) },
-		NotRun: matrix.OnlyFixed(promotion.Variants(), promotion.V8)}}
+	return cases{row("every fault", anything, func() []fault.Fault {
+		return append(EveryFault(), fault.LeaderOverlap())
+	}, effectOnce, "", matrix.OnlyFixed(promotion.V8))}
 }
 
 // Everything is a long story with all that environments and people may do, and every property that

@@ -3,7 +3,6 @@
 package reposync
 
 import (
-	"maps"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,45 +11,16 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
-	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// Table is the matrix of the scenario. A variant that is in neither Fail nor NotRun must pass.
+// Table is the matrix of the scenario. A variant that neither fails nor is omitted must pass.
 func Table() matrix.Table[reposync.Variant] {
 	return matrix.Table[reposync.Variant]{Variants: reposync.Variants(), Fixed: reposync.V10, Cases: cases,
 		Predictions: predictions, Situations: situations}
 }
 
-// check is a case: the property, what happens, under which faults, and which variants fail.
-func check(name, property string, happens workload, faults func() []fault.Fault, fail []reposync.Variant,
-	remarks ...func(*Case)) Case {
-	c := Case{Name: name, Property: property, Workload: happens, Faults: faults, Fail: fail,
-		NotRun: map[reposync.Variant]string{}, Notes: map[reposync.Variant]string{}}
-	for _, remark := range remarks {
-		remark(&c)
-	}
-	return c
-}
-
-// Case is one case for all variants.
-type Case = matrix.Case[reposync.Variant]
-
-// only are the variants of these names, and except all others.
-func only(names string) []reposync.Variant { return matrix.Names[reposync.Variant](names) }
-
-func except(names string) []reposync.Variant { return matrix.Except(reposync.Variants(), names) }
-
-// notRun says why variants are not run.
-func notRun(names, reason string) func(*Case) {
-	return func(c *Case) { maps.Copy(c.NotRun, matrix.Because(reason, only(names)...)) }
-}
-
-// note says why a variant passes or fails, where its code does not show it.
-func note(name, reason string) func(*Case) {
-	return func(c *Case) { c.Notes[reposync.Variant(name)] = reason }
-}
-
-func onlyFixed(c *Case) { c.NotRun = matrix.OnlyFixed(reposync.Variants(), reposync.V10) }
+// A row of the table, and remarks on it.
+var row, note, omit = matrix.NewCase[reposync.Variant], matrix.Note, matrix.Omit
 
 // Reasons of several cases.
 const (
@@ -88,103 +58,98 @@ var (
 		honoured, strongOrder, weakOrder, outlive, noLeaks, onceOff, noFight, inventoried, synced, gone)
 )
 
-var cases = []Case{
+var cases = []matrix.Case[reposync.Variant]{
 	// Whether what is deleted goes (S3-L1 and S3-L2).
-	check("namespace finishes", finishes, plain, nil, only("V0 V4 V7")),
-	check("namespace finishes, its news trail", finishes, of(Setting{Another: true}, deletesNamespace), lateNamespaces,
-		only("V2 V7"), notRun("V0 V4", failsAnyway)),
-	check("namespace finishes, its news trail, it is the first", finishes, of(Setting{}, deletesNamespace),
-		lateNamespaces, only("V7"), notRun("V0 V4", failsAnyway),
+	row("namespace finishes", plain, nil, finishes, "V0 V4 V7"),
+	row("namespace finishes, its news trail", of(Setting{Another: true}, deletesNamespace), lateNamespaces, finishes,
+		"V2 V7", omit("V0 V4", failsAnyway)),
+	row("namespace finishes, its news trail, it is the first", of(Setting{}, deletesNamespace), lateNamespaces,
+		finishes, "V7", omit("V0 V4", failsAnyway),
 		note("V2", "the cache lists all namespaces when the first is read")),
-	check("namespace finishes, reconciler dead", finishes, of(Setting{}, reconcilerDead(deletesNamespace)), nil,
-		only("V0 V3 V4 V5 V6n V6g V7 V9")),
-	check("namespace finishes, rights inside", finishes, of(Setting{Chain: 1, Inside: true}, deletesNamespace), slowly,
-		only("V0 V4 V7")),
-	check("namespace finishes, manager away", finishes, of(Setting{}, managerDown), nil, only("V7"),
-		notRun("V0 V4", failsAnyway), notRun("V3", gaveUp),
-		note("V5", "only for as long as it is away; gone for good, "+
-			"its finalizer on the RepoSync stays with every variant")),
-	check("namespace finishes, manager dies", finishes, of(Setting{}, deletesNamespace), dyingManager, only("V7"),
-		notRun("V0 V4", failsAnyway), notRun("V3", gaveUp)),
-	check("namespace finishes, webhook away, Fail", finishes, of(Setting{}, webhookDown), nil, nil,
-		notRun("V0 V1 V2 V2w V4 V5 V7 V9", noHook)),
-	check("namespace finishes, webhook away, Ignore", finishes, of(Setting{Ignore: true}, webhookMissing), nil,
-		only("V6n V6g"), notRun("V0 V1 V2 V2w V4 V5 V7 V9", noHook),
-		note("V3", "the namespace may be deleted before the webhook goes")),
-	check("namespace finishes, RepoSync deleted before", finishes, of(Setting{Held: true}, bothDeleted), nil,
-		only("V0 V4 V7"), notRun("V3", gaveUp),
-		note("V4", "a pass that began before the namespace terminated meets its rights gone, "+
+	row("namespace finishes, reconciler dead", of(Setting{}, reconcilerDead(deletesNamespace)), nil, finishes,
+		"V0 V3 V4 V5 V6n V6g V7 V9"),
+	row("namespace finishes, rights inside", of(Setting{Chain: 1, Inside: true}, deletesNamespace), slowly, finishes,
+		"V0 V4 V7"),
+	row("namespace finishes, manager away", of(Setting{}, managerDown), nil, finishes, "V7", omit("V0 V4", failsAnyway),
+		omit("V3", gaveUp), note("V5",
+			"only for as long as it is away; gone for good, its finalizer on the RepoSync stays with every variant")),
+	row("namespace finishes, manager dies", of(Setting{}, deletesNamespace), dyingManager, finishes, "V7",
+		omit("V0 V4", failsAnyway), omit("V3", gaveUp)),
+	row("namespace finishes, webhook away, Fail", of(Setting{}, webhookDown), nil, finishes, "",
+		omit("V0 V1 V2 V2w V4 V5 V7 V9", noHook)),
+	row("namespace finishes, webhook away, Ignore", of(Setting{Ignore: true}, webhookMissing), nil, finishes, "V6n V6g",
+		omit("V0 V1 V2 V2w V4 V5 V7 V9", noHook), note("V3", "the namespace may be deleted before the webhook goes")),
+	row("namespace finishes, RepoSync deleted before", of(Setting{Held: true}, bothDeleted), nil, finishes, "V0 V4 V7",
+		omit("V3", gaveUp), note("V4", "a pass that began before the namespace terminated meets its rights gone, "+
 			"and then may not even look again")),
-	check("RepoSync goes, reconciler dead", goes, of(Setting{}, reconcilerDead(deletesSync)), nil, except("V1 V10")),
-	check("RepoSync goes, rights deleted by hand", goes, of(Setting{Held: true}, revokedMeanwhile), nil,
-		only("V0 V2 V2w V3 V4 V7 V9")),
+	row("RepoSync goes, reconciler dead", of(Setting{}, reconcilerDead(deletesSync)), nil, goes, "all but V1 V10"),
+	row("RepoSync goes, rights deleted by hand", of(Setting{Held: true}, revokedMeanwhile), nil, goes,
+		"V0 V2 V2w V3 V4 V7 V9"),
 	// What goes before what (S3-S1 and S3-S2).
-	check("finalizer honoured", honoured, of(busy, heldFor(time.Minute, deletesSync)), lateNews, only("V1")),
-	check("order among all, namespace deleted", strongOrder, of(Setting{Chain: 2}, deletesNamespace), nil,
-		except("V3 V6g V10")),
-	check("order among all, RepoSync deleted", strongOrder, of(Setting{Chain: 2}, deletesSync), lateNews, nil),
-	check("order among ours, namespace deleted", weakOrder, chained, lateNews, nil, notRun("V4", likeV0)),
+	row("finalizer honoured", of(busy, heldFor(time.Minute, deletesSync)), lateNews, honoured, "V1"),
+	row("order among all, namespace deleted", of(Setting{Chain: 2}, deletesNamespace), nil, strongOrder,
+		"all but V3 V6g V10"),
+	row("order among all, RepoSync deleted", of(Setting{Chain: 2}, deletesSync), lateNews, strongOrder, ""),
+	row("order among ours, namespace deleted", chained, lateNews, weakOrder, "", omit("V4", likeV0)),
 	// What outlives what in the system (S3-S3 to S3-S6).
-	check("rights outlive use", outlive, plain, nil, only("V0 V1 V2 V2w V4 V7")),
-	check("rights come back", whole, of(Setting{}, revoked), nil, only("V5"),
+	row("rights outlive use", plain, nil, outlive, "V0 V1 V2 V2w V4 V7"),
+	row("rights come back", of(Setting{}, revoked), nil, whole, "V5",
 		note("V5", "the finalizer keeps the binding that was deleted until the RepoSync goes")),
-	check("no binding is made anew where the namespace goes", revived, of(bindingFirst, deletesNamespace), nil,
-		only("V0 V1 V2 V2w V4"), notRun("V3 V5 V6n V6g V9", keeps)),
-	check("no leaks", noLeaks, plain, nil, nil,
-		notRun("V0 V4", "its RepoSync does not go, so nothing can be left behind it"),
+	row("no binding is made anew where the namespace goes", of(bindingFirst, deletesNamespace), nil, revived,
+		"V0 V1 V2 V2w V4", omit("V3 V5 V6n V6g V9", keeps)),
+	row("no leaks", plain, nil, noLeaks, "",
+		omit("V0 V4", "its RepoSync does not go, so nothing can be left behind it"),
 		note("V9", "the manager takes the subject off the ClusterRoleBinding")),
-	check("finalizer off once", onceOff, of(Setting{Held: true}, switched), lateNews, nil),
-	check("finalizer off once, orphaned at first", onceOff, of(Setting{Orphans: true}, switched), lateNews, nil),
-	check("finalizer off once, others write", onceOff, contested, conflicts, nil,
-		notRun("V0 V3 V4 V5 V6n V6g V7 V9", "only its reconciler takes that finalizer off"),
-		notRun("V2w", "it takes the finalizer off as V2 does, and only asks otherwise when")),
-	check("in time at the third try", converges, contested, conflicts, except("V10")),
-	check("nothing in vain", noFight, chained, lateNews, nil, notRun("V4", likeV0)),
+	row("finalizer off once", of(Setting{Held: true}, switched), lateNews, onceOff, ""),
+	row("finalizer off once, orphaned at first", of(Setting{Orphans: true}, switched), lateNews, onceOff, ""),
+	row("finalizer off once, others write", contested, conflicts, onceOff, "",
+		omit("V0 V3 V4 V5 V6n V6g V7 V9", "only its reconciler takes that finalizer off"),
+		omit("V2w", "it takes the finalizer off as V2 does, and only asks otherwise when")),
+	row("in time at the third try", contested, conflicts, converges, "all but V10"),
+	row("nothing in vain", chained, lateNews, noFight, "", omit("V4", likeV0)),
 	// What one can see (S3-A1 to S3-A3).
-	check("gone is gone", truth, kept, slowly, except("V3 V10"),
-		note("V6g", "once the last dependent has gone nothing has an order, "+
-			"and the rest is left to the namespace controller")),
-	check("actionable", actionable, kept, slowly, except("V3 V6g V10"), note("V1", atOnce)),
-	check("gone is gone, held for ever", truth, keptOn, slowly, except("V3 V6g V10")),
-	check("actionable, held for ever", actionable, keptOn, slowly, except("V3 V6g V10"), note("V1", atOnce)),
-	check("actionable, reconciler dead", actionable,
-		of(Setting{Held: true}, heldFor(5*time.Minute, reconcilerDead(deletesSync))), nil, except("V10"),
-		note("V1", atOnce)),
-	check("inventory to the end", inventoried, kept, slowly, except("V3 V6g V10")),
+	row("gone is gone", kept, slowly, truth, "all but V3 V10", note("V6g",
+		"once the last dependent has gone nothing has an order, and the rest is left to the namespace controller")),
+	row("actionable", kept, slowly, actionable, "all but V3 V6g V10", note("V1", atOnce)),
+	row("gone is gone, held for ever", keptOn, slowly, truth, "all but V3 V6g V10"),
+	row("actionable, held for ever", keptOn, slowly, actionable, "all but V3 V6g V10", note("V1", atOnce)),
+	row("actionable, reconciler dead", of(Setting{Held: true}, heldFor(5*time.Minute, reconcilerDead(deletesSync))),
+		nil, actionable, "all but V10", note("V1", atOnce)),
+	row("inventory to the end", kept, slowly, inventoried, "all but V3 V6g V10"),
 	// What people do by hand to what the operator made, and to what it is to do.
-	check("namespace finishes, Deployment deleted by hand", finishes,
-		of(busy, bereaved(&appsv1.Deployment{}, deletesNamespace)), nil, except("V1 V2 V2w V10"),
-		notRun("V1 V2 V2w", regardless)),
-	check("namespace finishes, ServiceAccount deleted by hand", finishes,
-		of(busy, bereaved(&corev1.ServiceAccount{}, deletesNamespace)), nil, except("V1 V2 V2w V10"),
-		notRun("V1 V2 V2w", regardless)),
-	check("RepoSync goes, Deployment deleted by hand", goes, of(busy, bereaved(&appsv1.Deployment{}, deletesSync)), nil,
-		except("V1 V10"), notRun("V1", regardless)),
-	check("RepoSync goes, ServiceAccount deleted by hand", goes,
-		of(busy, bereaved(&corev1.ServiceAccount{}, deletesSync)), nil, except("V1 V10"), notRun("V1", regardless)),
-	check("no leaks, finalizers taken off", noLeaks, of(Setting{Late: true}, stripped), failingManager, except("V10")),
-	check("what is to stay stays", spared, of(Setting{}, orphaned), lateNews, nil,
-		notRun("V2 V2w V3 V4 V5 V6n V6g V7 V9", "what it does otherwise than V0 has nothing to do with the policy")),
-	check("order among all, on what nobody manages", strongOrder, strayed, nil, except("V3 V6g V7 V10")),
-	check("namespace finishes, something depends on what nobody manages", finishes, strayed, nil, nil,
-		notRun("V0 V4", failsAnyway),
-		notRun("V1 V2 V2w V5 V6n V7 V9", "nothing of it guards what nobody manages, see “namespace finishes”")),
+	row("namespace finishes, Deployment deleted by hand", of(busy, bereaved(&appsv1.Deployment{}, deletesNamespace)),
+		nil, finishes, "all but V1 V2 V2w V10", omit("V1 V2 V2w", regardless)),
+	row("namespace finishes, ServiceAccount deleted by hand",
+		of(busy, bereaved(&corev1.ServiceAccount{}, deletesNamespace)), nil, finishes, "all but V1 V2 V2w V10",
+		omit("V1 V2 V2w", regardless)),
+	row("RepoSync goes, Deployment deleted by hand", of(busy, bereaved(&appsv1.Deployment{}, deletesSync)), nil, goes,
+		"all but V1 V10", omit("V1", regardless)),
+	row("RepoSync goes, ServiceAccount deleted by hand", of(busy, bereaved(&corev1.ServiceAccount{}, deletesSync)), nil,
+		goes, "all but V1 V10", omit("V1", regardless)),
+	row("no leaks, finalizers taken off", of(Setting{Late: true}, stripped), failingManager, noLeaks, "all but V10"),
+	row("what is to stay stays", of(Setting{}, orphaned), lateNews, spared, "",
+		omit("V2 V2w V3 V4 V5 V6n V6g V7 V9", "what it does otherwise than V0 has nothing to do with the policy")),
+	row("order among all, on what nobody manages", strayed, nil, strongOrder, "all but V3 V6g V7 V10"),
+	row("namespace finishes, something depends on what nobody manages", strayed, nil, finishes, "",
+		omit("V0 V4", failsAnyway),
+		omit("V1 V2 V2w V5 V6n V7 V9", "nothing of it guards what nobody manages, see “namespace finishes”")),
 	// Several RepoSyncs, and everything at once.
-	check("siblings", siblings, of(twoSyncs, deletesSync, noLeaks), lateNews, nil),
-	check("a namesake", synced, of(Setting{}, again), lateNews, nil,
-		notRun("V0 V4", "its namespace does not go, so that there can be no namesake")),
-	check("every fault", truth, everything, everyFault, nil, onlyFixed),
+	row("siblings", of(twoSyncs, deletesSync, noLeaks), lateNews, siblings, ""),
+	row("a namesake", of(Setting{}, again), lateNews, synced, "",
+		omit("V0 V4", "its namespace does not go, so that there can be no namesake")),
+	row("every fault", everything, everyFault, truth, "", matrix.OnlyFixed(reposync.V10)),
 	// A RootSync. One that declares a namespace, the RepoSync in it and its rights is the knot of
 	// issue 589; one that declares something for namespaces as they come and go is that of pull
 	// request 1194.
-	check("RootSync goes", rootGoes, rooted, lateNews, except("V1 V10")),
-	check("gone is gone, RootSync", truth, rooted, lateNews, only("V1"),
-		notRun("V0 V2 V2w V3 V4 V5 V6n V6g V7 V9", "the RootSync does not go")),
-	check("RootSync goes, RepoSync depends on its rights", rootGoes,
-		of(Setting{Root: allForShop, Inside: true}, deletesRoot), lateNews, nil),
-	check("a declared namespace comes back", renewed, of(Setting{Root: allForShop}, deletesDeclared), lateNews,
-		only("V0 V4 V7")),
-	check("nothing in vain, namespaces selected", vain,
-		of(Setting{Root: oneForEach, Held: true}, heldFor(3*time.Minute, deletesNamespace)), lateNews, except("V3 V10"),
+	row("RootSync goes", rooted, lateNews, rootGoes, "all but V1 V10"),
+	row("gone is gone, RootSync", rooted, lateNews, truth, "V1",
+		omit("V0 V2 V2w V3 V4 V5 V6n V6g V7 V9", "the RootSync does not go")),
+	row("RootSync goes, RepoSync depends on its rights", of(Setting{Root: allForShop, Inside: true}, deletesRoot),
+		lateNews, rootGoes, ""),
+	row("a declared namespace comes back", of(Setting{Root: allForShop}, deletesDeclared), lateNews, renewed,
+		"V0 V4 V7"),
+	row("nothing in vain, namespaces selected",
+		of(Setting{Root: oneForEach, Held: true}, heldFor(3*time.Minute, deletesNamespace)), lateNews, vain,
+		"all but V3 V10",
 		note("V3", "its namespace may not be deleted while anything is in it that keeps it, and is gone at once")),
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// Table is the matrix of the scenario. A variant that is in neither Fail nor NotRun must pass.
+// Table is the matrix of the scenario. A variant that neither fails nor is omitted must pass.
 func Table() matrix.Table[throttle.Variant] {
 	return matrix.Table[throttle.Variant]{
 		Variants: throttle.Variants(), Fixed: throttle.V4, Predictions: predictions(), Situations: situations(),
@@ -20,23 +20,10 @@ func Table() matrix.Table[throttle.Variant] {
 	}
 }
 
-type (
-	cases   = []matrix.Case[throttle.Variant]
-	because = map[throttle.Variant]string
-)
+type cases = []matrix.Case[throttle.Variant]
 
-// notes gives one reason for the variants of these names.
-func notes(why, names string) because {
-	return matrix.Because(why, matrix.Names[throttle.Variant](names)...)
-}
-
-// row is a case that the variants of these names fail. The reasons are those of the page's notes,
-// and those for which variants are not run.
-func row(name string, w workload, f faults, property, fail string, why ...because) matrix.Case[throttle.Variant] {
-	why = append(why, nil, nil)
-	return matrix.Case[throttle.Variant]{Name: name, Workload: w, Faults: f, Property: property,
-		Fail: matrix.Names[throttle.Variant](fail), Notes: why[0], NotRun: why[1]}
-}
+// A row of the table, and remarks on it.
+var row, note, omit = matrix.NewCase[throttle.Variant], matrix.Note, matrix.Omit
 
 // Variants that often fail together: all but the fixed one, those that do not throttle, and those
 // that try again only when there is an event.
@@ -71,8 +58,8 @@ var (
 // and by other rejections.
 func repetition() cases {
 	return cases{
-		row("bounded, long name", longName, late, bounded, "V0a V0c V1", notes(kubelet, "V1")),
-		row("bounded, too much to write down", tooLong, late, bounded, "V0a V0c V3", notes(tooShort, "V1")),
+		row("bounded, long name", longName, late, bounded, "V0a V0c V1", note("V1", kubelet)),
+		row("bounded, too much to write down", tooLong, late, bounded, "V0a V0c V3", note("V1", tooShort)),
 		row("bounded, second record refused", of(afterOne, applied(Poisoned("poisoned"), whole)), late, bounded,
 			"V0a V0c V1"),
 		row("permanent for the same input, long name", stormy, nuisances, neverAgain, faulty),
@@ -82,37 +69,38 @@ func repetition() cases {
 
 		row("bounded in a storm of events", stormy, nuisances, bounded, "V0a V0b V0c"),
 		row("bounded, a child is mirrored", of(mirrored, applied(Poisoned("poisoned"), whole)), nuisances, bounded,
-			"V0a V0b V0c V1", notes(kubelet, "V1")),
-		row("bounded, lists anew", of(silent, does(apply(Poisoned("poisoned"), Example("busy")),
-			lateBeats("busy", 45, 4*time.Second))), relists, bounded, "V0a V0b V0c"),
+			"V0a V0b V0c V1", note("V1", kubelet)),
+		row("bounded, lists anew",
+			of(silent, does(apply(Poisoned("poisoned"), Example("busy")), lateBeats("busy", 45, 4*time.Second))),
+			relists, bounded, "V0a V0b V0c"),
 		row("the newest counts in a storm of edits", of(silent, does(apply(Poisoned("poisoned")), edits)), lateBy(leg),
 			newest, ""),
 
 		row("bounded, denied by a webhook", of(denying, applied(Example("denied"), whole)), late, bounded,
-			"V0a V0c V1 V3", notes(kubelet, "V1")),
+			"V0a V0c V1 V3", note("V1", kubelet)),
 		row("bounded, webhook away for ten minutes", of(silentHook, answered), failing, bounded, "V0a V0c V3",
-			notes(tooShort, "V1")),
-		row("bounded, a schema has grown", grownOut, failing, bounded, "V0c", notes(tooShort, "V1")),
+			note("V1", tooShort)),
+		row("bounded, a schema has grown", grownOut, failing, bounded, "V0c", note("V1", tooShort)),
 	}
 }
 
 // schedules are the cases about delays, also while faults are injected, and when they have ended.
 func schedules() (out cases) {
-	notRun := notes("it has no delays of its own", never)
-	notRun["V1"] = "its delays are the kubelet's, see “once an incarnation”"
+	noDelays := []matrix.Remark{omit(never, "it has no delays of its own"),
+		omit("V1", "its delays are the kubelet's, see “once an incarnation”")}
 	out = cases{
 		row("on schedule in spite of crashes", of(terse, applied(Verbose("wordy", wordy), whole)), crash, scheduled,
-			"V2 V1+V2", nil, notRun),
+			"V2 V1+V2", noDelays...),
 		row("on schedule, restarted every five minutes", of(terse, does(applied(Verbose("wordy", wordy), dwell), stop,
-			sleep(dwell), stop, sleep(dwell), stop, sleep(time.Minute))), late, scheduled, "V2 V1+V2", nil, notRun),
+			sleep(dwell), stop, sleep(dwell), stop, sleep(time.Minute))), late, scheduled, "V2 V1+V2", noDelays...),
 		row("delays begin anew", of(terse, does(applied(Verbose("relapsed", wordy), dwell),
 			set("relapsed", "output", "5"), sleep(dwell), set("relapsed", "output", "2000"), sleep(dwell))), relists,
-			startsOver, "", nil, notRun),
+			startsOver, "", noDelays...),
 	}
-	forgets := notes("its delays are in memory only, so a restart begins them anew", "V2 V1+V2")
-	add := func(class string, f faults, fail string, why ...because) {
+	forgets := note("V2 V1+V2", "its delays are in memory only, so a restart begins them anew")
+	add := func(class string, f faults, fail string, remarks ...matrix.Remark) {
 		w := of(terseQuiet, refusedUnderFaults)
-		out = append(out, row("bounded attempts while "+class, w, f, restrained, fail, why...),
+		out = append(out, row("bounded attempts while "+class, w, f, restrained, fail, remarks...),
 			row("it settles after "+class, w, f, settles, never))
 	}
 	add("the cache lags", lagging, never)
@@ -129,13 +117,14 @@ func neighbours() cases {
 		row("isolation", of(asReported, does(apply(Poisoned("poisoned")), comeAndGo)), troubles("poisoned"), isolated,
 			"V1"),
 		row("isolation outside the net", of(legal, does(apply(garbled()), comeAndGo)), late, isolated, "V1 V1+V2"),
-		row("isolation, a finalizer for what is being deleted", of(quiet, does(
-			apply(finalized("deleted", foreignFinalizer)), remove("deleted"), sleep(dwell))), nuisances, noEnd, "V1"),
-		row("isolation, an object vanishes", of(quiet, does(apply(Example("vanished")), remove("vanished"),
-			sleep(dwell))), lagging, noEnd, ""),
+		row("isolation, a finalizer for what is being deleted",
+			of(quiet, does(apply(finalized("deleted", foreignFinalizer)), remove("deleted"), sleep(dwell))), nuisances,
+			noEnd, "V1"),
+		row("isolation, an object vanishes",
+			of(quiet, does(apply(Example("vanished")), remove("vanished"), sleep(dwell))), lagging, noEnd, ""),
 		row("isolation, 50 poisoned and 10 workers", of(tenWorkers, does(crowd, sleep(30*time.Second), amongEvents)),
 			failingFor("poisoned-00"), isolated, faulty,
-			notes("its workers keep their objects for 5 s in case something follows", "V0b V3")),
+			note("V0b V3", "its workers keep their objects for 5 s in case something follows")),
 	}
 }
 
@@ -156,20 +145,22 @@ func openness() cases {
 
 // arrival are the cases about whether an object is handled in the end.
 func arrival() cases {
-	goesRound := notes("it goes round and round, and so comes by in time", "V0a V0c")
+	goesRound := omit("V0a V0c", "it goes round and round, and so comes by in time")
 	return cases{
 		row("recovers without an event", of(quiet, oneEdited), failingPatch, called, waiting,
-			notes("legal names end the reported refusal, but a write can fail for another reason", "V3")),
-		row("status refused for a while", of(quiet, does(apply(terseStatus, Example("refused")), sleep(dwell),
-			apply(crd), settle)), nuisances, handled, faulty),
+			note("V3", "legal names end the reported refusal, but a write can fail for another reason")),
+		row("status refused for a while",
+			of(quiet, does(apply(terseStatus, Example("refused")), sleep(dwell), apply(crd), settle)), nuisances,
+			handled, faulty),
 		row("an edit makes it legal", of(asReported, mended(4*time.Minute, dwell)), lateBy(2*time.Second), handledSoon,
-			"V1 V2 V1+V2", nil, goesRound),
+			"V1 V2 V1+V2", goesRound),
 		row("an edit after ten minutes", of(asReported, mended(620*time.Second, dwell+10*time.Second)),
-			lateBy(2*time.Second), handledAtAll, "V2 V1+V2", nil, goesRound),
-		row("recovers when a webhook allows it", of(denyingQuiet, does(apply(Example("denied")), sleep(time.Minute),
-			lift(true), recovers)), lateBy(2*time.Second), recovered, waiting, notes(otherwise, "V3")),
+			lateBy(2*time.Second), handledAtAll, "V2 V1+V2", goesRound),
+		row("recovers when a webhook allows it",
+			of(denyingQuiet, does(apply(Example("denied")), sleep(time.Minute), lift(true), recovers)),
+			lateBy(2*time.Second), recovered, waiting, note("V3", otherwise)),
 		row("recovers when the webhook is back", of(silentQuiet, answered), lateBy(2*time.Second), recovered, waiting,
-			notes(otherwise, "V3"), notes("it tries twice a second, as in the column before this one", "V0c")),
+			note("V3", otherwise), omit("V0c", "it tries twice a second, as in the column before this one")),
 	}
 }
 
@@ -188,15 +179,14 @@ func effects() cases {
 		row("a conflict is no failure", raced, conflict, noFailure, ""),
 		row("called once, the server fails", failed, failingPatch, neverAgain, "V0c V1"),
 		row("server errors are retried in the client", failed, failingPatch, insists, faulty),
-		row("no handler for what has vanished", of(quiet, does(apply(Example("forced")), sleep(time.Second),
-			remove("forced"), release("forced"), sleep(dwell))), lagging, notVanished, faulty),
-		{
-			Name: "every fault", Faults: everyFault, Property: effectOnce,
-			New: func(v throttle.Variant, faults ...fault.Fault) func(*sim.World) {
+		row("no handler for what has vanished", of(quiet,
+			does(apply(Example("forced")), sleep(time.Second), remove("forced"), release("forced"), sleep(dwell))),
+			lagging, notVanished, faulty),
+		row("every fault", &matrix.Workload[throttle.Variant]{
+			New: func(v throttle.Variant, _ []string, faults ...fault.Fault) func(*sim.World) {
 				return of(lively, everything).New(v, ofEverything, faults...)
 			},
-			NotRun: matrix.OnlyFixed(throttle.Variants(), throttle.V4),
-		},
+		}, everyFault, effectOnce, "", matrix.OnlyFixed(throttle.V4)),
 	}
 }
 

@@ -49,7 +49,7 @@ func of(setting Setting, happen step) workload {
 			s.declare(properties...)
 			happen(s)
 			s.over = true
-			note("the-end")(s)
+			judgeNow("the-end")(s)
 		}
 	}}
 }
@@ -109,7 +109,7 @@ func healthy(i int) client.Object { return Example(fmt.Sprintf("healthy-%d", i))
 var amongEvents = does(times(3, func(i int) step {
 	others := times(tenWorkers.Workers, func(j int) step { return beat(fmt.Sprintf("poisoned-%02d", j), i) })
 	return does(sleep(10*time.Second), others, sleep(time.Second), apply(healthy(i)), sleep(time.Second),
-		note(fmt.Sprintf("a-second-later-%d", i)))
+		judgeNow(fmt.Sprintf("a-second-later-%d", i)))
 }), sleep(soon+time.Second))
 
 // crowd is fifty poisoned objects.
@@ -145,7 +145,7 @@ var everything = does(apply(Example("plain"), Poisoned("poisoned"), Verbose("ver
 // recovers notes that from now on nothing is refused, and lets more time pass than the longest
 // delay before it allows, which is the kubelet's. Nobody touches the object.
 func recovers(s *World) {
-	note("nothing-is-refused")(s)
+	judgeNow("nothing-is-refused")(s)
 	s.allowed = s.History().Now()
 	s.Sleep(max(delay(reached(10*time.Minute)), longestKubeletDelay) + time.Minute)
 }
@@ -195,9 +195,9 @@ func apply(objs ...client.Object) step {
 // applied is an object, and time.
 func applied(o client.Object, d time.Duration) step { return does(apply(o), sleep(d)) }
 
-// note applies an object that nobody looks at: properties that measure time judge by the time of
+// judgeNow applies an object that nobody looks at: properties that measure time judge by the time of
 // the last event.
-func note(name string) step {
+func judgeNow(name string) step {
 	return apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}})
 }
 

@@ -22,8 +22,10 @@ import (
 
 type toy string
 
-// survive is a scenario that only the good survive.
-func survive(v toy, _ ...fault.Fault) func(*sim.World) {
+// survive is a workload that only the good survive.
+func survive() *Workload[toy] { return &Workload[toy]{New: goodOnly} }
+
+func goodOnly(v toy, _ []string, _ ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		w.Always("it is good", func(*history.History) error {
 			if v == "bad" {
@@ -36,17 +38,15 @@ func survive(v toy, _ ...fault.Fault) func(*sim.World) {
 }
 
 func toys() Table[toy] {
-	return Table[toy]{Variants: []toy{"bad", "odd", "good"}, Fixed: "good", Cases: []Case[toy]{{
-		Name: "is good", New: survive, Property: "it is good", Fail: []toy{"bad"}, Skip: []toy{"odd"},
-		Notes: map[toy]string{"bad": "nobody had looked"},
-	}}}
+	return Table[toy]{Variants: []toy{"bad", "odd", "good"}, Fixed: "good", Cases: []Case[toy]{
+		NewCase("is good", survive(), nil, "it is good", "bad", Omit("odd", ""), Note("bad", "nobody had looked")),
+	}}
 }
 
 // A cell carries the table's note, or the reason why it is not run.
 func TestCellsOfATable(t *testing.T) {
 	table := toys()
-	table.Cases[0].Notes = map[toy]string{"bad": "it is so by nature"}
-	table.Cases[0].NotRun = map[toy]string{"odd": "it is neither"}
+	table.Cases[0].Remarks = []Remark{Note("bad", "it is so by nature"), Omit("all but bad good", "it is neither")}
 	cells, err := table.cells()
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +61,10 @@ func TestCellsOfATable(t *testing.T) {
 	table.Cases = append(table.Cases, table.Cases[0])
 	if _, err := table.cells(); err == nil {
 		t.Error("two cases of one name are accepted")
+	}
+	table.Cases = []Case[toy]{NewCase("is good", survive(), nil, "it is good", "all but god")}
+	if _, err := table.cells(); err == nil {
+		t.Error("a variant that does not exist is accepted")
 	}
 }
 
@@ -171,8 +175,8 @@ func TestPassingCellsOfAWorkloadShareTheirRuns(t *testing.T) {
 		}
 	}}
 	table := Table[toy]{Variants: []toy{"bad", "good"}, Fixed: "good", Cases: []Case[toy]{
-		{Name: "a", Workload: shared, Property: "A", Fail: []toy{"bad"}},
-		{Name: "alone", New: survive, Property: "it is good"},
+		{Name: "a", Workload: shared, Property: "A", Fail: "bad"},
+		{Name: "alone", Workload: survive(), Property: "it is good"},
 		{Name: "b", Workload: shared, Property: "B"},
 		{Name: "c", Workload: shared, Property: "C"},
 	}}
@@ -212,7 +216,7 @@ func TestResultsOfAnotherVersionAreRefused(t *testing.T) {
 func TestNeededRuns(t *testing.T) {
 	table := toys()
 	alone := table.Cases[0]
-	alone.Name, alone.Fail, alone.NotRun = "alone", nil, OnlyFixed(table.Variants, table.Fixed)
+	alone.Name, alone.Fail, alone.Remarks = "alone", "", []Remark{OnlyFixed(table.Fixed)}
 	table.Cases = append(table.Cases, alone)
 	cells, err := table.cells()
 	if err != nil {
@@ -283,7 +287,7 @@ func TestTypicalCases(t *testing.T) {
 	table := toys()
 	easy, easier, alone := table.Cases[0], table.Cases[0], table.Cases[0]
 	easy.Name, easier.Name = "easy", "easier"
-	alone.Name, alone.Fail, alone.NotRun = "alone", nil, OnlyFixed(table.Variants, table.Fixed)
+	alone.Name, alone.Fail, alone.Remarks = "alone", "", []Remark{OnlyFixed(table.Fixed)}
 	table.Cases = append(table.Cases, easy, easier, alone)
 	cells, err := table.cells()
 	if err != nil {

@@ -48,7 +48,7 @@ func (t Table[V]) predicted() string {
 		}
 		if (outcome == Fails) == p.Fails {
 			answer = "confirmed"
-		} else if note := asked.Notes[p.Variant]; note != "" {
+		} else if note := asked.note(p.Variant); note != "" {
 			answer += ": " + note
 		}
 		says := p.Says

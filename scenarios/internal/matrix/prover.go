@@ -170,9 +170,7 @@ func (p *prover[V]) pass(t testing.TB, c Case[V], v V, enough int) result.Report
 	if !done {
 		r = p.explore(t, p.table.scenario(c, v), sim.Runs(cmp.Or(*runs, enough)), sim.For(*limit))
 	}
-	if key.workload != nil {
-		p.shared[key] = r
-	}
+	p.shared[key] = r
 	return r
 }
 

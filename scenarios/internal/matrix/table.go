@@ -8,7 +8,6 @@
 package matrix
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,56 +20,50 @@ import (
 // hold. V names the variants.
 type Case[V ~string] struct {
 	// Name is unique in its table. It is part of the names of tests.
-	Name string
-	// New returns the scenario under Faults, which may be nil. Every run needs fresh faults.
-	New    func(v V, faults ...fault.Fault) func(*sim.World)
-	Faults func() []fault.Fault
-	// Workload takes the place of New in cases that differ only in their property. A variant is
-	// then checked in one run for all properties that it must keep, so that the passing cells share
-	// their runs.
+	Name     string
 	Workload *Workload[V]
-	// Fail are the variants that must break the property. The others must pass.
-	Fail     []V
+	// Faults may be nil. Every run needs fresh ones.
+	Faults   func() []fault.Fault
 	Property string
-	// Skip are the variants for which the case makes no sense. NotRun are more of these, with a
-	// reason for the page.
-	Skip   []V
-	NotRun map[V]string
-	// Notes say why a variant passes or fails, where the code of the variant does not show it.
-	Notes map[V]string
+	// Fail are the variants that must break the property. The others that are run must pass.
+	Fail    string
+	Remarks []Remark
 }
 
-// Names are the variants of these names, which blanks separate.
-func Names[V ~string](names string) (out []V) {
-	for _, name := range strings.Fields(names) {
-		out = append(out, V(name))
-	}
-	return out
+// NewCase is a row of a table. The variants that fail are given by their names, which blanks
+// separate, or as "all but" these.
+func NewCase[V ~string](name string, w *Workload[V], faults func() []fault.Fault, property, fail string,
+	remarks ...Remark) Case[V] {
+	return Case[V]{Name: name, Workload: w, Faults: faults, Property: property, Fail: fail, Remarks: remarks}
 }
 
-// Except are all variants but those of these names.
-func Except[V ~string](all []V, names string) []V {
-	some := Names[V](names)
-	return slices.DeleteFunc(slices.Clone(all), func(v V) bool { return slices.Contains(some, v) })
+// Remark says more of a case, for some variants.
+type Remark struct {
+	variants, reason string
+	omits            bool
 }
 
-// Because is NotRun or Notes with one reason for some variants.
-func Because[V ~string](reason string, variants ...V) map[V]string {
-	out := map[V]string{}
-	for _, v := range variants {
-		out[v] = reason
-	}
-	return out
+// Note says why variants pass or fail, where their code does not show it.
+func Note(variants, reason string) Remark { return Remark{variants: variants, reason: reason} }
+
+// Omit says which variants are not run, and why, unless the case makes no sense for them.
+func Omit(variants, reason string) Remark { return Remark{variants, reason, true} }
+
+// OnlyFixed is for a case under every fault, in which only the fixed variant is run.
+func OnlyFixed[V ~string](fixed V) Remark {
+	return Omit(allBut+string(fixed), "it fails under fewer faults, see the other cases")
 }
 
-// OnlyFixed is NotRun for a case under every fault, as the other variants fail under fewer faults.
-func OnlyFixed[V ~string](all []V, fixed V) map[V]string {
-	out := Because("it fails under fewer faults, see the other cases", all...)
-	delete(out, fixed)
-	return out
+const allBut = "all but "
+
+// among says whether a variant is one of those that are listed.
+func among[V ~string](v V, list string) bool {
+	names, except := strings.CutPrefix(list, allBut)
+	return slices.Contains(strings.Fields(names), string(v)) != except
 }
 
-// Workload is what happens, without the properties. Its cases have the same Faults.
+// Workload is what happens, without the properties. Its cases have the same Faults. A variant is
+// checked in one run for all properties that it must keep, so that passing cells share their runs.
 type Workload[V ~string] struct {
 	New func(v V, properties []string, faults ...fault.Fault) func(*sim.World)
 }
@@ -83,10 +76,7 @@ func (c Case[V]) with(v V, properties ...string) func(*sim.World) {
 	if c.Faults != nil {
 		faults = c.Faults()
 	}
-	if c.Workload != nil {
-		return c.Workload.New(v, properties, faults...)
-	}
-	return c.New(v, faults...)
+	return c.Workload.New(v, properties, faults...)
 }
 
 // Marks for the outcome of a cell.
@@ -99,12 +89,23 @@ const (
 // Outcome is what the table says of a variant, which the tests check.
 func (c Case[V]) Outcome(v V) string {
 	switch {
-	case slices.Contains(c.Fail, v):
+	case among(v, c.Fail):
 		return Fails
-	case slices.Contains(c.Skip, v), c.NotRun[v] != "":
+	case slices.ContainsFunc(c.Remarks, func(r Remark) bool { return r.omits && among(v, r.variants) }):
 		return NotRun
 	}
 	return Passes
+}
+
+// note is why a variant is not run, or why it passes or fails.
+func (c Case[V]) note(v V) string {
+	omitted := c.Outcome(v) == NotRun
+	for _, r := range c.Remarks {
+		if r.omits == omitted && among(v, r.variants) {
+			return r.reason
+		}
+	}
+	return ""
 }
 
 // Table is all cases of a scenario.
@@ -136,7 +137,7 @@ func (t Table[V]) Case(name string) Case[V] {
 func (t Table[V]) scenario(c Case[V], v V) func(*sim.World) {
 	properties := []string{c.Property}
 	for _, other := range t.Cases {
-		if c.Workload != nil && other.Workload == c.Workload && other.Name != c.Name && other.Outcome(v) == Passes {
+		if other.Workload == c.Workload && other.Name != c.Name && other.Outcome(v) == Passes {
 			properties = append(properties, other.Property)
 		}
 	}
@@ -172,7 +173,7 @@ type cell struct {
 	Outcome string
 	// Needed is the number of runs that the result needs, if the cell passes.
 	Needed int
-	// Note is the table's note, or the reason why the cell is not run.
+	// Note is a remark of the table's.
 	Note string
 	// Open says that the runs did not show what the table says.
 	Open bool
@@ -182,6 +183,9 @@ type cell struct {
 func (t Table[V]) cells() (cells []cell, err error) {
 	names := map[string]bool{}
 	for _, c := range t.Cases {
+		if err := t.checkNames(c); err != nil {
+			return nil, err
+		}
 		for _, v := range t.Variants {
 			r := Result{Case: c.Name, Variant: string(v), Property: c.Property, Passed: c.Outcome(v) == Passes}
 			name := r.name()
@@ -189,9 +193,22 @@ func (t Table[V]) cells() (cells []cell, err error) {
 				return nil, fmt.Errorf("%q is there twice", name)
 			}
 			names[name] = true
-			note := cmp.Or(c.NotRun[v], c.Notes[v])
-			cells = append(cells, cell{Result: r, Outcome: c.Outcome(v), Needed: t.needed(c, v), Note: note})
+			cells = append(cells, cell{Result: r, Outcome: c.Outcome(v), Needed: t.needed(c, v), Note: c.note(v)})
 		}
 	}
 	return cells, nil
+}
+
+// checkNames checks that a case lists only variants of the table.
+func (t Table[V]) checkNames(c Case[V]) error {
+	lists := c.Fail
+	for _, r := range c.Remarks {
+		lists += " " + r.variants
+	}
+	for _, name := range strings.Fields(strings.ReplaceAll(lists, allBut, "")) {
+		if !slices.Contains(t.Variants, V(name)) {
+			return fmt.Errorf("%q lists %q, which is no variant", c.Name, name)
+		}
+	}
+	return nil
 }

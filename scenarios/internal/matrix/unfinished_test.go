@@ -71,13 +71,17 @@ func lottery(v toy, _ ...fault.Fault) func(*sim.World) {
 	}
 }
 
+func lotteries() *Workload[toy] {
+	return &Workload[toy]{New: func(v toy, _ []string, _ ...fault.Fault) func(*sim.World) { return lottery(v) }}
+}
+
 // Results that are written in part keep what was found before, and continue from there.
 func TestAnErrorKeepsTheStoriesOfOtherCells(t *testing.T) {
 	t.Chdir(t.TempDir())
 	table := toys()
 	table.Cases = []Case[toy]{
-		{Name: "first", New: lottery, Property: "it is good", Fail: []toy{"bad", "odd"}},
-		{Name: "second", New: lottery, Property: "it is good", Fail: []toy{"bad"}, Skip: []toy{"odd"}},
+		NewCase("first", lotteries(), nil, "it is good", "bad odd"),
+		NewCase("second", lotteries(), nil, "it is good", "bad", Omit("odd", "")),
 	}
 	cells, err := table.cells()
 	if err != nil {
@@ -138,7 +142,7 @@ func TestAnErrorKeepsTheStoriesOfOtherCells(t *testing.T) {
 func TestTextsAreWrittenAnew(t *testing.T) {
 	t.Chdir(t.TempDir())
 	table := toys()
-	table.Cases[0].New = lottery
+	table.Cases[0].Workload = lotteries()
 	cells, err := table.cells()
 	if err != nil {
 		t.Fatal(err)
