@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/scenarios/internal/properties"
 )
 
 const (
@@ -124,8 +125,8 @@ func (r *Record) begins(before, next *reconcile, tried history.Time) bool {
 }
 
 // judged is a property of the reconciles of an app that has settled, as it should.
-func (r *Record) judged(holds func(settled []*reconcile) error) func() error {
-	return func() error {
+func (r *Record) judged(holds func(settled []*reconcile) error) properties.Judge {
+	return func(*history.History) error {
 		settled := r.settled()
 		if settled == nil {
 			if err := r.restless(); err != nil || !r.over {
@@ -216,7 +217,7 @@ func (r *Record) quiet(settled []*reconcile) error {
 
 // actionable (S0-A1): for 95 % of the time since it has settled, over five periods or more, the
 // status names the cause.
-func (r *Record) actionable() error {
+func (r *Record) actionable(*history.History) error {
 	from, long := r.judgedFrom()
 	if n := len(r.injected); n > 0 { // a status that the server does not take cannot name anything
 		if after := r.since(r.injected[n-1]); len(after) > 0 {

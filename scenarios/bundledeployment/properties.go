@@ -13,6 +13,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
+	"github.com/wavetank/wavetank/scenarios/internal/properties"
 )
 
 // The names of the properties.
@@ -41,41 +42,26 @@ const (
 // declare declares properties of app. While faults are injected that end later, only restrained is
 // judged, and otherwise all others are.
 func (w *World) declare(names ...string) {
-	always := map[string]func() error{
+	properties.Set{Read: w.read, Broken: w.Broken, Always: map[string]properties.Judge{
 		settles: w.judged(w.settles), restrained: w.judged(w.restrained), backoffGrows: w.judged(w.backoffGrows),
 		quiet: w.judged(w.quiet), actionable: w.actionable, keepsOld: w.keepsOld, noWedge: w.noWedge,
-		bounded: w.bounded, oneOwner: w.oneOwner, watchedOnce: w.watchedOnce,
-		noOverlap:  func() error { return w.overlap },        // S0-S1
-		oneAtATime: func() error { return w.crowded },        // S0-T1
-		fenced:     func() error { return w.fence.Broken() }, // S1-S8, which the fixed variant takes over
-	}
-	eventually := map[string]func() error{installed: w.installed, noOrphans: w.noOrphans, stillWatched: w.stillWatched}
-	for _, name := range names {
-		if holds := eventually[name]; holds != nil {
-			w.Eventually(name, w.reading(holds))
-			continue
-		}
-		w.always(name, func() error {
-			if w.faulty != (name == restrained) {
-				return nil
-			}
-			return always[name]()
-		})
-	}
+		bounded: w.bounded, oneOwner: w.oneOwner, watchedOnce: w.watchedOnce, noOverlap: nil, oneAtATime: nil,
+		fenced: w.fence.Broken, // S1-S8, which the fixed variant takes over
+	}, Eventually: map[string]properties.Judge{
+		installed: w.installed, noOrphans: w.noOrphans, stillWatched: w.stillWatched,
+	}, Paused: func(name string) bool { return w.faulty != (name == restrained) }}.Declare(w.World, names...)
 }
 
 // always declares a property of what the record has read.
-func (w *World) always(name string, holds func() error) { w.Always(name, w.reading(holds)) }
-
-func (r *Record) reading(holds func() error) func(*history.History) error {
-	return func(h *history.History) error {
-		r.read(h)
+func (w *World) always(name string, holds func() error) {
+	w.Always(name, func(h *history.History) error {
+		w.read(h)
 		return holds()
-	}
+	})
 }
 
 // keepsOld (S0-S2): what a deployment had installed when something changed from outside stays.
-func (r *Record) keepsOld() error {
+func (r *Record) keepsOld(*history.History) error {
 	for _, o := range r.objects.All() {
 		at, gone := o.Removed()
 		if owner(o) == app && gone && o.Created() <= r.changed && at >= r.changed {
@@ -86,7 +72,7 @@ func (r *Record) keepsOld() error {
 }
 
 // bounded (S0-R1): no more than ten release records are kept.
-func (r *Record) bounded() error {
+func (r *Record) bounded(*history.History) error {
 	n := 0
 	for o := range r.objects.Live() {
 		if isRelease(o) && o.Value().Labels["name"] == app {
@@ -102,7 +88,7 @@ func (r *Record) bounded() error {
 // noWedge (S0-W1): three periods after a crash the deployment is installed, or its status has named
 // the cause. Periods are sleeps that are longer than a clean-up takes, so that nothing but the
 // operator is in its own way.
-func (r *Record) noWedge() error {
+func (r *Record) noWedge(*history.History) error {
 	timers := 0
 	for _, next := range r.since(r.crashed) {
 		if isTrue(next.ends) || namesCause(next.ends) {
@@ -125,7 +111,7 @@ func text(c metav1.Condition) string {
 }
 
 // installed holds when the status of app says that it is installed.
-func (r *Record) installed() error {
+func (r *Record) installed(*history.History) error {
 	if c := r.says(app); !isTrue(c) {
 		return fmt.Errorf("%s: %s", app, text(c))
 	}
@@ -134,7 +120,7 @@ func (r *Record) installed() error {
 
 // noOrphans (S1-S6, which the fixed variant takes over): what carries the name of app is what is
 // wanted of it, a namespace and a ConfigMap.
-func (r *Record) noOrphans() error {
+func (r *Record) noOrphans(*history.History) error {
 	const wanted = 2
 	var all []*view.Object[metadata]
 	for o := range r.objects.Live() {
@@ -185,7 +171,7 @@ func (r *Record) prompt(within time.Duration) error {
 // oneOwner (S0-T1): an object that two deployments want does not change hands, at most one of them
 // is installed, and the status of each says that it is, or that the object is the other's. One that
 // cannot be installed anyway may name that cause instead.
-func (r *Record) oneOwner() error {
+func (r *Record) oneOwner(*history.History) error {
 	for _, o := range r.objects.All() {
 		owners := map[string]bool{}
 		for i := range o.States {

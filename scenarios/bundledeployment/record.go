@@ -3,7 +3,6 @@
 package bundledeployment
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
 	"github.com/wavetank/wavetank/scenarios/internal/fence"
+	"github.com/wavetank/wavetank/scenarios/internal/properties"
 )
 
 // Record is what one run's history says of deployments.
@@ -41,9 +41,7 @@ type Record struct {
 	injected    []history.Time         // faults
 	committed   map[int64]history.Time // by revision
 	fence       *fence.Judge
-	// overlap says that an attempt began while something which a clean-up had deleted was still
-	// there, crowded that two reconciles of one deployment ran at the same time.
-	overlap, crowded error
+	properties.Broken
 }
 
 // metadata is what the properties read of most objects.
@@ -78,7 +76,8 @@ func newRecord(cleanUp time.Duration) *Record {
 	v := view.New()
 	return &Record{cleanUp: max(cleanUp, 5*time.Second), view: v, objects: view.Follow[metadata](v, history.Ref{}),
 		wanted:      view.Follow[v1alpha1.BundleDeployment](v, history.Ref{Kind: "BundleDeployment"}),
-		deployments: map[string]*deployment{}, committed: map[int64]history.Time{}, fence: fence.New()}
+		deployments: map[string]*deployment{}, committed: map[int64]history.Time{}, fence: fence.New(),
+		Broken: properties.Broken{}}
 }
 
 // mark says that something has changed from outside: measuring begins anew.
@@ -134,7 +133,7 @@ func (r *Record) late(e *history.Event) bool {
 
 func (r *Record) begun(d *deployment, next *reconcile) {
 	if len(d.reconciles) > 0 && !d.last().Over {
-		r.crowded = fmt.Errorf("a reconcile of %s began at %s, while that of %s had not ended", next.ID.Name,
+		r.Breaks(oneAtATime, "a reconcile of %s began at %s, while that of %s had not ended", next.ID.Name, // S0-T1
 			history.Clock(next.Began), history.Clock(d.last().Began))
 	}
 	d.reconciles = append(d.reconciles, next)
@@ -174,7 +173,7 @@ func (r *Record) release(e *history.Event, c *history.Change, head *metadata) {
 	d.last().tried = e.At
 	d.leaving = slices.DeleteFunc(d.leaving, func(o *view.Object[metadata]) bool { return !o.Exists() })
 	if len(d.leaving) > 0 {
-		r.overlap = fmt.Errorf("an attempt began at %s while %s, which the clean-up of the one before had deleted, "+
+		r.Breaks(noOverlap, "an attempt began at %s while %s, which the clean-up of the one before had deleted, "+
 			"was still there", history.Clock(e.At), first(d.leaving))
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/namespace"
 	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
@@ -201,14 +202,14 @@ type watchedManager struct {
 func (m watchedManager) GetCache() cache.Cache { return m.watches }
 
 // watchedOnce (S0-T1): an incarnation begins at most one watch of each kind.
-func (w *World) watchedOnce() error {
+func (w *World) watchedOnce(*history.History) error {
 	w.watches.mu.Lock()
 	defer w.watches.mu.Unlock()
 	return w.watches.again
 }
 
 // stillWatched (S0-T1): the kinds of what is installed are watched.
-func (w *World) stillWatched() error {
+func (w *World) stillWatched(*history.History) error {
 	w.watches.mu.Lock()
 	defer w.watches.mu.Unlock()
 	for o := range w.objects.Live() {

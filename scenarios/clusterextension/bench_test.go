@@ -28,7 +28,7 @@ func BenchmarkSettledInstall(b *testing.B) {
 			cpu = cpuTime(b)
 			r = sim.Explore(t, func(w *sim.World) {
 				s := deployed(w, Setting{Variant: clusterextension.V6})
-				s.asks(installed)
+				s.declare(installed)
 				w.Settle()
 			}, sim.Runs(b.N), sim.For(0), sim.Verify(0))
 			b.StopTimer()

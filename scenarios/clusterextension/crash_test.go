@@ -132,7 +132,7 @@ func TestRollbackDiesAnywhere(t *testing.T) {
 				} else if err := s.noOrphans(s.History()); err != nil {
 					end = "arrives with orphans"
 				}
-				if s.broken[installTruth] != nil {
+				if s.Broken[installTruth] != nil {
 					end += ", after calling a half whole"
 				}
 				ends[end]++

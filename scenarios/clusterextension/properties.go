@@ -18,6 +18,7 @@ import (
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
+	"github.com/wavetank/wavetank/scenarios/internal/properties"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -64,28 +65,17 @@ const (
 // been, once there was more than one.
 var interrupted, counted = regexp.MustCompile(`interrupted`), regexp.MustCompile(`interrupted \d+ times`)
 
-// asks declares the properties of some sentences. They are broken at a write, as the history is
-// read, or by what is found there in the end.
-func (s *World) asks(sentences ...string) {
-	found := map[string]func(*history.History) error{
-		together: s.data.AtOneLevel, saneRecords: fewRecords(), noOrphans: s.noOrphans, progress: s.recovered,
-		fewAttempts: s.recovered, actionable: s.actionable, perpetual: s.perpetual, restrained: s.restrained,
-		settles: s.settles, nothingLeft: s.nothingLeft, finished: s.finished, installed: s.installed,
-		fenced: func(*history.History) error { return s.fence.Broken() }, // S1-S8
-	}
-	for _, sentence := range sentences {
-		declare := s.Always
-		if slices.Contains([]string{installed, finished, noOrphans, nothingLeft}, sentence) {
-			declare = s.Eventually
-		}
-		declare(sentence, func(h *history.History) error {
-			s.read(h)
-			if err := s.broken[sentence]; err != nil || found[sentence] == nil {
-				return err
-			}
-			return found[sentence](h)
-		})
-	}
+// declare declares properties. Those without a judge are judged as the history is read, and who goes
+// on with what another process has begun (S1-S8) by the package fence.
+func (s *World) declare(sentences ...string) {
+	properties.Set{Read: s.read, Broken: s.Broken, Always: map[string]properties.Judge{
+		together: s.data.AtOneLevel, saneRecords: fewRecords(), progress: s.recovered, fewAttempts: s.recovered,
+		actionable: s.actionable, perpetual: s.perpetual, restrained: s.restrained, settles: s.settles,
+		fenced: s.fence.Broken, finishFirst: nil, validEdges: nil, forwards: nil, keepsRecords: nil,
+		userData: nil, unmasked: nil, installTruth: nil, healthTruth: nil,
+	}, Eventually: map[string]properties.Judge{
+		installed: s.installed, finished: s.finished, noOrphans: s.noOrphans, nothingLeft: s.nothingLeft,
+	}}.Declare(s.World, sentences...)
 }
 
 // judgeWrite (S1-S1 to S1-S3) is asked when the operator writes an object with the content of a

@@ -14,6 +14,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
 	"github.com/wavetank/wavetank/scenarios/internal/fence"
+	"github.com/wavetank/wavetank/scenarios/internal/properties"
 )
 
 // Record is what has been read of one run's history. All of it is about the extension app.
@@ -54,9 +55,9 @@ type Record struct {
 	tooLong                 int // attempts that the operator's own time limit ended
 	tries                   map[*view.Reconcile]bool
 	last                    interruption
-	row                     int              // attempts in a row that were interrupted
-	fifth                   history.Time     // when the fifth of them was
-	broken                  map[string]error // the first fault of each kind, by the sentence
+	row                     int          // attempts in a row that were interrupted
+	fifth                   history.Time // when the fifth of them was
+	properties.Broken
 }
 
 // interruption is the last one, and what has happened since.
@@ -77,15 +78,13 @@ func newRecord(t Setting) *Record {
 		secrets:    view.Follow[corev1.Secret](v, recordKinds),
 		extensions: view.Follow[v1.ClusterExtension](v, extensionRef),
 		committed:  map[int64]history.Time{}, whole: map[string]bool{}, fence: fence.New(),
-		tries: map[*view.Reconcile]bool{}, broken: map[string]error{},
+		tries: map[*view.Reconcile]bool{}, Broken: properties.Broken{},
 		last: interruption{quiet: true}}
 }
 
 // breaks keeps the first fault under a sentence. The format goes on after the time.
 func (b *Record) breaks(sentence string, at history.Time, format string, args ...any) {
-	if b.broken[sentence] == nil {
-		b.broken[sentence] = fmt.Errorf("at %s%s", history.Clock(at), fmt.Sprintf(format, args...))
-	}
+	b.Breaks(sentence, "at %s%s", history.Clock(at), fmt.Sprintf(format, args...))
 }
 
 // read takes in what has happened since the last time.

@@ -48,7 +48,7 @@ func TestHooksAreNotLeftOut(t *testing.T) {
 		s.halves(hooked)
 		w.Sleep(5 * time.Minute)
 		var asked int64
-		s.asks(installed)
+		s.declare(installed)
 		w.Eventually("what was to come before has come", func(h *history.History) error {
 			if o, ok := h.Object("", "ConfigMap", apps, "before"); !ok || o.Revision < asked {
 				return fmt.Errorf("there is no hook's object, or an old one")
@@ -97,7 +97,7 @@ func TestWhatIsNotOfTheReleaseIsLeftAlone(t *testing.T) {
 			return nil
 		})
 		w.Sleep(5 * time.Minute)
-		s.asks(installed)
+		s.declare(installed)
 		if err := s.says(v1.ReasonRetrying, "exists and is not of this release")(w.History()); err != nil {
 			t.Error(err)
 		}

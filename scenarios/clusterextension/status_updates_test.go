@@ -158,7 +158,7 @@ func TestBrokenAndWithdrawn(t *testing.T) {
 			} else {
 				s.Offers(one)
 			}
-			s.asks(installed)
+			s.declare(installed)
 			w.Sleep(20 * time.Minute)
 			w.Settle()
 		}, sim.Runs(3), sim.For(0), sim.Verify(1))

@@ -188,7 +188,7 @@ func TestNeverHealthy(t *testing.T) {
 		w.Sleep(10 * time.Minute)
 		s.Offers(three)
 		s.right = three
-		s.asks(installed)
+		s.declare(installed)
 		s.Wants("", v1.PolicySelfCertified)
 		w.Settle()
 	}, sim.Runs(2), sim.For(0), sim.Verify(1))

@@ -26,7 +26,7 @@ func (l Workload) in(t Setting, sentences []string, faults ...fault.Fault) func(
 	return func(w *sim.World) {
 		s := l.begin(w, t)
 		w.Inject(faults...)
-		s.asks(sentences...)
+		s.declare(sentences...)
 		l.then(s)
 		if !s.over {
 			w.Settle()

@@ -15,6 +15,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/scenarios/internal/properties"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -41,10 +42,6 @@ const (
 	settles       = "there is one order for each period of back-off"
 	oneOpen       = "people find one open pull request for an environment"
 	noneBack      = "nothing is open that would undo a rollback"
-
-	// Every run is judged on these anyway.
-	worldSettles = "the world settles"
-	noPanic      = "no panic"
 )
 
 // holds are the properties of the fixed variant wherever a pipeline may change, and everything
@@ -58,30 +55,18 @@ var (
 // declare declares properties by their names.
 func (s *World) declare(names ...string) {
 	r := s.Record
-	always := map[string]func(*history.History) error{
+	each := func(judge func(*pipeline) error) properties.Judge { return properties.Each(r.pipelines.Live, judge) }
+	properties.Set{Read: r.read, Broken: r.Broken, Always: map[string]properties.Judge{
 		attemptedOnce: property.AtMostOnce(forge.Attempt), effectOnce: property.AtMostOnce(forge.Effect),
 		oncePerStay: r.oncePerStay(), inOrder: r.eachOrder(forge.Attempt, r.inOrder),
 		notStale: r.eachOrder(forge.Attempt, r.notStale), complete: r.eachOrder(forge.Attempt, r.complete),
-		noLivelock: r.noLivelock, recordedSoon: r.recordedSoon, orderedSoon: r.eachPipeline(r.orderedSoon),
-		spaced: r.spaced, restrained: r.restrained, settles: r.settles,
-		notifiedOnce: r.notifiedOnce,
-	}
-	eventually := map[string]func(*history.History) error{
-		everywhere: r.eachPipeline(r.everywhere), isRecorded: r.eachPipeline(r.isRecorded),
-		statusIsTrue: r.eachPipeline(r.statusIsTrue),
-		actionable:   r.actionable, saysAbsent: r.eachPipeline(r.saysAbsent), oneOpen: r.eachPipeline(r.oneOpen),
-		noneBack: r.eachPipeline(r.noneBack), notified: r.notified,
-	}
-	for _, name := range names {
-		switch {
-		case always[name] != nil:
-			s.Always(name, always[name])
-		case eventually[name] != nil:
-			s.Eventually(name, eventually[name])
-		case name != worldSettles && name != noPanic:
-			panic("there is no property " + name)
-		}
-	}
+		noLivelock: r.noLivelock, recordedSoon: r.recordedSoon, orderedSoon: each(r.orderedSoon), spaced: nil,
+		restrained: r.restrained, settles: r.settles, notifiedOnce: r.notifiedOnce,
+	}, Eventually: map[string]properties.Judge{
+		everywhere: each(r.everywhere), isRecorded: each(r.isRecorded), statusIsTrue: each(r.statusIsTrue),
+		actionable: r.actionable, saysAbsent: each(r.saysAbsent), oneOpen: each(r.oneOpen), noneBack: each(r.noneBack),
+		notified: r.notified,
+	}}.Declare(s.World, names...)
 }
 
 // oncePerStay: a revision takes effect in an environment at most as often as the first environment
@@ -204,7 +189,6 @@ func shown(p *v1alpha1.Pipeline, env string) v1alpha1.PromotionRecord {
 // recordedSoon (S4-A1): an order is shown in the pipeline's status within the lag, unless who gave
 // it has died by then.
 func (r *Record) recordedSoon(h *history.History) error {
-	r.read(h)
 	for _, o := range r.orders {
 		p, ok := r.pipelines.ByUID(o.PipelineUID), false
 		for s := range p.Between(o.At, h.Now()) {

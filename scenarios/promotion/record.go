@@ -14,6 +14,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
 	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/scenarios/internal/properties"
 )
 
 // lag is how far in the past an order's reasons may lie: the longest lag of a cache, and the time
@@ -34,7 +35,6 @@ type Record struct {
 	settled  []int                    // events at which the world had settled
 	injected []history.Time           // faults
 	posted   map[string][]*view.Call  // orders, also those that were refused, by key
-	tooSoon  error                    // the first order that came too soon after one that was refused
 	cutOff   map[*view.Reconcile]bool // passes with a request that never arrived, or without its reply
 	inVain   []string                 // passes without progress since the last change, and how they ended
 	due      map[string]*dueness      // by the pipeline's uid
@@ -44,6 +44,8 @@ type Record struct {
 	// meanwhile.
 	from         history.Time
 	faulty, over bool
+
+	properties.Broken
 }
 
 // reported is what an application says of itself.
@@ -74,6 +76,7 @@ func NewRecord(git *forge.Forge) *Record {
 		apps:      view.Follow[reported](v, history.Ref{Kind: appKind.Kind}),
 		events:    view.Follow[corev1.Event](v, history.Ref{Kind: "Event"}),
 		posted:    map[string][]*view.Call{}, cutOff: map[*view.Reconcile]bool{}, due: map[string]*dueness{},
+		Broken: properties.Broken{},
 	}
 }
 
@@ -101,19 +104,6 @@ func (r *Record) read(h *history.History) {
 		if p := r.pipelines.ByUID(about.PipelineUID); known && p != nil {
 			r.orders = append(r.orders, order{effect, about, &p.When(effect.Event).Value})
 		}
-	}
-}
-
-// eachPipeline is a property that judges every pipeline, in the order of creation.
-func (r *Record) eachPipeline(judge func(*pipeline) error) func(*history.History) error {
-	return func(h *history.History) error {
-		r.read(h)
-		for p := range r.pipelines.Live() {
-			if err := judge(p); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
 }
 
@@ -184,8 +174,7 @@ type order struct {
 // eachOrder is a property that judges every effect of a kind when it happens.
 func (r *Record) eachOrder(kind string, judge func(order) error) func(*history.History) error {
 	next := 0
-	return func(h *history.History) error {
-		r.read(h)
+	return func(*history.History) error {
 		for ; next < len(r.orders); next++ {
 			if o := r.orders[next]; o.Kind == kind {
 				if err := judge(o); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
+	"github.com/wavetank/wavetank/scenarios/internal/properties"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -89,8 +90,8 @@ func tooMuch() cases {
 // enough are the cases about whether enough happens.
 func enough() cases {
 	return cases{
-		row("arrives everywhere", of(three, func(s *World) { s.declare(everywhere); rollsOut(s) }), nil, worldSettles,
-			"V6t"),
+		row("arrives everywhere", of(three, func(s *World) { s.declare(everywhere); rollsOut(s) }), nil,
+			properties.WorldSettles, "V6t"),
 		row("comes back", of(two, comesBack), nil, everywhere, "V7", omit("V0 V1a V6t", fewer)),
 		row("arrives in spite of a crash", of(three, rollsOut), crash, everywhere, "V6 V7", unsettled),
 		row("arrives in spite of a failing forge", of(three, rollsOut), failingForge, everywhere, "V1a "+recording,
@@ -100,8 +101,8 @@ func enough() cases {
 		row("its kinds are installed late", of(unprepared, kindsAreInstalled), nil, everywhere, unfixed+" V6t"),
 		row("the repository is corrected", of(two, isCorrected), nil, everywhere, recording, omit("V1a V6t", fewer)),
 		row("a CI is told in spite of a crash", of(notifying, isToldAndSettles), crash, notified, "V6 V7", unsettled),
-		row("a policy only on the environment", of(quietly, cornerOf(ownPolicy).turn), slowly(time.Minute), noPanic,
-			unfixed, unsettled),
+		row("a policy only on the environment", of(quietly, cornerOf(ownPolicy).turn), slowly(time.Minute),
+			properties.NoPanic, unfixed, unsettled),
 	}
 }
 

@@ -90,8 +90,7 @@ func (r *Record) tried(e *history.Event) {
 
 // noLivelock (S4-L4): with all that it needs at hand and nobody in its way, the operator does not
 // try in vain again and again.
-func (r *Record) noLivelock(h *history.History) error {
-	r.read(h)
+func (r *Record) noLivelock(*history.History) error {
 	if v := r.inVain; len(v) > mostInVain {
 		return fmt.Errorf("%d passes have ended without progress since the last change, the last of them %s", len(v),
 			v[len(v)-1])
@@ -146,7 +145,6 @@ func (r *Record) waits(p *v1alpha1.Pipeline) (waits, explains bool) {
 // actionable (S4-A2): for 95 % of the time in which a pipeline has to wait, its status says for
 // what. A share of less than a minute says nothing: a pass takes a second.
 func (r *Record) actionable(h *history.History) error {
-	r.read(h)
 	var all, silent time.Duration
 	for i, w := range r.waited {
 		until := h.Now()
@@ -212,8 +210,8 @@ func (r *Record) orderedSoon(p *pipeline) error {
 		d.periods)
 }
 
-// posts takes in an event. An order of the same promotion must not follow sooner on one that was
-// refused than the queue would allow after as many failures.
+// posts takes in an event for spaced (S4-L2): who has been refused waits before the next order,
+// twice as long each time and at least as long as the queue would.
 func (r *Record) posts(e *history.Event) {
 	if e.Kind != history.Request || e.Host != gitHost || e.Verb != http.MethodPost {
 		return
@@ -222,20 +220,12 @@ func (r *Record) posts(e *history.Event) {
 	stored.Decode(e.Sent, &o)
 	calls, before := r.view.Of(e).Calls, r.posted[o.Key()]
 	n := len(before)
-	if refused := n > 0 && before[n-1].Reply != nil && before[n-1].Reply.Code/100 != 2; refused && r.tooSoon == nil {
+	if refused := n > 0 && before[n-1].Reply != nil && before[n-1].Reply.Code/100 != 2; refused {
 		if since, wait := e.At-before[n-1].Reply.At, backOff(n); since < wait {
-			r.tooSoon = fmt.Errorf("the %s was ordered again %v after order %d had been refused, not %v", o,
-				since, n, wait)
+			r.Breaks(spaced, "the %s was ordered again %v after order %d had been refused, not %v", o, since, n, wait)
 		}
 	}
 	r.posted[o.Key()] = append(before, calls[len(calls)-1])
-}
-
-// spaced (S4-L2): who has been refused waits before the next order, twice as long each time and at
-// least as long as the queue would.
-func (r *Record) spaced(h *history.History) error {
-	r.read(h)
-	return r.tooSoon
 }
 
 // restingOrders are the orders of the only promotion that has been ordered, from the first one on
@@ -269,8 +259,7 @@ func sleptUntil(before *view.Call, at history.Time) time.Duration {
 // restrained: while faults are injected, there is at most one order more than faults in any time as
 // long as the longest lag, once it has settled. A fault counts for as long as it may have an
 // effect.
-func (r *Record) restrained(h *history.History) error {
-	r.read(h)
+func (r *Record) restrained(*history.History) error {
 	resting := r.restingOrders()
 	for i, c := range resting {
 		from, orders, faults := c.Request.At, 0, 0
@@ -293,8 +282,7 @@ func (r *Record) restrained(h *history.History) error {
 
 // settles: when no fault is injected any more, there is one order for each period of back-off, and
 // none is as short as the longest lag again.
-func (r *Record) settles(h *history.History) error {
-	r.read(h)
+func (r *Record) settles(*history.History) error {
 	if r.faulty {
 		return nil
 	}

@@ -63,7 +63,7 @@ func (r *Record) counts(e *history.Event, by *view.Reconcile) {
 		}
 	}
 	if n := p.times(e.Ref); n > 1+faults {
-		r.breaks(restrained, "%s wanted to create %s %d times since the timer at %s, and %d faults were injected",
+		r.Breaks(restrained, "%s wanted to create %s %d times since the timer at %s, and %d faults were injected",
 			e.Actor(), e.Ref, n, history.Clock(p.from), faults)
 	}
 }

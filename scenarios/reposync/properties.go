@@ -12,6 +12,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/scenarios/internal/properties"
 )
 
 // The names of the properties.
@@ -42,35 +43,15 @@ const (
 	vain        = "the RootSync creates nothing where a namespace is known to go"
 )
 
-// checks are the properties that are not judged event by event.
-var checks = map[string]func(*Record, *history.History) error{
-	finishes: (*Record).finishes, goes: (*Record).goes, rootGoes: (*Record).rootGoes, renewed: (*Record).renewed,
-	noLeaks: (*Record).noLeaks, truth: (*Record).truth, actionable: (*Record).actionable, whole: (*Record).whole,
-	synced: (*Record).synced, gone: (*Record).gone, settles: (*Record).settles,
-}
-
-// property returns the property of a name.
-func (r *Record) property(name string) func(*history.History) error {
-	return func(h *history.History) error {
-		r.read(h)
-		if check := checks[name]; check != nil {
-			return check(r, h)
-		}
-		return r.broken[name]
-	}
-}
-
-// declare declares properties: some must hold when nothing is left to do, the others after every
-// step.
-func (s *World) declare(names ...string) {
-	for _, name := range names {
-		switch name {
-		case whole, synced, gone:
-			s.Eventually(name, s.property(name))
-		default:
-			s.Always(name, s.property(name))
-		}
-	}
+// properties are those that a run can be asked for. Those without a judge are judged as the history
+// is read.
+func (r *Record) properties() properties.Set {
+	return properties.Set{Read: r.read, Broken: r.Broken, Always: map[string]properties.Judge{
+		finishes: r.finishes, goes: r.goes, rootGoes: r.rootGoes, renewed: r.renewed, noLeaks: r.noLeaks,
+		truth: r.truth, actionable: r.actionable, settles: r.settles, restrained: nil, honoured: nil,
+		strongOrder: nil, weakOrder: nil, outlive: nil, onceOff: nil, converges: nil, revived: nil, noFight: nil,
+		inventoried: nil, siblings: nil, spared: nil, vain: nil,
+	}, Eventually: map[string]properties.Judge{whole: r.whole, synced: r.synced, gone: r.gone}}
 }
 
 // finishes (S3-L1): a namespace that somebody wants to go is gone two minutes after the last

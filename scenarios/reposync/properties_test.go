@@ -303,7 +303,7 @@ func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 				d := syncedDiary()
 				happens(d)
 				r.over = c.over
-				return r.property(c.property)(&d.History)
+				return r.properties().Judge(c.property)(&d.History)
 			}
 			if err := judge(c.good); err != nil {
 				t.Errorf("%q fails without reason: %v", c.property, err)

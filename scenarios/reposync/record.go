@@ -3,7 +3,6 @@
 package reposync
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
+	"github.com/wavetank/wavetank/scenarios/internal/properties"
 )
 
 // Record is what one run's history says of RepoSyncs, of what they manage, and of their namespaces.
@@ -35,8 +35,7 @@ type Record struct {
 	// injected is when faults were, and measured from when on back-off is to have settled.
 	injected []history.Time
 	measured history.Time
-	// broken says, by property, what broke it, for those that are judged event by event.
-	broken map[string]error
+	properties.Broken
 	// over is set when the scenario has come to its end.
 	over bool
 	// blame names what a deletion waits for, and blocked from when to when that must be said.
@@ -100,14 +99,7 @@ func (s *syncRecord) foreground() bool {
 func NewRecord(s Setting) *Record {
 	v := view.New()
 	return &Record{setting: s, view: v, objects: view.Follow[object](v, history.Ref{}),
-		wanted: map[string]history.Time{}, broken: map[string]error{}, began: map[*view.Reconcile]int{}}
-}
-
-// breaks remembers what first broke a property.
-func (r *Record) breaks(property string, format string, args ...any) {
-	if r.broken[property] == nil {
-		r.broken[property] = fmt.Errorf(format, args...)
-	}
+		wanted: map[string]history.Time{}, Broken: properties.Broken{}, began: map[*view.Reconcile]int{}}
 }
 
 // live returns an object that exists, or nil.
@@ -135,7 +127,7 @@ func (r *Record) read(h *history.History) {
 		case tooLate(e) && ours(e.Process) && reconcile != nil:
 			r.tooLate(e, reconcile)
 		case readded(e):
-			r.breaks(onceOff, "%s wrote %s in a way that was refused: %s", e.Actor(), e.Ref, e.Received)
+			r.Breaks(onceOff, "%s wrote %s in a way that was refused: %s", e.Actor(), e.Ref, e.Received)
 		}
 		for _, o := range r.objects.Changed() {
 			r.changed(e, o)
@@ -220,7 +212,7 @@ func (r *Record) changed(e *history.Event, o *view.Object[object]) {
 		}
 	case "ResourceGroup":
 		if s := r.sync(o.Ref); s != nil && !o.Exists() && s.foreground() && s.Exists() && len(r.present(s)) > 0 {
-			r.breaks(inventoried, "the inventory of %s is gone, and %v exist", s, r.present(s))
+			r.Breaks(inventoried, "the inventory of %s is gone, and %v exist", s, r.present(s))
 		}
 	}
 	if (now.deleting() || !o.Exists()) && !was.deleting() {
@@ -240,11 +232,11 @@ func (r *Record) finalizers(o *view.Object[object], was, now *object) {
 		return
 	}
 	if s.removals++; s.removals > 1 {
-		r.breaks(onceOff, "the reconciler's finalizer was taken off %s %d times", s, s.removals)
+		r.Breaks(onceOff, "the reconciler's finalizer was taken off %s %d times", s, s.removals)
 	}
 	home := r.live(namespaceRef(s.Namespace))
 	if left := r.present(s); s.foreground() && len(left) > 0 && (home == nil || !home.deleting()) {
-		r.breaks(honoured,
+		r.Breaks(honoured,
 			"the reconciler's finalizer was taken off %s while %v existed, and nobody deletes its namespace", s, left)
 	}
 }
@@ -266,14 +258,14 @@ func (r *Record) order(e *history.Event, ref history.Ref) {
 			continue
 		}
 		const text = "%s deleted %s while %s, which depends on it, existed"
-		r.breaks(strongOrder, text, e.Actor(), ref, first)
+		r.Breaks(strongOrder, text, e.Actor(), ref, first)
 		if ours(e.Process) {
-			r.breaks(weakOrder, text, e.Actor(), ref, first)
+			r.Breaks(weakOrder, text, e.Actor(), ref, first)
 		}
 	}
 	for _, s := range r.syncs {
 		if !s.foreground() && ours(e.Process) && slices.Contains(managed(s.NamespacedName), ref) {
-			r.breaks(spared, "%s deleted %s, which %s leaves where it is", e.Actor(), ref, s)
+			r.Breaks(spared, "%s deleted %s, which %s leaves where it is", e.Actor(), ref, s)
 		}
 	}
 }
@@ -293,11 +285,11 @@ func (r *Record) rights(binding history.Ref) {
 		}
 		has, name := r.hasRights(s), reposync.ReconcilerName(s.NamespacedName)
 		if s.granted && !has && deleted(s.Object) == nil {
-			r.breaks(siblings, "the reconciler of %s has lost its rights", s)
+			r.Breaks(siblings, "the reconciler of %s has lost its rights", s)
 		}
 		deployment := history.Ref{Group: "apps", Kind: "Deployment", Namespace: reposync.Namespace, Name: name}
 		if s.granted && !has && r.live(deployment) != nil {
-			r.breaks(outlive, "Deployment %s lost its rights when %s changed", name, binding)
+			r.Breaks(outlive, "Deployment %s lost its rights when %s changed", name, binding)
 		}
 		s.granted = has
 	}
@@ -317,21 +309,21 @@ func (r *Record) hasRights(s *syncRecord) bool {
 func (r *Record) refused(e *history.Event, by *view.Reconcile) {
 	r.counts(e, by)
 	if e.Process == Manager && e.Ref.Kind == "RoleBinding" {
-		r.breaks(revived, "%s wanted to make %s anew in namespace %s", e.Actor(), reposync.BindingName, e.Ref.Namespace)
+		r.Breaks(revived, "%s wanted to make %s anew in namespace %s", e.Actor(), reposync.BindingName, e.Ref.Namespace)
 	}
 	for _, s := range r.syncs {
 		knew := s.knew[e.Process]
 		if s.Namespace == e.Ref.Namespace && deleted(s.Object) != nil && knew != 0 && knew < r.began[by] {
-			r.breaks(noFight, "%s knew that %s is being deleted, and wanted to create %s", e.Actor(), s, e.Ref)
+			r.Breaks(noFight, "%s knew that %s is being deleted, and wanted to create %s", e.Actor(), s, e.Ref)
 		}
 	}
 	home := r.objects.Named(namespaceRef(e.Ref.Namespace))
 	if e.Process == reposync.ReconcilerName(root) && deleted(home).Event < r.began[by] {
-		r.breaks(vain, "%s wanted to create %s in a namespace that had begun to end when it looked", e.Actor(), e.Ref)
+		r.Breaks(vain, "%s wanted to create %s in a namespace that had begun to end when it looked", e.Actor(), e.Ref)
 	}
 	before := refusals(by)
 	if slices.Contains(before[:len(before)-1], e.Ref) {
-		r.breaks(noFight, "%s wanted to create %s twice in one go", e.Actor(), e.Ref)
+		r.Breaks(noFight, "%s wanted to create %s twice in one go", e.Actor(), e.Ref)
 	}
 }
 
@@ -351,6 +343,6 @@ func (r *Record) tooLate(e *history.Event, by *view.Reconcile) {
 		}
 	}
 	if late >= tries {
-		r.breaks(converges, "%s came too late for %s %d times in one go", e.Actor(), s, late)
+		r.Breaks(converges, "%s came too late for %s %d times in one go", e.Actor(), s, late)
 	}
 }

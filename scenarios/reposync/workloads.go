@@ -39,7 +39,7 @@ func of(setting Setting, happen step, more ...string) workload {
 					s.Settle()
 				}
 				w.Inject(faults...)
-				s.declare(slices.Concat(properties, more)...)
+				s.properties().Declare(w, slices.Concat(properties, more)...)
 				happen(s)
 				s.end()
 			}

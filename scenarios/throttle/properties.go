@@ -6,12 +6,14 @@ package throttle
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
+	"github.com/wavetank/wavetank/scenarios/internal/properties"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -43,52 +45,23 @@ const (
 	keepsForeign       = "a foreign finalizer stays"
 )
 
-// checks are the properties, by name, but for neverAgain.
-var checks = map[string]func(*Record) error{
-	bounded: each((*Record).bounded), scheduled: each((*Record).scheduled), restrained: each((*Record).restrained),
-	settles: each((*Record).settles), effectOnce: each((*Record).effectOnce), calledOnce: each((*Record).calledOnce),
-	notVanished: each((*Record).notVanished), insists: each((*Record).insists), noFailure: each((*Record).noFailure),
-	called: each((*Record).called), handled: each((*Record).handled), newest: each((*Record).newest),
-	handledSoon: each(handledWithin(time.Minute)), handledAtAll: each(handledWithin(5*time.Minute + soon)),
-	recovered: each((*Record).recovered), neverSilent: each((*Record).neverSilent), noEnd: (*Record).noEnd,
-	actionable: each((*Record).actionable), startsOver: each((*Record).startsOver), noZombie: (*Record).noZombie,
-	keepsForeign: each((*Record).keepsForeign), isolated: each((*Record).isolated, (*Record).noEnd),
-	oncePerIncarnation: each((*Record).oncePerIncarnation, (*Record).keepsToTheKubelet),
-}
-
-// each checks each object, and something about the operator first.
-func each(check func(*Record, *example) error, first ...func(*Record) error) func(*Record) error {
-	return func(r *Record) error {
-		for _, check := range first {
-			if err := check(r); err != nil {
-				return err
-			}
-		}
-		for _, o := range r.examples {
-			if err := check(r, o); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
-// declare declares properties.
+// declare declares properties of each object, or of the operator.
 func (s *World) declare(names ...string) {
-	for _, name := range names {
-		check := func(h *history.History) error {
-			s.read(h)
-			return checks[name](s.Record)
-		}
-		switch name {
-		case neverAgain:
-			s.Always(name, property.AtMostOnce(callEffect))
-		case called, handled: // in the end
-			s.Eventually(name, check)
-		default:
-			s.Always(name, check)
-		}
+	r := s.Record
+	each := func(judge func(*example) error) properties.Judge {
+		return properties.Each(func() iter.Seq[*example] { return slices.Values(r.examples) }, judge)
 	}
+	properties.Set{Read: r.read, Always: map[string]properties.Judge{
+		bounded: each(r.bounded), scheduled: each(r.scheduled), restrained: each(r.restrained),
+		settles: each(r.settles), oncePerIncarnation: properties.All(r.keepsToTheKubelet, each(r.oncePerIncarnation)),
+		isolated: properties.All(r.noEnd, each(r.isolated)), noEnd: r.noEnd, noZombie: r.noZombie,
+		effectOnce: each(r.effectOnce), calledOnce: each(r.calledOnce), neverAgain: property.AtMostOnce(callEffect),
+		notVanished: each(r.notVanished), insists: each(r.insists), noFailure: each(r.noFailure),
+		handledSoon: each(r.handledWithin(time.Minute)), handledAtAll: each(r.handledWithin(5*time.Minute + soon)),
+		newest: each(r.newest), recovered: each(r.recovered), neverSilent: each(r.neverSilent),
+		actionable: each(r.actionable), startsOver: each(r.startsOver), keepsForeign: each(r.keepsForeign),
+	}, Eventually: map[string]properties.Judge{called: each(r.called), handled: each(r.handled)},
+	}.Declare(s.World, names...)
 }
 
 // What bounds allow: window is for how long the operator gathers events, leg how long a request or
@@ -103,7 +76,7 @@ const (
 
 // noEnd: the operator does not end because of an object. It may be killed, or find itself unable to
 // watch.
-func (r *Record) noEnd() error {
+func (r *Record) noEnd(*history.History) error {
 	for _, i := range r.incarnations {
 		if i.Over && !i.blameless() {
 			return fmt.Errorf("%s has ended, and with it the work on every object: %s", i, i.Outcome)
@@ -113,7 +86,7 @@ func (r *Record) noEnd() error {
 }
 
 // noZombie: an incarnation that does not watch any more, and does not ask to, ends within 5 s.
-func (r *Record) noZombie() error {
+func (r *Record) noZombie(*history.History) error {
 	for _, i := range r.incarnations {
 		if !i.Over && i.deaf != 0 && r.now > i.deaf+5*second {
 			return fmt.Errorf("%s has not watched since %s and goes on", i, history.Clock(i.deaf))
@@ -135,7 +108,7 @@ func (r *Record) oncePerIncarnation(o *example) error {
 }
 
 // keepsToTheKubelet: the next incarnation begins no sooner than the kubelet lets it.
-func (r *Record) keepsToTheKubelet() error {
+func (r *Record) keepsToTheKubelet(*history.History) error {
 	for n := 1; n < len(r.incarnations); n++ {
 		if pause := r.incarnations[n].Began - r.incarnations[n-1].Ended; pause < kubeletDelay(n) {
 			return fmt.Errorf("%s began %v after the end of the last incarnation", r.incarnations[n], pause)
@@ -290,8 +263,8 @@ func (r *Record) shows(o *example, c change) bool {
 }
 
 // handledWithin: an edit of the spec is handled in time.
-func handledWithin(patience time.Duration) func(*Record, *example) error {
-	return func(r *Record, o *example) error {
+func (r *Record) handledWithin(patience time.Duration) func(*example) error {
+	return func(o *example) error {
 		g, until := o.Value().Generation, r.now
 		if i := slices.IndexFunc(o.children, func(made call) bool { return made.generation == g }); i >= 0 {
 			until = o.children[i].at

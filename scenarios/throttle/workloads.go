@@ -195,8 +195,8 @@ func apply(objs ...client.Object) step {
 // applied is an object, and time.
 func applied(o client.Object, d time.Duration) step { return does(apply(o), sleep(d)) }
 
-// judgeNow applies an object that nobody looks at: properties that measure time judge by the time of
-// the last event.
+// judgeNow applies an object that nobody looks at: properties that measure time judge by the time
+// of the last event.
 func judgeNow(name string) step {
 	return apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}})
 }

@@ -38,8 +38,8 @@ func New() *Judge {
 		records: map[string]record{}}
 }
 
-// Broken is the first violation, or nil.
-func (j *Judge) Broken() error { return j.broken }
+// Broken judges what has been read.
+func (j *Judge) Broken(*history.History) error { return j.broken }
 
 // Event reads the beginning or the end of a reconcile.
 func (j *Judge) Event(e *history.Event) {

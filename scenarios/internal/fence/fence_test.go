@@ -30,8 +30,8 @@ func TestWhoHasSeveralInHandIsStillAtAll(t *testing.T) {
 		}
 		event("b", "one", history.Dequeue)
 		j.Record(event("b", "one", history.Request), &history.Change{Type: "MODIFIED"}, "one", pending)
-		if broken := j.Broken() != nil; broken == ended {
-			t.Errorf("a has ended what it began: %v; broken: %v", ended, j.Broken())
+		if broken := j.Broken(nil); (broken != nil) == ended {
+			t.Errorf("a has ended what it began: %v; broken: %v", ended, broken)
 		}
 	}
 }
