@@ -21,44 +21,38 @@ func predictions() []matrix.Prediction[Row] {
 	}
 }
 
+var covered, tested, open = matrix.Covered, matrix.Tested, matrix.Open
+
 // situations were to be covered beside the variants.
-func situations() []matrix.Situation {
-	covered := func(text, test string, cases ...string) matrix.Situation {
-		return matrix.Situation{Text: text, Test: test, Cases: cases}
-	}
-	open := func(text, reason string) matrix.Situation { return matrix.Situation{Text: text, Reason: reason} }
-	return []matrix.Situation{
-		covered("namespaces that take 7 to 75 s to go", "TestWaitingMayBeWorseThanNotWaiting", "it settles"),
-		covered("a finalizer in one that needs another controller", "",
-			"it settles, a namespace is held for a minute"),
-		covered("a failed upgrade that has added a namespace", "", "no overlap after an upgrade",
-			"a failing upgrade keeps the old", "it settles, an upgrade fails"),
-		covered("two deployments want one kind or one namespace, and one of them fails", "",
-			"two want one kind, one is refused", "two want one namespace, one is refused"),
-		covered("the same kinds have been installed before", "", "it settles beside watched kinds"),
-		covered("one to four workers, none to six that fail, at once or one after the other", "TestWorkersThatWait",
-			"one fails beside a healthy one", "four fail beside a healthy one"),
-		covered("a crash within the wait", "TestWaitingWidensTheWindowOfACrash", "dies in the clean-up"),
-		covered("a server that refuses to delete what terminates", "",
-			"the environment is mended, and nothing is deleted twice"),
-		covered("the cause goes during the back-off, an attempt, a wait", "", "the environment is mended",
-			"the deployment is mended"),
-		covered("a refusal that says something else each time", "", "it settles although the refusal varies"),
-		covered("other content is wanted meanwhile", "", "the content is mended"),
-		covered("a record cannot be purged once the objects are gone", "", "a record cannot be purged for a while"),
-		covered("the provisioner's class is edited away and back", "", "it is another's for a while"),
-		covered("whether several workers are safe, as the reviewer asks; make race-operators asks the race detector",
-			"", "several are installed at once", "two want one kind", "two want one namespace"),
-		open("the attempt with which a deployment settles does not write the status, either",
-			"the attempt before it met what was left of its own clean-up, and its status has to be put right; "+
-				"no later attempt may write"),
-		open("a pending record is touched only if its writer is dead",
-			"V4's writer says in the record until when it goes on, and another leader may take it over then, "+
-				"whether the writer lives or not; “two leaders” checks that the writer writes nothing after that"),
-		open("V1 and V2 wait 30 s", "they wait 7 ms less: Helm looks every 2 s, and a last look at the very end "+
-			"would be a race of two timers"),
-		open("sources of bundles other than images, the finalizer on unpacked content, "+
-			"metadata of a template other than labels",
-			"content comes to the operator as a chart, and the thread is about what becomes of it after that"),
-	}
+var situations = []matrix.Situation{
+	tested("namespaces that take 7 to 75 s to go", "TestWaitingMayBeWorseThanNotWaiting", "it settles"),
+	covered("a finalizer in one that needs another controller", "it settles, a namespace is held for a minute"),
+	covered("a failed upgrade that has added a namespace", "no overlap after an upgrade",
+		"a failing upgrade keeps the old", "it settles, an upgrade fails"),
+	covered("two deployments want one kind or one namespace, and one of them fails",
+		"two want one kind, one is refused", "two want one namespace, one is refused"),
+	covered("the same kinds have been installed before", "it settles beside watched kinds"),
+	tested("one to four workers, none to six that fail, at once or one after the other", "TestWorkersThatWait",
+		"one fails beside a healthy one", "four fail beside a healthy one"),
+	tested("a crash within the wait", "TestWaitingWidensTheWindowOfACrash", "dies in the clean-up"),
+	covered("a server that refuses to delete what terminates",
+		"the environment is mended, and nothing is deleted twice"),
+	covered("the cause goes during the back-off, an attempt, a wait", "the environment is mended",
+		"the deployment is mended"),
+	covered("a refusal that says something else each time", "it settles although the refusal varies"),
+	covered("other content is wanted meanwhile", "the content is mended"),
+	covered("a record cannot be purged once the objects are gone", "a record cannot be purged for a while"),
+	covered("the provisioner's class is edited away and back", "it is another's for a while"),
+	covered("whether several workers are safe, as the reviewer asks; make race-operators asks the race detector",
+		"several are installed at once", "two want one kind", "two want one namespace"),
+	open("the attempt with which a deployment settles does not write the status, either",
+		"the attempt before it met what was left of its own clean-up, and its status has to be put right; no later "+
+			"attempt may write"),
+	open("a pending record is touched only if its writer is dead", "V4's writer says in the record until when it "+
+		"goes on, and another leader may take it over then, whether the writer lives or not; “two leaders” checks "+
+		"that the writer writes nothing after that"),
+	open("V1 and V2 wait 30 s",
+		"they wait 7 ms less: Helm looks every 2 s, and a last look at the very end would be a race of two timers"),
+	open("sources of bundles other than images, the finalizer on unpacked content, metadata of a template other than "+
+		"labels", "content comes to the operator as a chart, and the thread is about what becomes of it after that"),
 }

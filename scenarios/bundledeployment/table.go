@@ -45,8 +45,8 @@ func Table() matrix.Table[Row] {
 	return matrix.Table[Row]{Variants: rows(), Fixed: "V4",
 		About: map[Row]string{slow: "is V2 where namespaces take 45 s to go, longer than it waits."},
 		Cases: slices.Concat(
-			settling(), settlingUnderFaults(), undoing(), crowds(), deaths(), mends(), sharing()),
-		Predictions: predictions(), Situations: situations()}
+			settling(), settlingUnderFaults(), undoing(), crowds, deaths, mends, sharing),
+		Predictions: predictions(), Situations: situations}
 }
 
 // of is a workload in the world of a row, changed.
@@ -76,9 +76,16 @@ func varies(s *Setting) { s.Values = "varies: true\n" }
 func visible(s *Setting) { s.Terminates = max(s.Terminates, 28*time.Second) }
 
 const (
-	// undoes are the variants that undo what has failed, and unsettled those that never settle.
+	// undoes are the variants that undo what has failed, unsettled those that never settle, and
+	// noWait those that do not wait for what they undo, or not for long enough.
 	undoes    = "V0 V0-status-filter V1 V2 V2-slow"
 	unsettled = "V0 V2-slow"
+	noWait    = "V0 V0-status-filter V2-slow"
+
+	inItsOwnWay = "the status names neither the cause nor the other owner, but the namespace that its own clean-up " +
+		"is removing"
+	metRemains = "the attempt for the mended deployment meets what is being removed, and the next one waits for the " +
+		"back-off of all failures before"
 )
 
 // failing is a workload of several kinds of cases.
@@ -167,72 +174,55 @@ func undoing() cases {
 }
 
 // crowds are the cases about what deployments have to do with each other (S0-F1 and S0-T1).
-func crowds() cases {
-	return cases{
-		row("one fails beside a healthy one", of(starved(1, 0), visible), nil, prompt, "V0 V0-status-filter V1 V3",
-			note("V0 V0-status-filter V3",
-				"while requests are slow, one failing attempt was seen to hold the only worker for 4 s"),
-			note("V2-slow", "one of four workers waits, the others are free")),
-		row("four fail beside a healthy one", of(starved(4, slowRequests), visible), nil, prompt, "V1 V2 V2-slow"),
-		row("several are installed at once", of(several, workers), crash, watchedOnce, ""),
-	}
+var crowds = cases{
+	row("one fails beside a healthy one", of(starved(1, 0), visible), nil, prompt, "V0 V0-status-filter V1 V3",
+		note("V0 V0-status-filter V3",
+			"while requests are slow, one failing attempt was seen to hold the only worker for 4 s"),
+		note("V2-slow", "one of four workers waits, the others are free")),
+	row("four fail beside a healthy one", of(starved(4, slowRequests), visible), nil, prompt, "V1 V2 V2-slow"),
+	row("several are installed at once", of(several, workers), crash, watchedOnce, ""),
 }
 
 // deaths are the cases about a deployment whose operator dies, or whose cache is behind.
-func deaths() cases {
-	return cases{
-		row("dies in the clean-up", of(fails), crashInCleanUp, noWedge, undoes,
-			omit("V3", "it cleans nothing up, so it cannot die in that")),
-		row("dies anywhere", of(interrupted), crash, installed, "all but V4"),
-		row("dies anywhere while it fails", of(interruptedFailing), crash, installed, "all but V4"),
-		row("is asked to stop anywhere", of(interrupted), restarted, installed, ""),
-		row("is asked to stop anywhere while it fails", of(interruptedFailing), restarted, installed, "V2-slow",
-			note("V2-slow", "it still waits after the 30 s that it has to stop, and is killed")),
-		row("the cache trails", of(interrupted), statusTrails, installed, "V0-status-filter", note("V0-status-filter",
-			"the repair that succeeds finds the status in the cache as it wants it, from before the one that failed, "+
-				"and no event tells it of its own write")),
-		row("the cache trails, own writes are waited for", of(interrupted, ownWrites), statusTrails, installed, ""),
-		row("two leaders", of(twoLeaders(false), replicas), overlap, fenced, undoes,
-			note("V3", "it undoes nothing of what the other one has begun")),
-		row("two leaders while it fails", of(twoLeaders(true), replicas), overlap, fenced, "",
-			matrix.OnlyFixed("V4")),
-		row("every fault", of(interruptedFailing), everyFault, installed, "", matrix.OnlyFixed("V4")),
-	}
+var deaths = cases{
+	row("dies in the clean-up", of(fails), crashInCleanUp, noWedge, undoes,
+		omit("V3", "it cleans nothing up, so it cannot die in that")),
+	row("dies anywhere", of(interrupted), crash, installed, "all but V4"),
+	row("dies anywhere while it fails", of(interruptedFailing), crash, installed, "all but V4"),
+	row("is asked to stop anywhere", of(interrupted), restarted, installed, ""),
+	row("is asked to stop anywhere while it fails", of(interruptedFailing), restarted, installed, "V2-slow",
+		note("V2-slow", "it still waits after the 30 s that it has to stop, and is killed")),
+	row("the cache trails", of(interrupted), statusTrails, installed, "V0-status-filter", note("V0-status-filter",
+		"the repair that succeeds finds the status in the cache as it wants it, from before the one that failed, "+
+			"and no event tells it of its own write")),
+	row("the cache trails, own writes are waited for", of(interrupted, ownWrites), statusTrails, installed, ""),
+	row("two leaders", of(twoLeaders(false), replicas), overlap, fenced, undoes,
+		note("V3", "it undoes nothing of what the other one has begun")),
+	row("two leaders while it fails", of(twoLeaders(true), replicas), overlap, fenced, "", matrix.OnlyFixed("V4")),
+	row("every fault", of(interruptedFailing), everyFault, installed, "", matrix.OnlyFixed("V4")),
 }
 
 // mends are the cases about how soon a deployment is installed once the cause of its failure is
 // gone (S0-L3).
-func mends() cases {
-	const (
-		deletesTwice = "so does whoever deletes again what still terminates"
-		metRemains   = "the attempt for the mended deployment meets what is being removed, and the next one waits " +
-			"for the back-off of all failures before"
-		noWait = "V0 V0-status-filter V2-slow" // or too short a one
-	)
-	return cases{
-		row("the environment is mended", of(environmentMended), nil, recovers, ""),
-		row("the environment is mended, and nothing is deleted twice", of(environmentMended, oldServer), nil, recovers,
-			noWait, note("V0-status-filter V2-slow", deletesTwice)),
-		row("the deployment is mended", of(deploymentMended), nil, recovers, "V0 V0-status-filter",
-			note("V0 V0-status-filter", metRemains)),
-		row("the content is mended", of(contentMended), nil, recovers, noWait, note(noWait, metRemains)),
-		row("it is another's for a while", of(disowned), nil, handsOff, "all but V4",
-			note(undoes+" V3", "events of what is another's are dropped, timers are not")),
-	}
+var mends = cases{
+	row("the environment is mended", of(environmentMended), nil, recovers, ""),
+	row("the environment is mended, and nothing is deleted twice", of(environmentMended, oldServer), nil, recovers,
+		noWait, note("V0-status-filter V2-slow", "so does whoever deletes again what still terminates")),
+	row("the deployment is mended", of(deploymentMended), nil, recovers, "V0 V0-status-filter",
+		note("V0 V0-status-filter", metRemains)),
+	row("the content is mended", of(contentMended), nil, recovers, noWait, note(noWait, metRemains)),
+	row("it is another's for a while", of(disowned), nil, handsOff, "all but V4",
+		note(undoes+" V3", "events of what is another's are dropped, timers are not")),
 }
 
 // sharing are the cases about what two deployments want (S0-T1).
-func sharing() cases {
-	const inItsOwnWay = "the status names neither the cause nor the other owner, but the namespace that its own " +
-		"clean-up is removing"
-	return cases{
-		row("two want one namespace", of(shared("app", "apps", "")), nil, oneOwner, ""),
-		row("two want one kind", of(shared("kinds", "seconds", "")), nil, oneOwner, ""),
-		row("two want one kind, one is refused", of(shared("kinds", "seconds", refused)), nil, oneOwner, "V0",
-			note("V0", inItsOwnWay)),
-		row("two want one namespace, one is refused", of(shared("app", "apps", refused)), nil, oneOwner, unsettled,
-			note(unsettled, inItsOwnWay)),
-	}
+var sharing = cases{
+	row("two want one namespace", of(shared("app", "apps", "")), nil, oneOwner, ""),
+	row("two want one kind", of(shared("kinds", "seconds", "")), nil, oneOwner, ""),
+	row("two want one kind, one is refused", of(shared("kinds", "seconds", refused)), nil, oneOwner, "V0",
+		note("V0", inItsOwnWay)),
+	row("two want one namespace, one is refused", of(shared("app", "apps", refused)), nil, oneOwner, unsettled,
+		note(unsettled, inItsOwnWay)),
 }
 
 func lagging() []fault.Fault        { return []fault.Fault{fault.StaleCache(30 * time.Second)} }

@@ -22,7 +22,7 @@ type (
 // Table is what the story says of every variant.
 func Table() matrix.Table[variant] {
 	return matrix.Table[variant]{Variants: clusterextension.Variants(), Fixed: clusterextension.V6,
-		Cases: slices.Concat(versions(), records(), others()), Predictions: predictions(), Situations: situations()}
+		Cases: slices.Concat(versions, records, others), Predictions: predictions, Situations: situations}
 }
 
 // Remarks on a row of the table.
@@ -136,85 +136,79 @@ const (
 )
 
 // versions are the cases about which version is applied: whether it goes on, and where to.
-func versions() []column {
-	return []column{
-		matrix.NewCase("progress after an interrupted upgrade", anUpgrade, crash, progress, "V0", omit("V3-limit", "")),
-		row("progress after an interrupted install", anInstall, crash, progress, "V0 V1", note("V1",
-			"its uninstall can be interrupted, too, and leaves a record that says uninstalling: not pending, and "+
-				"Helm refuses it")),
-		row("finish first", upgradesBoth, crash, finishFirst, reResolves+" V2-waits V3-limit",
-			note("V3b", "its record says deployed, and by the letter nothing is unfinished")),
-		row("finish first what is refused", of(refuses, fromBoth), nil, finishFirst, "V0 "+unfenced),
-		row("edges, 3 from 1 only", of(upgrades, fromOne), crash, validEdges, reResolves, note("V1", wayBack),
-			note("V3b", "from what it calls installed there is no edge here; see the next question")),
-		row("edges, 3 from 2 only", upgradesTwo, crash, validEdges, "V1 V3b", note("V1", wayBack)),
-		row("edges, 3 from neither", of(upgrades, fromNone), crash, validEdges, reResolves, note("V1", wayBack)),
-		row("never backwards", upgradesBoth, crash, forwards, "V1"),
-		row("data at one level", upgradesBoth, crash, together, reResolves+" V3b V2-waits V3-limit"),
-		row("no orphans", upgradesBoth, crash, noOrphans, reResolves+" V3b",
-			note("V0", "it never gets to another version"),
-			note("V1", "two interruptions: the rollback that follows an interrupted rollback goes to the half of a "+
-				"version, and calls it deployed"),
-			note("V3b", "what an upgrade has to delete it deletes last; nobody makes up for that once the record says "+
-				"deployed")),
-	}
+var versions = []column{
+	matrix.NewCase("progress after an interrupted upgrade", anUpgrade, crash, progress, "V0", omit("V3-limit", "")),
+	row("progress after an interrupted install", anInstall, crash, progress, "V0 V1", note("V1",
+		"its uninstall can be interrupted, too, and leaves a record that says uninstalling: not pending, and "+
+			"Helm refuses it")),
+	row("finish first", upgradesBoth, crash, finishFirst, reResolves+" V2-waits V3-limit",
+		note("V3b", "its record says deployed, and by the letter nothing is unfinished")),
+	row("finish first what is refused", of(refuses, fromBoth), nil, finishFirst, "V0 "+unfenced),
+	row("edges, 3 from 1 only", of(upgrades, fromOne), crash, validEdges, reResolves, note("V1", wayBack),
+		note("V3b", "from what it calls installed there is no edge here; see the next question")),
+	row("edges, 3 from 2 only", upgradesTwo, crash, validEdges, "V1 V3b", note("V1", wayBack)),
+	row("edges, 3 from neither", of(upgrades, fromNone), crash, validEdges, reResolves, note("V1", wayBack)),
+	row("never backwards", upgradesBoth, crash, forwards, "V1"),
+	row("data at one level", upgradesBoth, crash, together, reResolves+" V3b V2-waits V3-limit"),
+	row("no orphans", upgradesBoth, crash, noOrphans, reResolves+" V3b",
+		note("V0", "it never gets to another version"),
+		note("V1", "two interruptions: the rollback that follows an interrupted rollback goes to the half of a "+
+			"version, and calls it deployed"),
+		note("V3b", "what an upgrade has to delete it deletes last; nobody makes up for that once the record says "+
+			"deployed")),
 }
 
 // records are the cases about release records, what users have, what it costs, and what the user is
 // told.
-func records() []column {
-	return []column{
-		row("user data", anInstall, crash, userData, "V1"),
-		matrix.NewCase("two leaders", of(upgrades, leaders), overlap(8*time.Second), fenced, unfenced,
-			omit("V3-limit", "")),
-		row("two leaders, all questions", of(upgrades, leaders, fenced, installed, finishFirst, validEdges, together,
-			saneRecords, noOrphans, userData), overlap(8*time.Second), forwards, "",
-			matrix.OnlyFixed(clusterextension.V6)),
-		row("torn records", of(upgrades, inShards), crash, installed, tornBy),
-		row("torn records, chunks are refused", of(upgrades, inShards), noChunks, installed, tornBy),
-		row("interruptions cost one attempt each", upgradesTwo, crash, fewAttempts, "V0 V1"),
-		row("the status says what was interrupted", anUpgrade, crash, actionable, "V0 V1", note("V1",
-			"it states the property, and nothing of this variant; a rollback that follows interrupted rollbacks "+
-				"finds what the record that it begins at does not name, and Helm's error for that takes the place "+
-				"of the interruption in the status")),
-		row("interrupted for hours", of(interrupts, noThree), often, perpetual, "V1 V2b V5",
-			only("V1 V2 V2b V3 V3b V4 V5 V6")),
-		row("a failure is not masked", aRefusal, crash, unmasked, "V0 V1"),
-		row("a success is not masked by a lost record", of(upgrades, noThree), unrecorded, progress, "V0"),
-		row("installed is true", upgradesBoth, crash, installTruth, "V3b"),
-		row("sane records", upgradesBoth, crash, saneRecords, "V2 V2b V3b V4", note("V2 V2b V4", reused),
-			note("V3b", "what it calls deployed is so beside the one before")),
-		row("sane records, a write is lost", of(upgrades, noThree), unrecorded, saneRecords, "V0 "+unfenced),
-	}
+var records = []column{
+	row("user data", anInstall, crash, userData, "V1"),
+	matrix.NewCase("two leaders", of(upgrades, leaders), overlap(8*time.Second), fenced, unfenced,
+		omit("V3-limit", "")),
+	row("two leaders, all questions", of(upgrades, leaders, fenced, installed, finishFirst, validEdges, together,
+		saneRecords, noOrphans, userData), overlap(8*time.Second), forwards, "",
+		matrix.OnlyFixed(clusterextension.V6)),
+	row("torn records", of(upgrades, inShards), crash, installed, tornBy),
+	row("torn records, chunks are refused", of(upgrades, inShards), noChunks, installed, tornBy),
+	row("interruptions cost one attempt each", upgradesTwo, crash, fewAttempts, "V0 V1"),
+	row("the status says what was interrupted", anUpgrade, crash, actionable, "V0 V1", note("V1",
+		"it states the property, and nothing of this variant; a rollback that follows interrupted rollbacks "+
+			"finds what the record that it begins at does not name, and Helm's error for that takes the place "+
+			"of the interruption in the status")),
+	row("interrupted for hours", of(interrupts, noThree), often, perpetual, "V1 V2b V5",
+		only("V1 V2 V2b V3 V3b V4 V5 V6")),
+	row("a failure is not masked", aRefusal, crash, unmasked, "V0 V1"),
+	row("a success is not masked by a lost record", of(upgrades, noThree), unrecorded, progress, "V0"),
+	row("installed is true", upgradesBoth, crash, installTruth, "V3b"),
+	row("sane records", upgradesBoth, crash, saneRecords, "V2 V2b V3b V4", note("V2 V2b V4", reused),
+		note("V3b", "what it calls deployed is so beside the one before")),
+	row("sane records, a write is lost", of(upgrades, noThree), unrecorded, saneRecords, "V0 "+unfenced),
 }
 
 // others are the cases about other ways in which things may go: users and catalogs change their
 // minds, migrations take time, other ends than that of a process that is killed, refusals for good.
-func others() []column {
-	return []column{
-		row("finish first, install", anInstall, crash, finishFirst, reResolves),
-		row("version 2 is withdrawn", of(withdraws, noThree), crash, finished, "V0 "+reResolves),
-		row("the user wants version 1 back", aWayBack, crash, forwards, reResolves),
-		row("the user wants version 1 back, finish first", aWayBack, crash, finishFirst, reResolves),
-		row("the user wants version 1 back, installed is true", aWayBack, crash, installTruth, "V3b"),
-		row("version 2 is refused, and then it is not", aRefusal, crash, installed, "V0"),
-		row("deleted and made again", of(remakes, noThree), crash, installed, "V0 V1"),
-		row("every fault",
-			of(upgrades, inShards, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData),
-			everyFault, installed, "", matrix.OnlyFixed(clusterextension.V6)),
-		// Nobody but V6 looks whether version 2 is healthy: V0 and V5 stand for all others.
-		row("finish first, migrations take time", aMigration, crash, finishFirst, "V0 V5", only("V0 V5 V6")),
-		row("data at one level, migrations take time", aMigration, crash, together, "V0 V5", only("V0 V5 V6")),
-		row("installed is true, migrations take time", aMigration, crash, installTruth, "V0 V5", only("V0 V5 V6")),
-		row("done is healthy, migrations take time", aMigration, crash, healthTruth, "V0 V5", only("V0 V5 V6")),
-		row("stopped while it is frozen", of(upgrades, noThree), stopped, installed, "V0", only("V0 V6")),
-		// The proposals to wait and to give up.
-		row("two leaders, one is frozen", of(upgrades, leaders), overlap(2*time.Minute, fault.OnVerb("get")), fenced,
-			"V2-waits", only("V2-waits V6")),
-		row("interrupted often, then left alone", of(leavesAlone, noThree), often, installed, "V3-limit",
-			only("V3-limit V6")),
-		row("refused for good, bounded attempts under faults", forGood, wakingAndInterrupting, restrained, "",
-			only("V0 V6")),
-		row("refused for good, it settles after faults", forGood, wakingAndInterrupting, settles, "V0", only("V0 V6")),
-	}
+var others = []column{
+	row("finish first, install", anInstall, crash, finishFirst, reResolves),
+	row("version 2 is withdrawn", of(withdraws, noThree), crash, finished, "V0 "+reResolves),
+	row("the user wants version 1 back", aWayBack, crash, forwards, reResolves),
+	row("the user wants version 1 back, finish first", aWayBack, crash, finishFirst, reResolves),
+	row("the user wants version 1 back, installed is true", aWayBack, crash, installTruth, "V3b"),
+	row("version 2 is refused, and then it is not", aRefusal, crash, installed, "V0"),
+	row("deleted and made again", of(remakes, noThree), crash, installed, "V0 V1"),
+	row("every fault",
+		of(upgrades, inShards, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData),
+		everyFault, installed, "", matrix.OnlyFixed(clusterextension.V6)),
+	// Nobody but V6 looks whether version 2 is healthy: V0 and V5 stand for all others.
+	row("finish first, migrations take time", aMigration, crash, finishFirst, "V0 V5", only("V0 V5 V6")),
+	row("data at one level, migrations take time", aMigration, crash, together, "V0 V5", only("V0 V5 V6")),
+	row("installed is true, migrations take time", aMigration, crash, installTruth, "V0 V5", only("V0 V5 V6")),
+	row("done is healthy, migrations take time", aMigration, crash, healthTruth, "V0 V5", only("V0 V5 V6")),
+	row("stopped while it is frozen", of(upgrades, noThree), stopped, installed, "V0", only("V0 V6")),
+	// The proposals to wait and to give up.
+	row("two leaders, one is frozen", of(upgrades, leaders), overlap(2*time.Minute, fault.OnVerb("get")), fenced,
+		"V2-waits", only("V2-waits V6")),
+	row("interrupted often, then left alone", of(leavesAlone, noThree), often, installed, "V3-limit",
+		only("V3-limit V6")),
+	row("refused for good, bounded attempts under faults", forGood, wakingAndInterrupting, restrained, "",
+		only("V0 V6")),
+	row("refused for good, it settles after faults", forGood, wakingAndInterrupting, settles, "V0", only("V0 V6")),
 }

@@ -35,40 +35,43 @@ func predictions() (out []matrix.Prediction[promotion.Variant]) {
 	return out
 }
 
+var covered, tested, open = matrix.Covered, matrix.Tested, matrix.Open
+
 // situations were to be covered beside the variants.
-func situations() (out []matrix.Situation) {
-	covered := func(text string, cases ...string) { out = append(out, matrix.Situation{Text: text, Cases: cases}) }
-	tested := func(text, test string) { out = append(out, matrix.Situation{Text: text, Test: test}) }
-	not := func(text, reason string) { out = append(out, matrix.Situation{Text: text, Reason: reason}) }
+var situations = []matrix.Situation{
 	covered("a revision comes 5 ms to 5 s before readiness, and an application flaps meanwhile",
-		"ready some time after the revision", "dev flaps")
-	covered("three environments with two targets each, of which one is late", late)
+		"ready some time after the revision", "dev flaps"),
+	covered("three environments with two targets each, of which one is late", late),
 	covered("another cluster: its cache is not in sync at first, its GitopsCluster comes late, its Secret changes",
-		"says that a target elsewhere does not exist", "a late cluster is seen", "a cluster moves")
-	covered("an edit adds an environment, or reorders them", "an environment is added", "environments change places")
-	covered("dev moves on while a promotion is in flight, and back", "dev moves on and back", "comes back once")
-	covered("promoting takes 1 ms, 30 s, 10 min", "promoting takes 1ms", "promoting takes 30s", "promoting takes 10m0s")
-	covered("an order fails, and the next one does not", "arrives in spite of a failing forge")
-	covered("the last write of the status fails", "the last patch fails", "lost patch reply")
+		"says that a target elsewhere does not exist", "a late cluster is seen", "a cluster moves"),
+	covered("an edit adds an environment, or reorders them", "an environment is added", "environments change places"),
+	covered("dev moves on while a promotion is in flight, and back", "dev moves on and back", "comes back once"),
+	covered("promoting takes 1 ms, 30 s, 10 min", "promoting takes 1ms", "promoting takes 30s",
+		"promoting takes 10m0s"),
+	covered("an order fails, and the next one does not", "arrives in spite of a failing forge"),
+	covered("the last write of the status fails", "the last patch fails", "lost patch reply"),
 	covered("a pipeline is deleted and made again; two are over one application", madeAgain,
-		"made again, it is promoted", "two pipelines over one application")
-	covered("leaders overlap", "two leaders")
+		"made again, it is promoted", "two pipelines over one application"),
+	covered("leaders overlap", "two leaders"),
 	covered("a policy only on the environment; a target that is ready without a revision", ownPolicy,
-		"ready without a revision")
-	var refusals []string
+		"ready without a revision"),
+	covered("orders are refused while faults wake or interrupt it, and from then on", refusals()...),
+	tested("a restart with many pipelines in the midst of promotion", "TestPromotion"),
+	tested("repositories that fail or move for good", "TestFixedVariantLeavesNothingUndone"),
+	open("at most so many retries", "V8 tries again, ever more seldom, until the order is confirmed or outdone: to "+
+		"give up would lose a promotion, and its status says what it waits for. So only the spacing is checked"),
+	open("a pipeline without environments, which makes the original panic, and a policy without a strategy or no "+
+		"policy, which it records as promoted",
+		"the variants do not have these faults, which have nothing to do with how often a promotion happens"),
+	open("a status that begins with an empty map of environments, and so loses the record",
+		"before the pull request there is no record to lose, and with it a pass keeps what the map holds. With both, "+
+			"every pass would promote again, as V0 and V1a do"),
+}
+
+// refusals are the names of the cases about orders that are refused.
+func refusals() (names []string) {
 	for _, c := range refusedUnderFaults() {
-		refusals = append(refusals, c.Name)
+		names = append(names, c.Name)
 	}
-	covered("orders are refused while faults wake or interrupt it, and from then on", refusals...)
-	tested("a restart with many pipelines in the midst of promotion", "TestPromotion")
-	tested("repositories that fail or move for good", "TestFixedVariantLeavesNothingUndone")
-	not("at most so many retries", "V8 tries again, ever more seldom, until the order is confirmed or outdone: to "+
-		"give up would lose a promotion, and its status says what it waits for. So only the spacing is checked")
-	not("a pipeline without environments, which makes the original panic, and a policy without a strategy or no "+
-		"policy, which it records as promoted", "the variants do not have these faults, which have nothing to do "+
-		"with how often a promotion happens")
-	not("a status that begins with an empty map of environments, and so loses the record", "before the pull request "+
-		"there is no record to lose, and with it a pass keeps what the map holds. With both, every pass would promote "+
-		"again, as V0 and V1a do")
-	return out
+	return names
 }

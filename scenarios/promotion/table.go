@@ -21,9 +21,9 @@ import (
 func Table() matrix.Table[promotion.Variant] {
 	return matrix.Table[promotion.Variant]{
 		Variants: promotion.Variants(), Fixed: promotion.V8,
-		Cases: slices.Concat(tooMuch(), enough(), truth(), grounds(), odd(), pace(), refusedUnderFaults(), people(),
+		Cases: slices.Concat(tooMuch, enough, truth, grounds(), odd(), pace, refusedUnderFaults(), people,
 			everyFault()),
-		Predictions: predictions(), Situations: situations(),
+		Predictions: predictions(), Situations: situations,
 	}
 }
 
@@ -62,70 +62,63 @@ var (
 // promotion and the moment at which its cache knows of it, and what may keep it from writing down
 // what it did. How often a promotion is attempted is asked only where neither a crash nor a lost
 // reply is injected: after one of these an operator that must not forget has to ask again.
-func tooMuch() cases {
-	return cases{
-		row("default trace, nothing lags", of(quietly, movesOn), nil, attemptedOnce, forgetful, note("V1",
-			"it fails only when the event of its own status write lands during the pass, and where nothing lags none "+
-				"does")),
-		row("default trace", of(quietly, movesOn), lagging, attemptedOnce, "V0 V1a V1"),
-		row("app burst", of(quietly, comesInABurst), lagging, attemptedOnce, thread),
-		row("racing requeue", of(quietly, movesOn), laggingAndRequeued, attemptedOnce, thread),
-		row("an edit wakes it", of(quietly, isEdited), lagging, attemptedOnce, thread),
-		row("a cluster's event wakes it", of(remotely, clusterBeats), lagging, attemptedOnce, thread),
-		row("a leftover timer wakes it, classic queue", of(leftover(false), stagingAppears), lagging, attemptedOnce,
-			"V0 V1a V3", note("V1 V2", early)),
-		row("a leftover timer wakes it, priority queue", of(leftover(true), stagingAppears), lagging, attemptedOnce,
-			forgetful, note("V1 V2", early), note("V3", "the priority queue has one entry for each key: the event of "+
-				"the target uses the timer up, so none is left")),
-		row("crash window", of(quietly, movesOn), crash, effectOnce, afterward),
-		row("lost patch reply", of(quietly, movesOn), lostPatch, effectOnce, afterward),
-		row("the last patch fails", of(quietly, movesOn), failingPatch, effectOnce, afterward),
-		row("two leaders", of(replicated, leadersOverlap), twoLeaders, effectOnce, afterward, unsettled),
-		row("somebody else writes first", of(quietly, movesOn), conflicts, effectOnce, forgetful,
-			omit("all but V0 V1a V3 V8", fewer)),
-		row("a CI is told once in spite of a crash", of(notifying, isTold), crash, notifiedOnce, afterward),
-	}
+var tooMuch = cases{
+	row("default trace, nothing lags", of(quietly, movesOn), nil, attemptedOnce, forgetful, note("V1",
+		"it fails only when the event of its own status write lands during the pass, and where nothing lags none "+
+			"does")),
+	row("default trace", of(quietly, movesOn), lagging, attemptedOnce, "V0 V1a V1"),
+	row("app burst", of(quietly, comesInABurst), lagging, attemptedOnce, thread),
+	row("racing requeue", of(quietly, movesOn), laggingAndRequeued, attemptedOnce, thread),
+	row("an edit wakes it", of(quietly, isEdited), lagging, attemptedOnce, thread),
+	row("a cluster's event wakes it", of(remotely, clusterBeats), lagging, attemptedOnce, thread),
+	row("a leftover timer wakes it, classic queue", of(leftover(false), stagingAppears), lagging, attemptedOnce,
+		"V0 V1a V3", note("V1 V2", early)),
+	row("a leftover timer wakes it, priority queue", of(leftover(true), stagingAppears), lagging, attemptedOnce,
+		forgetful, note("V1 V2", early), note("V3", "the priority queue has one entry for each key: the event of "+
+			"the target uses the timer up, so none is left")),
+	row("crash window", of(quietly, movesOn), crash, effectOnce, afterward),
+	row("lost patch reply", of(quietly, movesOn), lostPatch, effectOnce, afterward),
+	row("the last patch fails", of(quietly, movesOn), failingPatch, effectOnce, afterward),
+	row("two leaders", of(replicated, leadersOverlap), twoLeaders, effectOnce, afterward, unsettled),
+	row("somebody else writes first", of(quietly, movesOn), conflicts, effectOnce, forgetful,
+		omit("all but V0 V1a V3 V8", fewer)),
+	row("a CI is told once in spite of a crash", of(notifying, isTold), crash, notifiedOnce, afterward),
 }
 
 // enough are the cases about whether enough happens.
-func enough() cases {
-	return cases{
-		row("arrives everywhere", of(three, func(s *World) { s.declare(everywhere); rollsOut(s) }), nil,
-			properties.WorldSettles, "V6t"),
-		row("comes back", of(two, comesBack), nil, everywhere, "V7", omit("V0 V1a V6t", fewer)),
-		row("arrives in spite of a crash", of(three, rollsOut), crash, everywhere, "V6 V7", unsettled),
-		row("arrives in spite of a failing forge", of(three, rollsOut), failingForge, everywhere, "V1a "+recording,
-			unsettled),
-		row("made again, it is promoted", of(quietly, cornerOf(madeAgain).turn), slowly(time.Minute), everywhere,
-			"V3 V7", cornering),
-		row("its kinds are installed late", of(unprepared, kindsAreInstalled), nil, everywhere, unfixed+" V6t"),
-		row("the repository is corrected", of(two, isCorrected), nil, everywhere, recording, omit("V1a V6t", fewer)),
-		row("a CI is told in spite of a crash", of(notifying, isToldAndSettles), crash, notified, "V6 V7", unsettled),
-		row("a policy only on the environment", of(quietly, cornerOf(ownPolicy).turn), slowly(time.Minute),
-			properties.NoPanic, unfixed, unsettled),
-	}
+var enough = cases{
+	row("arrives everywhere", of(three, func(s *World) { s.declare(everywhere); rollsOut(s) }), nil,
+		properties.WorldSettles, "V6t"),
+	row("comes back", of(two, comesBack), nil, everywhere, "V7", omit("V0 V1a V6t", fewer)),
+	row("arrives in spite of a crash", of(three, rollsOut), crash, everywhere, "V6 V7", unsettled),
+	row("arrives in spite of a failing forge", of(three, rollsOut), failingForge, everywhere, "V1a "+recording,
+		unsettled),
+	row("made again, it is promoted", of(quietly, cornerOf(madeAgain).turn), slowly(time.Minute), everywhere,
+		"V3 V7", cornering),
+	row("its kinds are installed late", of(unprepared, kindsAreInstalled), nil, everywhere, unfixed+" V6t"),
+	row("the repository is corrected", of(two, isCorrected), nil, everywhere, recording, omit("V1a V6t", fewer)),
+	row("a CI is told in spite of a crash", of(notifying, isToldAndSettles), crash, notified, "V6 V7", unsettled),
+	row("a policy only on the environment", of(quietly, cornerOf(ownPolicy).turn), slowly(time.Minute),
+		properties.NoPanic, unfixed, unsettled),
 }
 
 // truth are the cases about what the status says.
-func truth() cases {
-	return cases{
-		row("a late target is seen", of(two, appearsLate), nil, statusIsTrue, "",
-			note("V2", "a target in the operator's own cluster is watched, so it wakes the operator when it appears")),
-		row("a late cluster is seen", of(far, becomesKnown), lagging, statusIsTrue, "", note("V2",
-			"the GitopsCluster's event, the error of a missing Secret, which is returned upstream, too, and the "+
-				"first event of the cache that comes into sync all wake it")),
-		row("a cluster moves", of(far, clusterMoves), nil, statusIsTrue, unfixed+" V6t"),
-		row("the status is true after a burst", of(quietly, bursts), lagging, statusIsTrue, "V2 V3 V4 V6 V7",
-			unsettled),
-		row("no livelock", of(quietly, movesOn), lagging, noLivelock, "V6t"),
-		row("recorded soon", of(quietly, movesOn), laggingAndRequeued, recordedSoon, "V0"),
-		row("says that a target does not exist", of(between("dev"), isAbsent), nil, saysAbsent, hasty, unsettled,
-			note("V1", "the event of its own status write wakes it; where the list of the cache is slow, that comes "+
-				"too early")),
-		row("says that a target elsewhere does not exist", of(far, isAbsentThere), nil, saysAbsent, hasty, unsettled),
-		row("says what it waits for", of(two, waits), failingForge, actionable, unfixed, unsettled),
-		row("says that the forge cannot be asked", of(quietly, losesForge), crash, actionable, unfixed, unsettled),
-	}
+var truth = cases{
+	row("a late target is seen", of(two, appearsLate), nil, statusIsTrue, "",
+		note("V2", "a target in the operator's own cluster is watched, so it wakes the operator when it appears")),
+	row("a late cluster is seen", of(far, becomesKnown), lagging, statusIsTrue, "", note("V2",
+		"the GitopsCluster's event, the error of a missing Secret, which is returned upstream, too, and the "+
+			"first event of the cache that comes into sync all wake it")),
+	row("a cluster moves", of(far, clusterMoves), nil, statusIsTrue, unfixed+" V6t"),
+	row("the status is true after a burst", of(quietly, bursts), lagging, statusIsTrue, "V2 V3 V4 V6 V7", unsettled),
+	row("no livelock", of(quietly, movesOn), lagging, noLivelock, "V6t"),
+	row("recorded soon", of(quietly, movesOn), laggingAndRequeued, recordedSoon, "V0"),
+	row("says that a target does not exist", of(between("dev"), isAbsent), nil, saysAbsent, hasty, unsettled,
+		note("V1", "the event of its own status write wakes it; where the list of the cache is slow, that comes "+
+			"too early")),
+	row("says that a target elsewhere does not exist", of(far, isAbsentThere), nil, saysAbsent, hasty, unsettled),
+	row("says what it waits for", of(two, waits), failingForge, actionable, unfixed, unsettled),
+	row("says that the forge cannot be asked", of(quietly, losesForge), crash, actionable, unfixed, unsettled),
 }
 
 // grounds are the cases about what a promotion rests on.
@@ -161,14 +154,12 @@ func odd() cases {
 }
 
 // pace are the cases about how soon.
-func pace() cases {
-	return cases{
-		row("ordered within three back-off periods", of(three, rollsOutForAWhile), lagging, orderedSoon, "V6t",
-			omit("V1a V1 V4 V5 V7", alike)),
-		row("retries are spaced", of(quietly, movesOn), failingForge, spaced, forgetful,
-			omit("all but V0 V1a V3 V8", neverAgain), note("V3", neverAgain), note("V1a", "it orders in every pass"),
-			note("V0", "its own status write wakes it at once, whatever the back-off")),
-	}
+var pace = cases{
+	row("ordered within three back-off periods", of(three, rollsOutForAWhile), lagging, orderedSoon, "V6t",
+		omit("V1a V1 V4 V5 V7", alike)),
+	row("retries are spaced", of(quietly, movesOn), failingForge, spaced, forgetful,
+		omit("all but V0 V1a V3 V8", neverAgain), note("V3", neverAgain), note("V1a", "it orders in every pass"),
+		note("V0", "its own status write wakes it at once, whatever the back-off")),
 }
 
 // refusedUnderFaults are the cases about whether orders that are refused settle into one for each
@@ -197,12 +188,10 @@ func refusedUnderFaults() (out cases) {
 }
 
 // people are the cases about what people find at the forge.
-func people() cases {
-	return cases{
-		row("one open pull request", of(quietly, outdoes), lagging, oneOpen, "",
-			omit("all but V0 V8", "it pushes every revision to one branch, as V0 does")),
-		row("nothing open after a rollback", of(quietly, rollsBack), lagging, noneBack, unfixed, unsettled),
-	}
+var people = cases{
+	row("one open pull request", of(quietly, outdoes), lagging, oneOpen, "",
+		omit("all but V0 V8", "it pushes every revision to one branch, as V0 does")),
+	row("nothing open after a rollback", of(quietly, rollsBack), lagging, noneBack, unfixed, unsettled),
 }
 
 // everyFault is the case of the fixed variant: all that it promises, under all that can be injected

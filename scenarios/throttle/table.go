@@ -15,8 +15,8 @@ import (
 // Table is the matrix of the scenario. A variant that neither fails nor is omitted must pass.
 func Table() matrix.Table[throttle.Variant] {
 	return matrix.Table[throttle.Variant]{
-		Variants: throttle.Variants(), Fixed: throttle.V4, Predictions: predictions(), Situations: situations(),
-		Cases: slices.Concat(repetition(), schedules(), neighbours(), openness(), arrival(), effects()),
+		Variants: throttle.Variants(), Fixed: throttle.V4, Predictions: predictions(), Situations: situations,
+		Cases: slices.Concat(repetition, schedules(), neighbours, openness, arrival, effects),
 	}
 }
 
@@ -41,6 +41,9 @@ const (
 	otherwise = "legal names end the reported refusal, but a write can be refused for another reason"
 )
 
+// goesRound is a remark on two cases.
+var goesRound = omit("V0a V0c", "it goes round and round, and so comes by in time")
+
 // Workloads of more than one case.
 var (
 	longName = of(asReported, applied(Poisoned("poisoned"), whole))
@@ -56,32 +59,30 @@ var (
 // repetition are the cases about how often handlers are called for what cannot be written down: as
 // reported, by who makes a hot loop go round where handlers write to nothing but what they make,
 // and by other rejections.
-func repetition() cases {
-	return cases{
-		row("bounded, long name", longName, late, bounded, "V0a V0c V1", note("V1", kubelet)),
-		row("bounded, too much to write down", tooLong, late, bounded, "V0a V0c V3", note("V1", tooShort)),
-		row("bounded, second record refused", of(afterOne, applied(Poisoned("poisoned"), whole)), late, bounded,
-			"V0a V0c V1"),
-		row("permanent for the same input, long name", stormy, nuisances, neverAgain, faulty),
-		row("permanent for the same input, too much to write down", of(quiet, storm(Verbose("verbose", tooMuch))),
-			nuisances, neverAgain, faulty),
-		row("once an incarnation", longName, late, oncePerIncarnation, "V0a V0b V0c V2 V1+V2 V3"),
+var repetition = cases{
+	row("bounded, long name", longName, late, bounded, "V0a V0c V1", note("V1", kubelet)),
+	row("bounded, too much to write down", tooLong, late, bounded, "V0a V0c V3", note("V1", tooShort)),
+	row("bounded, second record refused", of(afterOne, applied(Poisoned("poisoned"), whole)), late, bounded,
+		"V0a V0c V1"),
+	row("permanent for the same input, long name", stormy, nuisances, neverAgain, faulty),
+	row("permanent for the same input, too much to write down", of(quiet, storm(Verbose("verbose", tooMuch))),
+		nuisances, neverAgain, faulty),
+	row("once an incarnation", longName, late, oncePerIncarnation, "V0a V0b V0c V2 V1+V2 V3"),
 
-		row("bounded in a storm of events", stormy, nuisances, bounded, "V0a V0b V0c"),
-		row("bounded, a child is mirrored", of(mirrored, applied(Poisoned("poisoned"), whole)), nuisances, bounded,
-			"V0a V0b V0c V1", note("V1", kubelet)),
-		row("bounded, lists anew",
-			of(silent, does(apply(Poisoned("poisoned"), Example("busy")), lateBeats("busy", 45, 4*time.Second))),
-			relists, bounded, "V0a V0b V0c"),
-		row("the newest counts in a storm of edits", of(silent, does(apply(Poisoned("poisoned")), edits)), lateBy(leg),
-			newest, ""),
+	row("bounded in a storm of events", stormy, nuisances, bounded, "V0a V0b V0c"),
+	row("bounded, a child is mirrored", of(mirrored, applied(Poisoned("poisoned"), whole)), nuisances, bounded,
+		"V0a V0b V0c V1", note("V1", kubelet)),
+	row("bounded, lists anew",
+		of(silent, does(apply(Poisoned("poisoned"), Example("busy")), lateBeats("busy", 45, 4*time.Second))),
+		relists, bounded, "V0a V0b V0c"),
+	row("the newest counts in a storm of edits", of(silent, does(apply(Poisoned("poisoned")), edits)), lateBy(leg),
+		newest, ""),
 
-		row("bounded, denied by a webhook", of(denying, applied(Example("denied"), whole)), late, bounded,
-			"V0a V0c V1 V3", note("V1", kubelet)),
-		row("bounded, webhook away for ten minutes", of(silentHook, answered), failing, bounded, "V0a V0c V3",
-			note("V1", tooShort)),
-		row("bounded, a schema has grown", grownOut, failing, bounded, "V0c", note("V1", tooShort)),
-	}
+	row("bounded, denied by a webhook", of(denying, applied(Example("denied"), whole)), late, bounded,
+		"V0a V0c V1 V3", note("V1", kubelet)),
+	row("bounded, webhook away for ten minutes", of(silentHook, answered), failing, bounded, "V0a V0c V3",
+		note("V1", tooShort)),
+	row("bounded, a schema has grown", grownOut, failing, bounded, "V0c", note("V1", tooShort)),
 }
 
 // schedules are the cases about delays, also while faults are injected, and when they have ended.
@@ -112,82 +113,73 @@ func schedules() (out cases) {
 }
 
 // neighbours are the cases about what one object does to another.
-func neighbours() cases {
-	return cases{
-		row("isolation", of(asReported, does(apply(Poisoned("poisoned")), comeAndGo)), troubles("poisoned"), isolated,
-			"V1"),
-		row("isolation outside the net", of(legal, does(apply(garbled()), comeAndGo)), late, isolated, "V1 V1+V2"),
-		row("isolation, a finalizer for what is being deleted",
-			of(quiet, does(apply(finalized("deleted", foreignFinalizer)), remove("deleted"), sleep(dwell))), nuisances,
-			noEnd, "V1"),
-		row("isolation, an object vanishes",
-			of(quiet, does(apply(Example("vanished")), remove("vanished"), sleep(dwell))), lagging, noEnd, ""),
-		row("isolation, 50 poisoned and 10 workers", of(tenWorkers, does(crowd, sleep(30*time.Second), amongEvents)),
-			failingFor("poisoned-00"), isolated, faulty,
-			note("V0b V3", "its workers keep their objects for 5 s in case something follows")),
-	}
+var neighbours = cases{
+	row("isolation", of(asReported, does(apply(Poisoned("poisoned")), comeAndGo)), troubles("poisoned"), isolated,
+		"V1"),
+	row("isolation outside the net", of(legal, does(apply(garbled()), comeAndGo)), late, isolated, "V1 V1+V2"),
+	row("isolation, a finalizer for what is being deleted",
+		of(quiet, does(apply(finalized("deleted", foreignFinalizer)), remove("deleted"), sleep(dwell))), nuisances,
+		noEnd, "V1"),
+	row("isolation, an object vanishes",
+		of(quiet, does(apply(Example("vanished")), remove("vanished"), sleep(dwell))), lagging, noEnd, ""),
+	row("isolation, 50 poisoned and 10 workers", of(tenWorkers, does(crowd, sleep(30*time.Second), amongEvents)),
+		failingFor("poisoned-00"), isolated, faulty,
+		note("V0b V3", "its workers keep their objects for 5 s in case something follows")),
 }
 
 // openness are the cases about whether one can see what is the matter.
-func openness() cases {
-	return cases{
-		row("never silent", tooLong, late, neverSilent, faulty),
-		row("never silent, status denied too", of(denyingAll, applied(Example("denied"), dwell)), nuisances,
-			neverSilent, faulty),
-		row("actionable", of(legal, applied(Verbose("verbose", tooMuch), soon)), late, actionable, faulty),
-		row("actionable, a schema has grown", grownOut, failing, actionable, faulty),
-		// Watchers are root tasks: if one fails, the operator stops. The thread says that only
-		// workers are not covered.
-		row("no zombie", of(legalEarly, does(apply(Example("plain")), lateBeats("plain", 5, time.Minute))),
-			failingWatch, noZombie, ""),
-	}
+var openness = cases{
+	row("never silent", tooLong, late, neverSilent, faulty),
+	row("never silent, status denied too", of(denyingAll, applied(Example("denied"), dwell)), nuisances,
+		neverSilent, faulty),
+	row("actionable", of(legal, applied(Verbose("verbose", tooMuch), soon)), late, actionable, faulty),
+	row("actionable, a schema has grown", grownOut, failing, actionable, faulty),
+	// Watchers are root tasks: if one fails, the operator stops. The thread says that only
+	// workers are not covered.
+	row("no zombie", of(legalEarly, does(apply(Example("plain")), lateBeats("plain", 5, time.Minute))),
+		failingWatch, noZombie, ""),
 }
 
 // arrival are the cases about whether an object is handled in the end.
-func arrival() cases {
-	goesRound := omit("V0a V0c", "it goes round and round, and so comes by in time")
-	return cases{
-		row("recovers without an event", of(quiet, oneEdited), failingPatch, called, waiting,
-			note("V3", "legal names end the reported refusal, but a write can fail for another reason")),
-		row("status refused for a while",
-			of(quiet, does(apply(terseStatus, Example("refused")), sleep(dwell), apply(crd), settle)), nuisances,
-			handled, faulty),
-		row("an edit makes it legal", of(asReported, mended(4*time.Minute, dwell)), lateBy(2*time.Second), handledSoon,
-			"V1 V2 V1+V2", goesRound),
-		row("an edit after ten minutes", of(asReported, mended(620*time.Second, dwell+10*time.Second)),
-			lateBy(2*time.Second), handledAtAll, "V2 V1+V2", goesRound),
-		row("recovers when a webhook allows it",
-			of(denyingQuiet, does(apply(Example("denied")), sleep(time.Minute), lift(true), recovers)),
-			lateBy(2*time.Second), recovered, waiting, note("V3", otherwise)),
-		row("recovers when the webhook is back", of(silentQuiet, answered), lateBy(2*time.Second), recovered, waiting,
-			note("V3", otherwise), omit("V0c", "it tries twice a second, as in the column before this one")),
-	}
+var arrival = cases{
+	row("recovers without an event", of(quiet, oneEdited), failingPatch, called, waiting,
+		note("V3", "legal names end the reported refusal, but a write can fail for another reason")),
+	row("status refused for a while",
+		of(quiet, does(apply(terseStatus, Example("refused")), sleep(dwell), apply(crd), settle)), nuisances,
+		handled, faulty),
+	row("an edit makes it legal", of(asReported, mended(4*time.Minute, dwell)), lateBy(2*time.Second), handledSoon,
+		"V1 V2 V1+V2", goesRound),
+	row("an edit after ten minutes", of(asReported, mended(620*time.Second, dwell+10*time.Second)),
+		lateBy(2*time.Second), handledAtAll, "V2 V1+V2", goesRound),
+	row("recovers when a webhook allows it",
+		of(denyingQuiet, does(apply(Example("denied")), sleep(time.Minute), lift(true), recovers)),
+		lateBy(2*time.Second), recovered, waiting, note("V3", otherwise)),
+	row("recovers when the webhook is back", of(silentQuiet, answered), lateBy(2*time.Second), recovered, waiting,
+		note("V3", otherwise), omit("V0c", "it tries twice a second, as in the column before this one")),
 }
 
 // effects are the cases about whether everything happens once where writes do work, and about
 // answers of the API server.
-func effects() cases {
-	return cases{
-		row("effect once, crash", of(quiet, oneEdited), crash, effectOnce, faulty),
-		row("effect once, lost reply", unheard, lostReply, effectOnce, faulty),
-		row("called once, lost reply", unheard, lostReply, calledOnce, "V0c V1"),
-		row("effect once, stale watch", watched, lagging, effectOnce, faulty),
-		row("called once, stale watch", watched, lagging, neverAgain, faulty),
-		row("a foreign finalizer", of(quiet, does(hold, sleep(dwell))), lagging, keepsForeign, faulty),
+var effects = cases{
+	row("effect once, crash", of(quiet, oneEdited), crash, effectOnce, faulty),
+	row("effect once, lost reply", unheard, lostReply, effectOnce, faulty),
+	row("called once, lost reply", unheard, lostReply, calledOnce, "V0c V1"),
+	row("effect once, stale watch", watched, lagging, effectOnce, faulty),
+	row("called once, stale watch", watched, lagging, neverAgain, faulty),
+	row("a foreign finalizer", of(quiet, does(hold, sleep(dwell))), lagging, keepsForeign, faulty),
 
-		row("called once, somebody else writes first", raced, conflict, neverAgain, ""),
-		row("a conflict is no failure", raced, conflict, noFailure, ""),
-		row("called once, the server fails", failed, failingPatch, neverAgain, "V0c V1"),
-		row("server errors are retried in the client", failed, failingPatch, insists, faulty),
-		row("no handler for what has vanished", of(quiet,
-			does(apply(Example("forced")), sleep(time.Second), remove("forced"), release("forced"), sleep(dwell))),
-			lagging, notVanished, faulty),
-		row("every fault", &matrix.Workload[throttle.Variant]{
-			New: func(v throttle.Variant, _ []string, faults ...fault.Fault) func(*sim.World) {
-				return of(lively, everything).New(v, ofEverything, faults...)
-			},
-		}, everyFault, effectOnce, "", matrix.OnlyFixed(throttle.V4)),
-	}
+	row("called once, somebody else writes first", raced, conflict, neverAgain, ""),
+	row("a conflict is no failure", raced, conflict, noFailure, ""),
+	row("called once, the server fails", failed, failingPatch, neverAgain, "V0c V1"),
+	row("server errors are retried in the client", failed, failingPatch, insists, faulty),
+	row("no handler for what has vanished", of(quiet,
+		does(apply(Example("forced")), sleep(time.Second), remove("forced"), release("forced"), sleep(dwell))),
+		lagging, notVanished, faulty),
+	row("every fault", &matrix.Workload[throttle.Variant]{
+		New: func(v throttle.Variant, _ []string, faults ...fault.Fault) func(*sim.World) {
+			return of(lively, everything).New(v, ofEverything, faults...)
+		},
+	}, everyFault, effectOnce, "", matrix.OnlyFixed(throttle.V4)),
 }
 
 // ofEverything are what the fixed variant keeps under every fault. Not how soon something happens
@@ -219,37 +211,32 @@ func predictions() (out []matrix.Prediction[throttle.Variant]) {
 	return out
 }
 
+var covered, tested, open = matrix.Covered, matrix.Tested, matrix.Open
+
 // situations were to be covered beside the variants.
-func situations() []matrix.Situation {
-	covered := func(text, test string, cases ...string) matrix.Situation {
-		return matrix.Situation{Text: text, Test: test, Cases: cases}
-	}
-	open := func(text, reason string) matrix.Situation { return matrix.Situation{Text: text, Reason: reason} }
-	return []matrix.Situation{
-		covered("attempts as reported: one to two a second", "TestRateOfTheHotLoop"),
-		covered("the object is refused and its status is not", "", "actionable"),
-		covered("its status is refused and the object is not", "", "status refused for a while"),
-		covered("only the second record of progress is refused", "", "bounded, second record refused"),
-		covered("a webhook is down for ten minutes", "", "bounded, webhook away for ten minutes",
-			"recovers when the webhook is back"),
-		covered("more than 262,144 bytes of annotations", "", "bounded, too much to write down"),
-		covered("a finalizer for an object that is being deleted", "",
-			"isolation, a finalizer for what is being deleted"),
-		covered("another's finalizer is dropped by a merge patch", "", "a foreign finalizer"),
-		covered("one poisoned of 1,000 objects", "TestAThousandObjects"),
-		covered("50 poisoned ones and ten workers", "", "isolation, 50 poisoned and 10 workers"),
-		covered("an error in the layer around the handlers", "", "isolation outside the net"),
-		covered("a restart every five minutes", "", "on schedule, restarted every five minutes"),
-		covered("a storm of events for a throttled object", "", "the newest counts in a storm of edits",
-			"bounded in a storm of events"),
-		covered("a permanent refusal, then an edit that ends it", "", "an edit makes it legal"),
-		covered("a crash loop until its back-off is 300 s, then an edit", "", "an edit after ten minutes"),
-		covered("conflicts that do not end", "TestAConflictThatDoesNotEndIsAFailure"),
-		open("what was last seen of an object stands in an annotation, and handlers get the difference",
-			"each record names the generation that it is about, which decides the same: whether there is work"),
-		open("a racing requeue, and a namespace that is slow to go",
-			"the operator has no work queue, and waits for no namespace; a watch that ends has it look again"),
-		open("peering, daemons, timers, deletion handlers and several kinds",
-			"the thread is about errors outside of handlers, whatever those are for"),
-	}
+var situations = []matrix.Situation{
+	tested("attempts as reported: one to two a second", "TestRateOfTheHotLoop"),
+	covered("the object is refused and its status is not", "actionable"),
+	covered("its status is refused and the object is not", "status refused for a while"),
+	covered("only the second record of progress is refused", "bounded, second record refused"),
+	covered("a webhook is down for ten minutes", "bounded, webhook away for ten minutes",
+		"recovers when the webhook is back"),
+	covered("more than 262,144 bytes of annotations", "bounded, too much to write down"),
+	covered("a finalizer for an object that is being deleted", "isolation, a finalizer for what is being deleted"),
+	covered("another's finalizer is dropped by a merge patch", "a foreign finalizer"),
+	tested("one poisoned of 1,000 objects", "TestAThousandObjects"),
+	covered("50 poisoned ones and ten workers", "isolation, 50 poisoned and 10 workers"),
+	covered("an error in the layer around the handlers", "isolation outside the net"),
+	covered("a restart every five minutes", "on schedule, restarted every five minutes"),
+	covered("a storm of events for a throttled object", "the newest counts in a storm of edits",
+		"bounded in a storm of events"),
+	covered("a permanent refusal, then an edit that ends it", "an edit makes it legal"),
+	covered("a crash loop until its back-off is 300 s, then an edit", "an edit after ten minutes"),
+	tested("conflicts that do not end", "TestAConflictThatDoesNotEndIsAFailure"),
+	open("what was last seen of an object stands in an annotation, and handlers get the difference",
+		"each record names the generation that it is about, which decides the same: whether there is work"),
+	open("a racing requeue, and a namespace that is slow to go",
+		"the operator has no work queue, and waits for no namespace; a watch that ends has it look again"),
+	open("peering, daemons, timers, deletion handlers and several kinds",
+		"the thread is about errors outside of handlers, whatever those are for"),
 }

@@ -31,6 +31,18 @@ type Situation struct {
 	Reason string
 }
 
+// Covered is a situation that cases cover, Tested one that a test covers, beside cases or alone, and
+// Open one that nothing covers, for a reason.
+func Covered(text string, cases ...string) Situation { return Situation{Text: text, Cases: cases} }
+
+// Tested is documented at Covered.
+func Tested(text, test string, cases ...string) Situation {
+	return Situation{Text: text, Test: test, Cases: cases}
+}
+
+// Open is documented at Covered.
+func Open(text, reason string) Situation { return Situation{Text: text, Reason: reason} }
+
 // predicted compares the predictions with the table: a section of a page, or "" if there are none.
 func (t Table[V]) predicted() string {
 	if len(t.Predictions) == 0 {

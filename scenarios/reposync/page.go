@@ -32,14 +32,12 @@ var predictions = []matrix.Prediction[reposync.Variant]{
 		Case: "namespace finishes, its news trail", Variant: reposync.V2w, Fails: false},
 }
 
-func covered(text string, cases ...string) matrix.Situation {
-	return matrix.Situation{Text: text, Cases: cases}
-}
+var covered, tested, open = matrix.Covered, matrix.Tested, matrix.Open
 
 // situations are those to be covered beside the variants.
 var situations = []matrix.Situation{
-	{Text: "all orders of types, or some of them", Test: "TestEveryOrder",
-		Cases: []string{"namespace finishes", "order among all, namespace deleted"}},
+	tested("all orders of types, or some of them", "TestEveryOrder", "namespace finishes",
+		"order among all, namespace deleted"),
 	covered("the user's own RoleBinding among them", "namespace finishes, rights inside"),
 	covered("a finalizer on the Namespace that is to run before its content is deleted",
 		"namespace finishes, rights inside"),
@@ -48,41 +46,37 @@ var situations = []matrix.Situation{
 	covered("the namespace is deleted while the RepoSync is", "namespace finishes, RepoSync deleted before"),
 	covered("the reconciler's Deployment is deleted before and after the step with the finalizer",
 		"RepoSync goes, Deployment deleted by hand", "namespace finishes, Deployment deleted by hand"),
-	covered("its ServiceAccount goes",
-		"RepoSync goes, ServiceAccount deleted by hand", "namespace finishes, ServiceAccount deleted by hand"),
+	covered("its ServiceAccount goes", "RepoSync goes, ServiceAccount deleted by hand",
+		"namespace finishes, ServiceAccount deleted by hand"),
 	covered("its node is down", "RepoSync goes, reconciler dead", "namespace finishes, reconciler dead"),
 	covered("two RepoSyncs share the binding, one is deleted", "siblings"),
-	covered("another's finalizer takes no time, a minute, for ever",
-		"every fault", "finalizer honoured", "gone is gone, held for ever"),
-	covered("A depends on B, and B on C",
-		"order among all, namespace deleted", "order among all, RepoSync deleted"),
+	covered("another's finalizer takes no time, a minute, for ever", "every fault", "finalizer honoured",
+		"gone is gone, held for ever"),
+	covered("A depends on B, and B on C", "order among all, namespace deleted", "order among all, RepoSync deleted"),
 	covered("news of the namespace come later than those of the RepoSync", "namespace finishes, its news trail"),
 	covered("the manager starts again during the deletion", "namespace finishes, manager dies", "every fault"),
 	covered("the manager is away for ten minutes", "namespace finishes, manager away"),
-	covered("the webhook is away, under either policy",
-		"namespace finishes, webhook away, Fail", "namespace finishes, webhook away, Ignore"),
-	covered("something depends on what nobody manages",
-		"order among all, on what nobody manages", "namespace finishes, something depends on what nobody manages"),
-	covered("the policy is switched during the deletion",
-		"finalizer off once", "finalizer off once, orphaned at first", "what is to stay stays"),
+	covered("the webhook is away, under either policy", "namespace finishes, webhook away, Fail",
+		"namespace finishes, webhook away, Ignore"),
+	covered("something depends on what nobody manages", "order among all, on what nobody manages",
+		"namespace finishes, something depends on what nobody manages"),
+	covered("the policy is switched during the deletion", "finalizer off once", "finalizer off once, orphaned at first",
+		"what is to stay stays"),
 	covered("a namespace and a RepoSync of the same name, at once", "a namesake"),
 	covered("a RootSync selects namespaces that go", "nothing in vain, namespaces selected"),
-	covered("a RootSync manages the namespace that holds the RepoSync",
-		"RootSync goes", "gone is gone, RootSync", "RootSync goes, RepoSync depends on its rights"),
-	{Text: "who is refused tries once in each period of back-off, while faults are injected and afterwards",
-		Test: "TestRefusals"},
-	{Text: "the third try while programs die, replies are lost and keys are queued again",
-		Test: "TestThirdTryUnderFaults"},
-	{Text: "a reconciler is frozen, and a write that was on its way arrives when the manager has taken over",
-		Reason: "no variant has a fence against that, so the faults of V10 leave out pauses"},
-	{Text: "the system namespace is deleted",
-		Reason: "every program of the operator ends with it; cases above have each of them away for a while"},
-	{Text: "who writes the status of a RepoSync is in time at the third try",
-		Reason: "the manager and the reconciler report in one status, and nothing bounds how often others write it; " +
-			"a status that came too late is written by the next pass"},
-	{Text: "the order of applying is not that of deleting: a resource needs its definition, " +
-		"which need not wait for the resource",
-		Reason: "the reconciler deletes by what depends-on says, and no repository here declares a definition"},
-	{Text: "the manager is gone for good",
-		Reason: "its own finalizer is on every RepoSync, in every variant, so that none goes"},
+	covered("a RootSync manages the namespace that holds the RepoSync", "RootSync goes", "gone is gone, RootSync",
+		"RootSync goes, RepoSync depends on its rights"),
+	tested("who is refused tries once in each period of back-off, while faults are injected and afterwards",
+		"TestRefusals"),
+	tested("the third try while programs die, replies are lost and keys are queued again", "TestThirdTryUnderFaults"),
+	open("a reconciler is frozen, and a write that was on its way arrives when the manager has taken over",
+		"no variant has a fence against that, so the faults of V10 leave out pauses"),
+	open("the system namespace is deleted",
+		"every program of the operator ends with it; cases above have each of them away for a while"),
+	open("who writes the status of a RepoSync is in time at the third try", "the manager and the reconciler report "+
+		"in one status, and nothing bounds how often others write it; a status that came too late is written by the "+
+		"next pass"),
+	open("the order of applying is not that of deleting: a resource needs its definition, which need not wait for "+
+		"the resource", "the reconciler deletes by what depends-on says, and no repository here declares a definition"),
+	open("the manager is gone for good", "its own finalizer is on every RepoSync, in every variant, so that none goes"),
 }
