@@ -19,6 +19,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 )
 
 //go:embed charts
@@ -42,15 +43,11 @@ func load(name string) *chart.Chart {
 	var buffered []*loader.BufferedFile
 	for _, path := range []string{"Chart.yaml", "templates/app.yaml", "values.yaml"} {
 		data, err := files.ReadFile("charts/" + name + "/" + path)
-		if err != nil {
-			panic(err) // it is embedded
-		}
+		worlds.Must(err, "reading an embedded chart")
 		buffered = append(buffered, &loader.BufferedFile{Name: path, Data: data})
 	}
 	c, err := loader.LoadFiles(buffered)
-	if err != nil {
-		panic(fmt.Sprintf("the embedded chart %s cannot be loaded: %v", name, err))
-	}
+	worlds.Must(err, "loading the embedded chart %s", name)
 	return c
 }
 

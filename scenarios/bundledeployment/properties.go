@@ -13,6 +13,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
+	"github.com/wavetank/wavetank/scenarios/internal/fence"
 	"github.com/wavetank/wavetank/scenarios/internal/properties"
 )
 
@@ -35,18 +36,18 @@ const (
 	oneAtATime   = "one worker at a time reconciles a deployment"
 	watchedOnce  = "a kind is watched once"
 	stillWatched = "what is installed is watched"
-	fenced       = "of two processes only one goes on with what was begun"
+	fenced       = fence.Property
 	handsOff     = "a deployment of another provisioner is left alone"
 )
 
 // declare declares properties of app. While faults are injected that end later, only restrained is
-// judged, and otherwise all others are.
+// judged, and otherwise all others are. Those without a judge are judged as the history is read.
 func (w *World) declare(names ...string) {
 	properties.Set{Read: w.read, Broken: w.Broken, Always: map[string]properties.Judge{
 		settles: w.judged(w.settles), restrained: w.judged(w.restrained), backoffGrows: w.judged(w.backoffGrows),
 		quiet: w.judged(w.quiet), actionable: w.actionable, keepsOld: w.keepsOld, noWedge: w.noWedge,
 		bounded: w.bounded, oneOwner: w.oneOwner, watchedOnce: w.watchedOnce, noOverlap: nil, oneAtATime: nil,
-		fenced: w.fence.Broken, // S1-S8, which the fixed variant takes over
+		fenced: nil,
 	}, Eventually: map[string]properties.Judge{
 		installed: w.installed, noOrphans: w.noOrphans, stillWatched: w.stillWatched,
 	}, Paused: func(name string) bool { return w.faulty != (name == restrained) }}.Declare(w.World, names...)

@@ -73,11 +73,11 @@ func (r *reconcile) until(now history.Time) history.Time {
 func (r *reconcile) slept(before *reconcile) time.Duration { return r.Began - before.until(r.Began) }
 
 func newRecord(cleanUp time.Duration) *Record {
-	v := view.New()
+	v, broken := view.New(), properties.Broken{}
 	return &Record{cleanUp: max(cleanUp, 5*time.Second), view: v, objects: view.Follow[metadata](v, history.Ref{}),
 		wanted:      view.Follow[v1alpha1.BundleDeployment](v, history.Ref{Kind: "BundleDeployment"}),
-		deployments: map[string]*deployment{}, committed: map[int64]history.Time{}, fence: fence.New(),
-		Broken: properties.Broken{}}
+		deployments: map[string]*deployment{}, committed: map[int64]history.Time{}, fence: fence.New(broken),
+		Broken: broken}
 }
 
 // mark says that something has changed from outside: measuring begins anew.

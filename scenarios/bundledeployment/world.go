@@ -134,9 +134,7 @@ var (
 // Deployment installs the chart of an image into a namespace, with more values for the chart.
 func Deployment(name, image, namespace, values string) *v1alpha1.BundleDeployment {
 	raw, err := json.Marshal(map[string]string{"values": "namespace: " + namespace + "\n" + values})
-	if err != nil {
-		panic(err)
-	}
+	worlds.Must(err, "encoding values for %s", name)
 	return &v1alpha1.BundleDeployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: v1alpha1.BundleDeploymentSpec{

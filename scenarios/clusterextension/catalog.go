@@ -6,7 +6,6 @@ package clusterextension
 import (
 	"context"
 	_ "embed"
-	"fmt"
 	"slices"
 
 	"helm.sh/helm/v3/pkg/chart"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 )
 
 // The package's chart, which is the same for all versions but for its number.
@@ -54,9 +54,7 @@ func load() map[string]*chart.Chart {
 	for version := range sizes {
 		c, err := loader.LoadFiles([]*loader.BufferedFile{
 			{Name: "Chart.yaml", Data: metadata}, {Name: "templates/shop.yaml", Data: template}})
-		if err != nil {
-			panic(fmt.Sprintf("the embedded chart cannot be loaded: %v", err))
-		}
+		worlds.Must(err, "loading the embedded chart")
 		c.Metadata.Version = version
 		out[version] = c
 	}

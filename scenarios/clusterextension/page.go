@@ -1,6 +1,4 @@
-// This file exists to hold what was predicted against what its cells say, the scenarios
-// that were wanted against the questions that tell them, and what upstream settled for against the
-// rest.
+// This file holds the predictions and situations of the page.
 
 package clusterextension
 

@@ -18,6 +18,7 @@ import (
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
+	"github.com/wavetank/wavetank/scenarios/internal/fence"
 	"github.com/wavetank/wavetank/scenarios/internal/properties"
 	"github.com/wavetank/wavetank/sim/property"
 )
@@ -32,7 +33,7 @@ const (
 	keepsRecords = "no record is deleted while there are fewer than ten"
 	noOrphans    = "what is there is what the deployed record says"
 	userData     = "no recovery deletes a CRD"
-	fenced       = "of two processes only one goes on with what was begun"
+	fenced       = fence.Property
 	progress     = "after an interruption it takes three attempts and two periods of back-off at most"
 	fewAttempts  = "interruptions cost one attempt each"
 	actionable   = "while there is no progress the status says what was interrupted"
@@ -65,14 +66,13 @@ const (
 // been, once there was more than one.
 var interrupted, counted = regexp.MustCompile(`interrupted`), regexp.MustCompile(`interrupted \d+ times`)
 
-// declare declares properties. Those without a judge are judged as the history is read, and who goes
-// on with what another process has begun (S1-S8) by the package fence.
+// declare declares properties. Those without a judge are judged as the history is read.
 func (s *World) declare(sentences ...string) {
 	properties.Set{Read: s.read, Broken: s.Broken, Always: map[string]properties.Judge{
 		together: s.data.AtOneLevel, saneRecords: fewRecords(), progress: s.recovered, fewAttempts: s.recovered,
 		actionable: s.actionable, perpetual: s.perpetual, restrained: s.restrained, settles: s.settles,
-		fenced: s.fence.Broken, finishFirst: nil, validEdges: nil, forwards: nil, keepsRecords: nil,
-		userData: nil, unmasked: nil, installTruth: nil, healthTruth: nil,
+		fenced: nil, finishFirst: nil, validEdges: nil, forwards: nil, keepsRecords: nil, userData: nil,
+		unmasked: nil, installTruth: nil, healthTruth: nil,
 	}, Eventually: map[string]properties.Judge{
 		installed: s.installed, finished: s.finished, noOrphans: s.noOrphans, nothingLeft: s.nothingLeft,
 	}}.Declare(s.World, sentences...)

@@ -73,12 +73,12 @@ type interruption struct {
 }
 
 func newRecord(t Setting) *Record {
-	v := view.New()
+	v, broken := view.New(), properties.Broken{}
 	return &Record{Setting: t, view: v, all: view.Follow[object](v, history.Ref{}),
 		secrets:    view.Follow[corev1.Secret](v, recordKinds),
 		extensions: view.Follow[v1.ClusterExtension](v, extensionRef),
-		committed:  map[int64]history.Time{}, whole: map[string]bool{}, fence: fence.New(),
-		tries: map[*view.Reconcile]bool{}, Broken: properties.Broken{},
+		committed:  map[int64]history.Time{}, whole: map[string]bool{}, fence: fence.New(broken),
+		tries: map[*view.Reconcile]bool{}, Broken: broken,
 		last: interruption{quiet: true}}
 }
 

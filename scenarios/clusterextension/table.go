@@ -14,9 +14,9 @@ import (
 )
 
 type (
-	variant = clusterextension.Variant
-	column  = matrix.Case[variant]
-	scene   = *matrix.Workload[variant]
+	variant  = clusterextension.Variant
+	cases    = []matrix.Case[variant]
+	workload = *matrix.Workload[variant]
 )
 
 // Table is what the story says of every variant.
@@ -33,7 +33,8 @@ func only(names string) matrix.Remark { return omit("all but "+names, "") }
 
 // row is a case. Two variants are only in the cases that they fail, because otherwise they do what
 // another one does: V2-waits what V2 does, later, and V3-limit what V3 does, until it gives up.
-func row(name string, w scene, faults func() []fault.Fault, property, fail string, remarks ...matrix.Remark) column {
+func row(name string, w workload, faults func() []fault.Fault, property, fail string,
+	remarks ...matrix.Remark) matrix.Case[variant] {
 	return matrix.NewCase(name, w, faults, property, fail, append(remarks, omit("V2-waits V3-limit", ""))...)
 }
 
@@ -53,7 +54,7 @@ var (
 const small = 900
 
 // of is a workload in the world of a variant. More properties than that of the case may be asked.
-func of(w Workload, s Setting, also ...string) scene {
+func of(w Workload, s Setting, also ...string) workload {
 	return &matrix.Workload[variant]{New: func(v variant, asked []string, faults ...fault.Fault) func(*sim.World) {
 		t := s
 		t.Variant = v
@@ -136,7 +137,7 @@ const (
 )
 
 // versions are the cases about which version is applied: whether it goes on, and where to.
-var versions = []column{
+var versions = cases{
 	matrix.NewCase("progress after an interrupted upgrade", anUpgrade, crash, progress, "V0", omit("V3-limit", "")),
 	row("progress after an interrupted install", anInstall, crash, progress, "V0 V1", note("V1",
 		"its uninstall can be interrupted, too, and leaves a record that says uninstalling: not pending, and "+
@@ -160,7 +161,7 @@ var versions = []column{
 
 // records are the cases about release records, what users have, what it costs, and what the user is
 // told.
-var records = []column{
+var records = cases{
 	row("user data", anInstall, crash, userData, "V1"),
 	matrix.NewCase("two leaders", of(upgrades, leaders), overlap(8*time.Second), fenced, unfenced,
 		omit("V3-limit", "")),
@@ -186,7 +187,7 @@ var records = []column{
 
 // others are the cases about other ways in which things may go: users and catalogs change their
 // minds, migrations take time, other ends than that of a process that is killed, refusals for good.
-var others = []column{
+var others = cases{
 	row("finish first, install", anInstall, crash, finishFirst, reResolves),
 	row("version 2 is withdrawn", of(withdraws, noThree), crash, finished, "V0 "+reResolves),
 	row("the user wants version 1 back", aWayBack, crash, forwards, reResolves),

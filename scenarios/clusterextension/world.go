@@ -5,12 +5,10 @@ package clusterextension
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -135,12 +133,9 @@ func (s *World) Withdraws(version string) {
 // resolved says that the catalog has new content.
 func (s *World) resolved() {
 	s.contents++
-	ref := fmt.Sprintf(`{"status":{"resolvedSource":{"type":"Image",`+
+	patch := worlds.MergePatch(`{"status":{"resolvedSource":{"type":"Image",`+
 		`"image":{"ref":"registry.example/catalog@sha256:%064d"}}}}`, s.contents)
-	if err := s.Client().Status().Patch(s.Context(), clusterCatalog(),
-		client.RawPatch(types.MergePatchType, []byte(ref))); err != nil {
-		panic(fmt.Sprintf("resolving the catalog: %v", err))
-	}
+	worlds.Must(s.Client().Status().Patch(s.Context(), clusterCatalog(), patch), "resolving the catalog")
 }
 
 // Wants applies the extension; a version other than "" is pinned, and a policy other than "" is

@@ -22,7 +22,7 @@ import (
 type corner struct {
 	name    string
 	fails   string // the variants by which a revision then takes effect too often
-	happens act
+	happens step
 }
 
 // turn plays a corner and lets everything be delivered.
@@ -76,7 +76,7 @@ var corners = []corner{
 }
 
 // goesThrough gives the pipeline other environments.
-func goesThrough(environments ...string) act {
+func goesThrough(environments ...string) step {
 	return func(s *World) {
 		s.Environments = environments
 		s.Apply(Pipeline(environments...))
@@ -109,7 +109,7 @@ var (
 
 // anyMoment draws one of the wrong moments.
 func anyMoment(s *World) {
-	moments := []act{outdoes, rollsBack, moves, losesForge}
+	moments := []step{outdoes, rollsBack, moves, losesForge}
 	moments[sim.Draw(s.World, "moment", rapid.IntRange(0, len(moments)-1))](s)
 	s.Settle()
 }

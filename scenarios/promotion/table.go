@@ -21,8 +21,8 @@ import (
 func Table() matrix.Table[promotion.Variant] {
 	return matrix.Table[promotion.Variant]{
 		Variants: promotion.Variants(), Fixed: promotion.V8,
-		Cases: slices.Concat(tooMuch, enough, truth, grounds(), odd(), pace, refusedUnderFaults(), people,
-			everyFault()),
+		Cases: slices.Concat(tooMuch, enough, truth, grounds, odd(), pace, refusedUnderFaults(), people,
+			everyFault),
 		Predictions: predictions(), Situations: situations,
 	}
 }
@@ -52,9 +52,10 @@ const (
 	fewer      = "it is run with one variant of each kind"
 )
 
-// What is said of several cases.
+// Remarks on several cases, and a workload of two.
 var (
 	unsettled = omit("V6t", livelock)
+	long      = of(three, backAndForth)
 	cornering = omit("all but V3 V6 V7 V8", cornered)
 )
 
@@ -122,14 +123,12 @@ var truth = cases{
 }
 
 // grounds are the cases about what a promotion rests on.
-func grounds() cases {
-	long, some := of(three, backAndForth), omit("all but V0 V1a V1 V2 V3 V8", fewer)
-	return cases{
-		row("only what the one before has proved", long, lagging, inOrder, "", unsettled),
-		row("nothing outdated", long, lagging, notStale, "", unsettled),
-		row("nothing while a target is missing", of(two, hastens), lagging, complete, hasty, unsettled),
-		row("nothing while a cluster cannot be read", of(far, hastensThere), lagging, complete, hasty, some),
-	}
+var grounds = cases{
+	row("only what the one before has proved", long, lagging, inOrder, "", unsettled),
+	row("nothing outdated", long, lagging, notStale, "", unsettled),
+	row("nothing while a target is missing", of(two, hastens), lagging, complete, hasty, unsettled),
+	row("nothing while a cluster cannot be read", of(far, hastensThere), lagging, complete, hasty,
+		omit("all but V0 V1a V1 V2 V3 V8", fewer)),
 }
 
 // odd are the corners.
@@ -196,11 +195,9 @@ var people = cases{
 
 // everyFault is the case of the fixed variant: all that it promises, under all that can be injected
 // there. Another cluster under every fault is in the suite.
-func everyFault() cases {
-	return cases{row("every fault", anything, func() []fault.Fault {
-		return append(EveryFault(), fault.LeaderOverlap())
-	}, effectOnce, "", matrix.OnlyFixed(promotion.V8))}
-}
+var everyFault = cases{row("every fault", anything, func() []fault.Fault {
+	return append(EveryFault(), fault.LeaderOverlap())
+}, effectOnce, "", matrix.OnlyFixed(promotion.V8))}
 
 // Everything is a long story with all that environments and people may do, and every property that
 // must hold of the fixed variant. How often a promotion is attempted is not asked: where replies

@@ -4,6 +4,7 @@
 package promotion
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/utils/ptr"
@@ -30,16 +31,16 @@ const (
 )
 
 type (
-	// opening is how a workload begins, and act something that happens then.
+	// opening is how a workload begins, and step something that happens then.
 	opening func(*sim.World, promotion.Variant) *World
-	act     = func(*World)
+	step    = func(*World)
 
 	workload = matrix.Workload[promotion.Variant]
 )
 
 // scenario opens a world, declares properties, lets faults be injected from there on, and lets
 // something happen.
-func scenario(open opening, happens act, v promotion.Variant, properties []string,
+func scenario(open opening, happens step, v promotion.Variant, properties []string,
 	faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := open(w, v)
@@ -50,7 +51,7 @@ func scenario(open opening, happens act, v promotion.Variant, properties []strin
 }
 
 // of is that as a workload of cases.
-func of(open opening, happens act) *workload {
+func of(open opening, happens step) *workload {
 	return &workload{New: func(v promotion.Variant, properties []string, faults ...fault.Fault) func(*sim.World) {
 		return scenario(open, happens, v, properties, faults...)
 	}}
@@ -70,10 +71,10 @@ func tuned(tune func(*ctrl.Options), environments ...string) opening {
 }
 
 // after opens, and lets more happen before faults are injected.
-func after(open opening, acts ...act) opening {
+func after(open opening, steps ...step) opening {
 	return func(w *sim.World, v promotion.Variant) *World {
 		s := open(w, v)
-		inTurn(acts...)(s)
+		inTurn(steps...)(s)
 		return s
 	}
 }
@@ -111,15 +112,17 @@ func leftover(priority bool) opening {
 		opensWithoutStaging, runs("dev", "v1"), sleep(75*time.Second))
 }
 
-// Acts of which others consist. Nobody changes the objects that are applied, so runs share them.
-var opens, settle, deliver = (*World).Open, (*World).Settle, (*World).Deliver
+// Steps of which others consist. Nobody changes the objects that are applied, so runs share them.
+var (
+	opens, settle, deliver = (*World).Open, (*World).Settle, (*World).Deliver
+	inTurn, sleep          = worlds.InTurn[*World], worlds.Sleep[*World]
+)
 
-func runs(env, revision string) act      { return func(s *World) { s.Runs(env, revision) } }
-func struggles(env, revision string) act { return func(s *World) { s.Struggles(env, revision) } }
-func sleep(d time.Duration) act          { return func(s *World) { s.Sleep(d) } }
-func applies(objs ...client.Object) act  { return func(s *World) { s.Apply(objs...) } }
+func runs(env, revision string) step      { return func(s *World) { s.Runs(env, revision) } }
+func struggles(env, revision string) step { return func(s *World) { s.Struggles(env, revision) } }
+func applies(objs ...client.Object) step  { return func(s *World) { s.Apply(objs...) } }
 
-func namespaces(names ...string) act {
+func namespaces(names ...string) step {
 	return func(s *World) {
 		for _, name := range names {
 			s.Apply(worlds.Namespace(name))
@@ -128,7 +131,7 @@ func namespaces(names ...string) act {
 }
 
 // appears creates the applications of environments.
-func appears(environments ...string) act {
+func appears(environments ...string) step {
 	return func(s *World) {
 		for _, env := range environments {
 			s.Apply(App(env))
@@ -137,38 +140,23 @@ func appears(environments ...string) act {
 }
 
 // elsewhere adds the cluster of prod, with or without its application.
-func elsewhere(host string, apps ...client.Object) act {
+func elsewhere(host string, apps ...client.Object) step {
 	return func(s *World) { s.Elsewhere(host, "prod").Apply(apps...) }
 }
 
 // beats reports, as cluster-controller would, that the other cluster is ready.
-func beats(message string) act {
+func beats(message string) step {
 	return func(s *World) { s.setStatus(s.Client(), gitopsCluster(), true, "Found", message, map[string]any{}) }
 }
 
-// inTurn is one act after the other.
-func inTurn(acts ...act) act {
-	return func(s *World) {
-		for _, happens := range acts {
-			happens(s)
-		}
-	}
-}
-
-// times is some acts again and again.
-func times(n int, acts ...act) act {
-	return func(s *World) {
-		for range n {
-			inTurn(acts...)(s)
-		}
-	}
-}
+// times is some steps again and again.
+func times(n int, steps ...step) step { return inTurn(slices.Repeat(steps, n)...) }
 
 // delivers has people merge what is open, so many times.
-func delivers(n int) act { return times(n, deliver, settle) }
+func delivers(n int) step { return times(n, deliver, settle) }
 
 // opensWith begins with dev, staging, and a pipeline.
-func opensWith(p *v1alpha1.Pipeline, apps ...string) act {
+func opensWith(p *v1alpha1.Pipeline, apps ...string) step {
 	return inTurn(namespaces("shop", "dev", "staging"), appears(apps...), applies(p))
 }
 

@@ -143,9 +143,7 @@ func (s *World) setStatus(c client.Client, obj client.Object, ready bool, reason
 	if err == nil {
 		err = c.Status().Patch(s.Context(), obj, client.RawPatch(types.MergePatchType, patch))
 	}
-	if err != nil {
-		panic(fmt.Sprintf("writing the status of %s: %v", obj.GetName(), err))
-	}
+	worlds.Must(err, "writing the status of %s", obj.GetName())
 }
 
 // Deliver merges every open pull request, oldest first, and lets the environments run what was
@@ -156,9 +154,7 @@ func (s *World) Deliver() {
 		if pr.State != forge.Open {
 			continue
 		}
-		if err := s.Git.Merge(pr.Number); err != nil {
-			panic(err)
-		}
+		worlds.Must(s.Git.Merge(pr.Number), "merging %d", pr.Number)
 		s.Runs(pr.Order.Environment, pr.Order.Revision)
 		if s.Doubled {
 			s.Runs(second(pr.Order.Environment), pr.Order.Revision)

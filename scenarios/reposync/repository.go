@@ -125,9 +125,9 @@ func (s Setting) repoSync(sync types.NamespacedName) *unstructured.Unstructured 
 // file is an object as a file has it, in which nobody has written a status.
 func file(o client.Object) *unstructured.Unstructured {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
-	must(err, "converting %T", o)
+	worlds.Must(err, "converting %T", o)
 	kind, err := apiutil.GVKForObject(o, scheme)
-	must(err, "the kind of %T", o)
+	worlds.Must(err, "the kind of %T", o)
 	delete(fields, "status")
 	f := &unstructured.Unstructured{Object: fields}
 	f.SetGroupVersionKind(kind)

@@ -99,13 +99,13 @@ func (s *World) refused(name string) bool {
 	if err != nil && strings.Contains(err.Error(), "delete that first") {
 		return true
 	}
-	must(err, "deleting namespace %s", name)
+	worlds.Must(err, "deleting namespace %s", name)
 	return false
 }
 
 // deleteSync has a user delete a RepoSync, or the RootSync.
 func (s *World) deleteSync(sync types.NamespacedName) {
-	must(s.remove(s.setting.repoSync(sync)), "deleting %s", sync)
+	worlds.Must(s.remove(s.setting.repoSync(sync)), "deleting %s", sync)
 }
 
 // remove deletes an object, again while the server or the webhook fails.
@@ -121,21 +121,14 @@ func (s *World) remove(o client.Object) error {
 
 // patch changes the metadata of an object, if it is there.
 func (s *World) patch(o client.Object, metadata string) {
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":`+metadata+`}`))
-	must(client.IgnoreNotFound(s.Client().Patch(s.Context(), o, patch)), "changing %s", o.GetName())
+	err := s.Client().Patch(s.Context(), o, worlds.MergePatch(`{"metadata":%s}`, metadata))
+	worlds.Must(client.IgnoreNotFound(err), "changing %s", o.GetName())
 }
 
 // step is one thing that happens in a workload.
 type step = func(*World)
 
-// inTurn has one thing happen after another.
-func inTurn(steps ...step) step {
-	return func(s *World) {
-		for _, happen := range steps {
-			happen(s)
-		}
-	}
-}
+var inTurn, sleep = worlds.InTurn[*World], worlds.Sleep[*World]
 
 // either has one thing happen, if the run chooses that, or the other.
 func either(label string, one, other step) step {
@@ -147,8 +140,6 @@ func either(label string, one, other step) step {
 		other(s)
 	}
 }
-
-func wait(d time.Duration) step { return func(s *World) { s.Sleep(d) } }
 
 // waitSome waits for as long as the run chooses.
 func waitSome(label string, delays *rapid.Generator[time.Duration]) step {
@@ -195,15 +186,15 @@ var (
 	managerDown   = without(Manager, deletesNamespace)
 	webhookDown   = inTurn(deletesNamespace, without(Webhook, inTurn()))
 	// webhookMissing is that where nothing needs the webhook: time counts.
-	webhookMissing = inTurn(deletesNamespace, power(Webhook, false), wait(10*time.Minute))
+	webhookMissing = inTurn(deletesNamespace, power(Webhook, false), sleep(10*time.Minute))
 	// bothDeleted has the namespace deleted while the RepoSync is.
 	bothDeleted = inTurn(deletesSync, waitSome("until the namespace is deleted, too", delays), deletesNamespace,
-		wait(20*time.Second), unhold)
+		sleep(20*time.Second), unhold)
 	// revokedMeanwhile has somebody delete the binding while the RepoSync is being deleted.
-	revokedMeanwhile = inTurn(deletesSync, wait(5*time.Second), revoked, wait(5*time.Second), unhold)
+	revokedMeanwhile = inTurn(deletesSync, sleep(5*time.Second), revoked, sleep(5*time.Second), unhold)
 	// switched has a user change the propagation policy to and fro during the deletion.
 	switched = inTurn(deletesSync, waitSome("until the policy is Orphan", delays), policy(v1beta1.Orphan),
-		waitSome("until the policy is Foreground", delays), policy(v1beta1.Foreground), wait(time.Second), unhold)
+		waitSome("until the policy is Foreground", delays), policy(v1beta1.Foreground), sleep(time.Second), unhold)
 	// orphaned has a user say that what is managed is to stay, and delete the RepoSync then.
 	orphaned = inTurn(policy(v1beta1.Orphan), waitSome("until the RepoSync is deleted", delays),
 		either("the reconciler is dead", reconcilerDead(deletesSync), deletesSync))
@@ -212,19 +203,19 @@ var (
 	// refusedForLong deletes a namespace whose controller takes hours for the second type. Whoever
 	// wants the first one back is refused all that time. After a minute faults end; then there are
 	// five periods of up to 1000 s, and one that has begun before.
-	refusedForLong = inTurn(deletesNamespace, wait(time.Minute), (*World).EndFaults, wait(lag),
-		func(s *World) { s.measured = s.History().Now() }, wait(100*time.Minute))
+	refusedForLong = inTurn(deletesNamespace, sleep(time.Minute), (*World).EndFaults, sleep(lag),
+		func(s *World) { s.measured = s.History().Now() }, sleep(100*time.Minute))
 )
 
 // reconcilerDead lets the node of the reconciler fail first.
 func reconcilerDead(happen step) step {
-	return inTurn(power(reposync.ReconcilerName(shop), false), wait(time.Second), happen)
+	return inTurn(power(reposync.ReconcilerName(shop), false), sleep(time.Second), happen)
 }
 
 // without has a program away for ten minutes that nobody can do without.
 func without(program string, happen step) step {
 	away := func(is bool) step { return func(s *World) { s.away = is } }
-	return inTurn(power(program, false), away(true), happen, wait(10*time.Minute), power(program, true), away(false))
+	return inTurn(power(program, false), away(true), happen, sleep(10*time.Minute), power(program, true), away(false))
 }
 
 // heldFor has another controller take its time for one of the managed objects. In a world in which
@@ -249,7 +240,7 @@ func revoked(s *World) {
 	for _, o := range []client.Object{inside, outside} {
 		o.SetName(reposync.BindingName)
 		if err := s.remove(o); !apierrors.IsForbidden(err) {
-			must(err, "deleting %s", reposync.BindingName)
+			worlds.Must(err, "deleting %s", reposync.BindingName)
 		}
 	}
 }
@@ -260,10 +251,10 @@ func revoked(s *World) {
 func bereaved(of client.Object, happen step) step {
 	of.SetNamespace(reposync.Namespace)
 	of.SetName(reposync.ReconcilerName(shop))
-	deletes := func(s *World) { must(s.remove(of), "deleting what a reconciler needs") }
+	deletes := func(s *World) { worlds.Must(s.remove(of), "deleting what a reconciler needs") }
 	between := waitSome("between the two", moments)
 	return inTurn(either("it goes after the other", inTurn(happen, between, deletes), inTurn(deletes, between, happen)),
-		wait(5*time.Second), unhold)
+		sleep(5*time.Second), unhold)
 }
 
 // deletesDeclared has a user delete a namespace that a RootSync declares, which makes it again.

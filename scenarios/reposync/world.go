@@ -4,7 +4,6 @@ package reposync
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -157,18 +156,11 @@ func (s *World) guard() {
 	}
 	guard := &reposync.Guard{Variant: s.variant}
 	config, err := guard.Configuration(policy)
-	must(err, "configuring the webhook")
+	worlds.Must(err, "configuring the webhook")
 	if config == nil {
 		return
 	}
 	s.run(Webhook, ctrl.Options{Scheme: scheme}, guard.SetupWithManager)
 	s.Settle() // it serves before it is asked
 	s.Apply(config)
-}
-
-// must panics where something failed that may not.
-func must(err error, format string, args ...any) {
-	if err != nil {
-		panic(fmt.Sprintf(format, args...) + ": " + err.Error())
-	}
 }

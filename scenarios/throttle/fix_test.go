@@ -50,8 +50,8 @@ func replaced(s *World) {
 		}
 		return nil
 	})
-	replace := does(applied(Example("replaced"), 2*time.Second), remove("replaced"), release("replaced"))
-	does(replace, replace, replace, apply(Example("replaced")), settle)(s)
+	replace := inTurn(applied(Example("replaced"), 2*time.Second), remove("replaced"), release("replaced"))
+	inTurn(replace, replace, replace, apply(Example("replaced")), settle)(s)
 }
 
 // What a handler has come to for an object is no news of the next one of that name.
@@ -101,7 +101,7 @@ func clashed(s *World) {
 		}
 		return nil
 	})
-	does(applied(finalized("clashed", throttle.Finalizer), dwell), lift(true), settle)(s)
+	inTurn(applied(finalized("clashed", throttle.Finalizer), dwell), lift(true), settle)(s)
 }
 
 // inConflict is a rule: what may not pass is in conflict with something.

@@ -5,6 +5,7 @@ package throttle
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -53,9 +54,12 @@ func (s *World) declare(names ...string) {
 	}
 	properties.Set{Read: r.read, Always: map[string]properties.Judge{
 		bounded: each(r.bounded), scheduled: each(r.scheduled), restrained: each(r.restrained),
-		settles: each(r.settles), oncePerIncarnation: properties.All(r.keepsToTheKubelet, each(r.oncePerIncarnation)),
-		isolated: properties.All(r.noEnd, each(r.isolated)), noEnd: r.noEnd, noZombie: r.noZombie,
-		effectOnce: each(r.effectOnce), calledOnce: each(r.calledOnce), neverAgain: property.AtMostOnce(callEffect),
+		settles: each(r.settles), oncePerIncarnation: func(h *history.History) error {
+			return cmp.Or(r.keepsToTheKubelet(h), each(r.oncePerIncarnation)(h))
+		},
+		isolated: func(h *history.History) error { return cmp.Or(r.noEnd(h), each(r.isolated)(h)) },
+		noEnd:    r.noEnd, noZombie: r.noZombie, effectOnce: each(r.effectOnce), calledOnce: each(r.calledOnce),
+		neverAgain:  property.AtMostOnce(callEffect),
 		notVanished: each(r.notVanished), insists: each(r.insists), noFailure: each(r.noFailure),
 		handledSoon: each(r.handledWithin(time.Minute)), handledAtAll: each(r.handledWithin(5*time.Minute + soon)),
 		newest: each(r.newest), recovered: each(r.recovered), neverSilent: each(r.neverSilent),

@@ -8,8 +8,6 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/throttle"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
-	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // Table is the matrix of the scenario. A variant that neither fails nor is omitted must pass.
@@ -49,7 +47,7 @@ var (
 	longName = of(asReported, applied(Poisoned("poisoned"), whole))
 	tooLong  = of(legal, applied(Verbose("verbose", tooMuch), dwell))
 	stormy   = of(silent, storm(Poisoned("poisoned")))
-	watched  = of(quiet, does(apply(Example("plain")), beats("plain", 20, 50*time.Millisecond), sleep(dwell)))
+	watched  = of(quiet, inTurn(apply(Example("plain")), beats("plain", 20, 50*time.Millisecond), sleep(dwell)))
 	unheard  = of(quiet, oneEdited)
 	raced    = of(quiet, oneEdited)
 	failed   = of(quiet, oneEdited)
@@ -73,9 +71,9 @@ var repetition = cases{
 	row("bounded, a child is mirrored", of(mirrored, applied(Poisoned("poisoned"), whole)), nuisances, bounded,
 		"V0a V0b V0c V1", note("V1", kubelet)),
 	row("bounded, lists anew",
-		of(silent, does(apply(Poisoned("poisoned"), Example("busy")), lateBeats("busy", 45, 4*time.Second))),
+		of(silent, inTurn(apply(Poisoned("poisoned"), Example("busy")), lateBeats("busy", 45, 4*time.Second))),
 		relists, bounded, "V0a V0b V0c"),
-	row("the newest counts in a storm of edits", of(silent, does(apply(Poisoned("poisoned")), edits)), lateBy(leg),
+	row("the newest counts in a storm of edits", of(silent, inTurn(apply(Poisoned("poisoned")), edits)), lateBy(leg),
 		newest, ""),
 
 	row("bounded, denied by a webhook", of(denying, applied(Example("denied"), whole)), late, bounded,
@@ -92,9 +90,9 @@ func schedules() (out cases) {
 	out = cases{
 		row("on schedule in spite of crashes", of(terse, applied(Verbose("wordy", wordy), whole)), crash, scheduled,
 			"V2 V1+V2", noDelays...),
-		row("on schedule, restarted every five minutes", of(terse, does(applied(Verbose("wordy", wordy), dwell), stop,
+		row("on schedule, restarted every five minutes", of(terse, inTurn(applied(Verbose("wordy", wordy), dwell), stop,
 			sleep(dwell), stop, sleep(dwell), stop, sleep(time.Minute))), late, scheduled, "V2 V1+V2", noDelays...),
-		row("delays begin anew", of(terse, does(applied(Verbose("relapsed", wordy), dwell),
+		row("delays begin anew", of(terse, inTurn(applied(Verbose("relapsed", wordy), dwell),
 			set("relapsed", "output", "5"), sleep(dwell), set("relapsed", "output", "2000"), sleep(dwell))), relists,
 			startsOver, "", noDelays...),
 	}
@@ -114,15 +112,15 @@ func schedules() (out cases) {
 
 // neighbours are the cases about what one object does to another.
 var neighbours = cases{
-	row("isolation", of(asReported, does(apply(Poisoned("poisoned")), comeAndGo)), troubles("poisoned"), isolated,
+	row("isolation", of(asReported, inTurn(apply(Poisoned("poisoned")), comeAndGo)), troubles("poisoned"), isolated,
 		"V1"),
-	row("isolation outside the net", of(legal, does(apply(garbled()), comeAndGo)), late, isolated, "V1 V1+V2"),
+	row("isolation outside the net", of(legal, inTurn(apply(garbled()), comeAndGo)), late, isolated, "V1 V1+V2"),
 	row("isolation, a finalizer for what is being deleted",
-		of(quiet, does(apply(finalized("deleted", foreignFinalizer)), remove("deleted"), sleep(dwell))), nuisances,
+		of(quiet, inTurn(apply(finalized("deleted", foreignFinalizer)), remove("deleted"), sleep(dwell))), nuisances,
 		noEnd, "V1"),
 	row("isolation, an object vanishes",
-		of(quiet, does(apply(Example("vanished")), remove("vanished"), sleep(dwell))), lagging, noEnd, ""),
-	row("isolation, 50 poisoned and 10 workers", of(tenWorkers, does(crowd, sleep(30*time.Second), amongEvents)),
+		of(quiet, inTurn(apply(Example("vanished")), remove("vanished"), sleep(dwell))), lagging, noEnd, ""),
+	row("isolation, 50 poisoned and 10 workers", of(tenWorkers, inTurn(crowd, sleep(30*time.Second), amongEvents)),
 		failingFor("poisoned-00"), isolated, faulty,
 		note("V0b V3", "its workers keep their objects for 5 s in case something follows")),
 }
@@ -136,7 +134,7 @@ var openness = cases{
 	row("actionable, a schema has grown", grownOut, failing, actionable, faulty),
 	// Watchers are root tasks: if one fails, the operator stops. The thread says that only
 	// workers are not covered.
-	row("no zombie", of(legalEarly, does(apply(Example("plain")), lateBeats("plain", 5, time.Minute))),
+	row("no zombie", of(legalEarly, inTurn(apply(Example("plain")), lateBeats("plain", 5, time.Minute))),
 		failingWatch, noZombie, ""),
 }
 
@@ -145,14 +143,14 @@ var arrival = cases{
 	row("recovers without an event", of(quiet, oneEdited), failingPatch, called, waiting,
 		note("V3", "legal names end the reported refusal, but a write can fail for another reason")),
 	row("status refused for a while",
-		of(quiet, does(apply(terseStatus, Example("refused")), sleep(dwell), apply(crd), settle)), nuisances,
+		of(quiet, inTurn(apply(terseStatus, Example("refused")), sleep(dwell), apply(crd), settle)), nuisances,
 		handled, faulty),
 	row("an edit makes it legal", of(asReported, mended(4*time.Minute, dwell)), lateBy(2*time.Second), handledSoon,
 		"V1 V2 V1+V2", goesRound),
 	row("an edit after ten minutes", of(asReported, mended(620*time.Second, dwell+10*time.Second)),
 		lateBy(2*time.Second), handledAtAll, "V2 V1+V2", goesRound),
 	row("recovers when a webhook allows it",
-		of(denyingQuiet, does(apply(Example("denied")), sleep(time.Minute), lift(true), recovers)),
+		of(denyingQuiet, inTurn(apply(Example("denied")), sleep(time.Minute), lift(true), recovers)),
 		lateBy(2*time.Second), recovered, waiting, note("V3", otherwise)),
 	row("recovers when the webhook is back", of(silentQuiet, answered), lateBy(2*time.Second), recovered, waiting,
 		note("V3", otherwise), omit("V0c", "it tries twice a second, as in the column before this one")),
@@ -166,25 +164,23 @@ var effects = cases{
 	row("called once, lost reply", unheard, lostReply, calledOnce, "V0c V1"),
 	row("effect once, stale watch", watched, lagging, effectOnce, faulty),
 	row("called once, stale watch", watched, lagging, neverAgain, faulty),
-	row("a foreign finalizer", of(quiet, does(hold, sleep(dwell))), lagging, keepsForeign, faulty),
+	row("a foreign finalizer", of(quiet, inTurn(hold, sleep(dwell))), lagging, keepsForeign, faulty),
 
 	row("called once, somebody else writes first", raced, conflict, neverAgain, ""),
 	row("a conflict is no failure", raced, conflict, noFailure, ""),
 	row("called once, the server fails", failed, failingPatch, neverAgain, "V0c V1"),
 	row("server errors are retried in the client", failed, failingPatch, insists, faulty),
 	row("no handler for what has vanished", of(quiet,
-		does(apply(Example("forced")), sleep(time.Second), remove("forced"), release("forced"), sleep(dwell))),
+		inTurn(apply(Example("forced")), sleep(time.Second), remove("forced"), release("forced"), sleep(dwell))),
 		lagging, notVanished, faulty),
-	row("every fault", &matrix.Workload[throttle.Variant]{
-		New: func(v throttle.Variant, _ []string, faults ...fault.Fault) func(*sim.World) {
-			return of(lively, everything).New(v, ofEverything, faults...)
-		},
-	}, everyFault, effectOnce, "", matrix.OnlyFixed(throttle.V4)),
+	row("every fault", of(lively, everything, ofEverything...), everyFault, effectOnce, "",
+		matrix.OnlyFixed(throttle.V4)),
 }
 
-// ofEverything are what the fixed variant keeps under every fault. Not how soon something happens
-// after something else: the program may be dead, frozen or cut off for as long as that takes.
-var ofEverything = []string{bounded, scheduled, noEnd, effectOnce, calledOnce, notVanished, keepsForeign, noZombie,
+// ofEverything are what else the fixed variant keeps under every fault. Not how soon something
+// happens after something else: the program may be dead, frozen or cut off for as long as that
+// takes.
+var ofEverything = []string{bounded, scheduled, noEnd, calledOnce, notVanished, keepsForeign, noZombie,
 	handled}
 
 // predictions were made from reading the code, before anything ran.

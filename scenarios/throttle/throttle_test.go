@@ -26,7 +26,7 @@ func thousand(v throttle.Variant) func(*sim.World) {
 		s := Begin(w, v, setting)
 		w.Sleep(time.Minute)
 		s.declare(isolated)
-		does(comeAndGo, judgeNow("the-end"))(s)
+		inTurn(comeAndGo, judgeNow("the-end"))(s)
 	}
 }
 

@@ -5,6 +5,7 @@ package throttle
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/throttle"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -33,8 +35,9 @@ const (
 
 type workload = *matrix.Workload[throttle.Variant]
 
-// of is a workload: the operator starts, properties are declared, and something happens.
-func of(setting Setting, happen step) workload {
+// of is a workload: the operator starts, properties are declared, and something happens. More
+// properties must hold beside those of the case.
+func of(setting Setting, happen step, more ...string) workload {
 	return &matrix.Workload[throttle.Variant]{New: func(v throttle.Variant, properties []string,
 		faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
@@ -46,7 +49,7 @@ func of(setting Setting, happen step) workload {
 			if !setting.Early {
 				w.Inject(faults...)
 			}
-			s.declare(properties...)
+			s.declare(slices.Concat(properties, more)...)
 			happen(s)
 			s.over = true
 			judgeNow("the-end")(s)
@@ -67,7 +70,7 @@ var (
 	// mirrored has somebody show on each object how many children it has, lively a webhook that
 	// lets everything pass to begin with.
 	mirrored = Setting{Handlers: []string{long, short}, Before: func(s *World) { s.Run("mirror", mirror) }}
-	lively   = Setting{Handlers: []string{long, short}, Before: does(denyForeign, lift(true))}
+	lively   = Setting{Handlers: []string{long, short}, Before: inTurn(denyForeign, lift(true))}
 )
 
 // Settings in which something is refused from the start: by a webhook, by one that closes the
@@ -76,7 +79,7 @@ var (
 var (
 	denyForeign  = police(foreign, "kopfexamples")
 	denyLengthy  = police(lengthy, "kopfexamples")
-	unanswered   = does(apply(finalized("unanswered", throttle.Finalizer)), denyForeign, away)
+	unanswered   = inTurn(apply(finalized("unanswered", throttle.Finalizer)), denyForeign, away)
 	grown        = apply(finalized("outgrown", throttle.Finalizer), demanding)
 	terse        = Setting{Handlers: []string{short}, Echo: true, Before: denyLengthy}
 	terseQuiet   = Setting{Handlers: []string{short}, Before: denyLengthy}
@@ -90,25 +93,25 @@ var (
 
 // storm has another writer change an object four times a second.
 func storm(o *unstructured.Unstructured) step {
-	return does(apply(o), beats(o.GetName(), 44, 250*time.Millisecond))
+	return inTurn(apply(o), beats(o.GetName(), 44, 250*time.Millisecond))
 }
 
 // edits has a user change its spec as often.
 var edits = times(24, func(i int) step {
-	return does(set("poisoned", "field", fmt.Sprintf(`"%d"`, i)), sleep(250*time.Millisecond))
+	return inTurn(set("poisoned", "field", fmt.Sprintf(`"%d"`, i)), sleep(250*time.Millisecond))
 })
 
 // comeAndGo has healthy objects come, one after the other.
-var comeAndGo = does(times(3, func(i int) step { return does(sleep(5*time.Second), apply(healthy(i))) }),
+var comeAndGo = inTurn(times(3, func(i int) step { return inTurn(sleep(5*time.Second), apply(healthy(i))) }),
 	sleep(soon+time.Second))
 
 func healthy(i int) client.Object { return Example(fmt.Sprintf("healthy-%d", i)) }
 
 // amongEvents has healthy objects come, each just after another writer has changed as many others
 // as there are workers.
-var amongEvents = does(times(3, func(i int) step {
+var amongEvents = inTurn(times(3, func(i int) step {
 	others := times(tenWorkers.Workers, func(j int) step { return beat(fmt.Sprintf("poisoned-%02d", j), i) })
-	return does(sleep(10*time.Second), others, sleep(time.Second), apply(healthy(i)), sleep(time.Second),
+	return inTurn(sleep(10*time.Second), others, sleep(time.Second), apply(healthy(i)), sleep(time.Second),
 		judgeNow(fmt.Sprintf("a-second-later-%d", i)))
 }), sleep(soon+time.Second))
 
@@ -116,17 +119,17 @@ var amongEvents = does(times(3, func(i int) step {
 var crowd = times(50, func(i int) step { return apply(Poisoned(fmt.Sprintf("poisoned-%02d", i))) })
 
 // oneEdited is handled twice: as it came, and after an edit.
-var oneEdited = does(apply(Example("plain")), settle, set("plain", "field", `"other"`), settle)
+var oneEdited = inTurn(apply(Example("plain")), settle, set("plain", "field", `"other"`), settle)
 
 // refusedUnderFaults has an object whose progress is refused, and another writer at work on it.
 // Faults end after a while.
-var refusedUnderFaults = does(apply(Verbose("wordy", wordy)), beats("wordy", 60, time.Second),
+var refusedUnderFaults = inTurn(apply(Verbose("wordy", wordy)), beats("wordy", 60, time.Second),
 	func(s *World) { s.EndFaults() }, sleep(lag), func(s *World) { s.measured = s.History().Now() },
 	beats("wordy", 100, 20*time.Second))
 
 // mended is poisoned until its spec is edited, after some time.
 func mended(after, watched time.Duration) step {
-	return does(apply(Poisoned("mended")), sleep(after), set("mended", "replicas", "null"), sleep(watched))
+	return inTurn(apply(Poisoned("mended")), sleep(after), set("mended", "replicas", "null"), sleep(watched))
 }
 
 // garbled has what somebody has written into the operator's own annotation.
@@ -137,7 +140,7 @@ func garbled() *unstructured.Unstructured {
 }
 
 // everything is all that users may do.
-var everything = does(apply(Example("plain"), Poisoned("poisoned"), Verbose("verbose", tooMuch)), hold,
+var everything = inTurn(apply(Example("plain"), Poisoned("poisoned"), Verbose("verbose", tooMuch)), hold,
 	sleep(5*time.Second), set("plain", "field", `"other"`), set("verbose", "output", "5"), settle,
 	lift(false), apply(Example("another")), remove("plain"), remove("poisoned"), sleep(time.Minute),
 	lift(true), settle)
@@ -153,21 +156,14 @@ func recovers(s *World) {
 // relaxed and answered are times of refusal that end: by the schema of before, and by a webhook
 // that is back.
 var (
-	relaxed  = does(sleep(2*time.Minute), apply(crd), recovers)
-	answered = does(sleep(10*time.Minute), back, recovers)
+	relaxed  = inTurn(sleep(2*time.Minute), apply(crd), recovers)
+	answered = inTurn(sleep(10*time.Minute), back, recovers)
 )
 
 // step is something that happens.
 type step = func(*World)
 
-// does has steps happen one after the other.
-func does(steps ...step) step {
-	return func(s *World) {
-		for _, happen := range steps {
-			happen(s)
-		}
-	}
-}
+var inTurn, sleep = worlds.InTurn[*World], worlds.Sleep[*World]
 
 // times has steps happen so often, each with its number from 0.
 func times(n int, nth func(i int) step) step {
@@ -179,9 +175,8 @@ func times(n int, nth func(i int) step) step {
 }
 
 // stop has the operator start anew, as for a certificate.
-func stop(s *World)              { s.Stop(Operator) }
-func settle(s *World)            { s.Settle() }
-func sleep(d time.Duration) step { return func(s *World) { s.Sleep(d) } }
+func stop(s *World)   { s.Stop(Operator) }
+func settle(s *World) { s.Settle() }
 
 // apply has a user apply objects, one after the other.
 func apply(objs ...client.Object) step {
@@ -193,7 +188,7 @@ func apply(objs ...client.Object) step {
 }
 
 // applied is an object, and time.
-func applied(o client.Object, d time.Duration) step { return does(apply(o), sleep(d)) }
+func applied(o client.Object, d time.Duration) step { return inTurn(apply(o), sleep(d)) }
 
 // judgeNow applies an object that nobody looks at: properties that measure time judge by the time
 // of the last event.
@@ -206,15 +201,12 @@ func judgeNow(name string) step {
 func edit(name, patch string, args ...any) step {
 	return func(s *World) {
 		for {
-			change := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, patch, args...))
-			switch err := s.Client().Patch(s.Context(), Example(name), change); {
-			case apierrors.IsInternalError(err):
-				s.Sleep(10 * time.Second)
-			case client.IgnoreNotFound(err) != nil:
-				panic(fmt.Sprintf("editing %s: %v", name, err))
-			default:
+			err := s.Client().Patch(s.Context(), Example(name), worlds.MergePatch(patch, args...))
+			if !apierrors.IsInternalError(err) {
+				worlds.Must(client.IgnoreNotFound(err), "editing %s", name)
 				return
 			}
+			s.Sleep(10 * time.Second)
 		}
 	}
 }
@@ -232,13 +224,13 @@ func beat(name string, n int) step {
 
 // beats has another writer at work on an object, once a period.
 func beats(name string, n int, period time.Duration) step {
-	return times(n, func(i int) step { return does(beat(name, i), sleep(period)) })
+	return times(n, func(i int) step { return inTurn(beat(name, i), sleep(period)) })
 }
 
 // lateBeats has another object change every few seconds, so that there are events with which the
 // watch can end.
 func lateBeats(name string, n int, period time.Duration) step {
-	return times(n, func(i int) step { return does(sleep(period), beat(name, i)) })
+	return times(n, func(i int) step { return inTurn(sleep(period), beat(name, i)) })
 }
 
 // foreignFinalizer is another controller's.

@@ -10,19 +10,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/scenarios/internal/properties"
 )
 
 // UntilKey is the annotation in which the writer of a record says until when it goes on. It equals
 // [github.com/wavetank/wavetank/controllers/internal/release.UntilKey].
 const UntilKey = "wavetank.example/until"
 
+// Property is what is judged (S1-S8).
+const Property = "of two processes only one goes on with what was begun"
+
 // Judge reads the events of one run in their order: reconciles by [Judge.Event], changes of records
 // by [Judge.Record], changes of the objects of a release by [Judge.Object].
 type Judge struct {
+	properties.Broken
 	busy    map[string]map[history.Reconcile]bool // by process: its reconciles that have not ended
 	lost    map[history.ReconcileID]string        // who touched its pending record
 	records map[string]record
-	broken  error
 }
 
 // record is the last write to one record.
@@ -32,14 +36,11 @@ type record struct {
 	until   history.Time
 }
 
-// New returns a judge of one run.
-func New() *Judge {
-	return &Judge{busy: map[string]map[history.Reconcile]bool{}, lost: map[history.ReconcileID]string{},
+// New returns a judge of one run, which says what it finds broken.
+func New(broken properties.Broken) *Judge {
+	return &Judge{Broken: broken, busy: map[string]map[history.Reconcile]bool{}, lost: map[history.ReconcileID]string{},
 		records: map[string]record{}}
 }
-
-// Broken judges what has been read.
-func (j *Judge) Broken(*history.History) error { return j.broken }
 
 // Event reads the beginning or the end of a reconcile.
 func (j *Judge) Event(e *history.Event) {
@@ -68,7 +69,7 @@ func (j *Judge) Record(e *history.Event, c *history.Change, name string, head *c
 			j.lost[was.writer] = by
 			// After that time the writer must write nothing, which Object checks.
 			if was.until == 0 || e.At <= was.until {
-				j.breaks("at %s %s touches %s, which is pending, and %s is still at it", at, who, c.Ref,
+				j.Breaks(Property, "at %s %s touches %s, which is pending, and %s is still at it", at, who, c.Ref,
 					was.writer.Actor)
 			}
 		}
@@ -91,13 +92,6 @@ func (j *Judge) Record(e *history.Event, c *history.Change, name string, head *c
 // Object reads a write: no reconcile may go on with a release that another process took over.
 func (j *Judge) Object(e *history.Event, c *history.Change) {
 	if by := j.lost[e.ReconcileID()]; by != "" {
-		j.breaks("at %s %s writes %s, and so does %s", history.Clock(e.At), e.Actor(), c.Ref, by)
-	}
-}
-
-// breaks keeps the first violation.
-func (j *Judge) breaks(format string, args ...any) {
-	if j.broken == nil {
-		j.broken = fmt.Errorf(format, args...)
+		j.Breaks(Property, "at %s %s writes %s, and so does %s", history.Clock(e.At), e.Actor(), c.Ref, by)
 	}
 }

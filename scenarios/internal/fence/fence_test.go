@@ -8,12 +8,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/scenarios/internal/properties"
 )
 
 // Who touches a pending record is seen to, whatever else its maker has in hand.
 func TestWhoHasSeveralInHandIsStillAtAll(t *testing.T) {
 	for _, ended := range []bool{false, true} {
-		j := New()
+		j := New(properties.Broken{})
 		event := func(process, name string, kind history.Kind) *history.Event {
 			e := &history.Event{Kind: kind, Process: process, Incarnation: 1, At: time.Second,
 				Reconcile: history.Reconcile{Key: history.Key{Controller: "c", Name: name}, N: 1}}
@@ -30,7 +31,7 @@ func TestWhoHasSeveralInHandIsStillAtAll(t *testing.T) {
 		}
 		event("b", "one", history.Dequeue)
 		j.Record(event("b", "one", history.Request), &history.Change{Type: "MODIFIED"}, "one", pending)
-		if broken := j.Broken(nil); (broken != nil) == ended {
+		if broken := j.Broken[Property]; (broken != nil) == ended {
 			t.Errorf("a has ended what it began: %v; broken: %v", ended, broken)
 		}
 	}

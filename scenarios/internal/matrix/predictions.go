@@ -31,8 +31,8 @@ type Situation struct {
 	Reason string
 }
 
-// Covered is a situation that cases cover, Tested one that a test covers, beside cases or alone, and
-// Open one that nothing covers, for a reason.
+// Covered is a situation that cases cover, Tested one that a test covers, alone or beside cases,
+// and Open one that nothing covers, for a reason.
 func Covered(text string, cases ...string) Situation { return Situation{Text: text, Cases: cases} }
 
 // Tested is documented at Covered.

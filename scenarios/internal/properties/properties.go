@@ -76,18 +76,6 @@ func (s Set) Judge(name string) Judge {
 	}
 }
 
-// All judges by one judge after the other.
-func All(judges ...Judge) Judge {
-	return func(h *history.History) error {
-		for _, judge := range judges {
-			if err := judge(h); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
 // Each judges each object that there is.
 func Each[T any](objects func() iter.Seq[T], judge func(T) error) Judge {
 	return func(*history.History) error {

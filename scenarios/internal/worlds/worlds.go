@@ -3,7 +3,6 @@ package worlds
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -23,9 +22,7 @@ import (
 // Scheme knows the built-in kinds and those that own adds.
 func Scheme(own func(*runtime.Scheme) error) *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), own(scheme)); err != nil {
-		panic(fmt.Sprintf("the operator's scheme cannot be built: %v", err))
-	}
+	Must(errors.Join(clientgoscheme.AddToScheme(scheme), own(scheme)), "building the operator's scheme")
 	return scheme
 }
 

@@ -1,0 +1,37 @@
+// This file holds what workloads consist of: steps in a scenario's world W.
+
+package worlds
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// InTurn has steps happen one after the other.
+func InTurn[W any](steps ...func(W)) func(W) {
+	return func(w W) {
+		for _, happens := range steps {
+			happens(w)
+		}
+	}
+}
+
+// Sleep lets time pass.
+func Sleep[W interface{ Sleep(d time.Duration) }](d time.Duration) func(W) {
+	return func(w W) { w.Sleep(d) }
+}
+
+// MergePatch is a merge patch, as JSON.
+func MergePatch(format string, args ...any) client.Patch {
+	return client.RawPatch(types.MergePatchType, fmt.Appendf(nil, format, args...))
+}
+
+// Must panics where something failed that may not.
+func Must(err error, format string, args ...any) {
+	if err != nil {
+		panic(fmt.Sprintf(format, args...) + ": " + err.Error())
+	}
+}
