@@ -41,7 +41,8 @@ const (
 )
 
 // declare declares properties of app. While faults are injected that end later, only restrained is
-// judged, and otherwise all others are. Those without a judge are judged as the history is read.
+// judged, and otherwise all others are. As the history is read, noOverlap (S0-S1), oneAtATime
+// (S0-T1) and fenced (S1-S8, which the fixed variant takes over) are judged.
 func (w *World) declare(names ...string) {
 	properties.Set{Read: w.read, Broken: w.Broken, Always: map[string]properties.Judge{
 		settles: w.judged(w.settles), restrained: w.judged(w.restrained), backoffGrows: w.judged(w.backoffGrows),

@@ -133,7 +133,7 @@ func (r *Record) late(e *history.Event) bool {
 
 func (r *Record) begun(d *deployment, next *reconcile) {
 	if len(d.reconciles) > 0 && !d.last().Over {
-		r.Breaks(oneAtATime, "a reconcile of %s began at %s, while that of %s had not ended", next.ID.Name, // S0-T1
+		r.Breaks(oneAtATime, "a reconcile of %s began at %s, while that of %s had not ended", next.ID.Name,
 			history.Clock(next.Began), history.Clock(d.last().Began))
 	}
 	d.reconciles = append(d.reconciles, next)

@@ -46,7 +46,7 @@ type Remark struct {
 // Note says why variants pass or fail, where their code does not show it.
 func Note(variants, reason string) Remark { return Remark{variants: variants, reason: reason} }
 
-// Omit says which variants are not run, and why, unless the case makes no sense for them.
+// Omit says which variants are not run, and why: "" if the case makes no sense for them.
 func Omit(variants, reason string) Remark { return Remark{variants, reason, true} }
 
 // OnlyFixed is for a case under every fault, in which only the fixed variant is run.
