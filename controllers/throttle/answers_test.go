@@ -41,8 +41,13 @@ func newKeeper(t *testing.T, s server, handlers ...Handler) *keeper {
 	}
 	return &keeper{
 		Operator: &Operator{Handlers: handlers}, policy: p, client: client, objects: map[types.UID]*object{},
-		fatal: make(chan error, 1),
+		die: func(error) {},
 	}
+}
+
+// newObject is what is remembered of an object that was not heard of.
+func newObject() *object {
+	return &object{events: make(chan *unstructured.Unstructured, 1), cancel: func() {}}
 }
 
 // thing is an object as the watch shows it.

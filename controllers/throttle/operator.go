@@ -5,8 +5,8 @@ package throttle
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -27,7 +27,6 @@ var Examples = schema.GroupVersionResource{Group: "kopf.dev", Version: "v1", Res
 const (
 	reopen = 100 * time.Millisecond // before a watch that has ended is opened again
 	batch  = 100 * time.Millisecond // for which events of an object are gathered; only the newest counts
-	drain  = 2 * time.Second        // that the workers have to finish when the program ends
 )
 
 // Operator is a program that calls handlers for every object of its kind.
@@ -49,31 +48,14 @@ func (o *Operator) Run(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	k := &keeper{Operator: o, policy: policy, client: client, objects: map[types.UID]*object{}}
-	k.fatal = make(chan error, 1)
-	k.all.Go(func() {
-		if err := k.watch(ctx); err != nil {
-			k.die(fmt.Errorf("watching: %w", err)) // a watcher is a root task, and if one fails the operator stops
-		}
-	})
-	select {
-	case <-ctx.Done():
-	case err = <-k.fatal:
+	alive, die := context.WithCancelCause(ctx)
+	k := &keeper{Operator: o, policy: policy, client: client, die: die, objects: map[types.UID]*object{}}
+	k.all.Go(func() { k.watch(alive) })
+	k.all.Wait()
+	if cause := context.Cause(alive); cause != context.Cause(ctx) {
+		return cause
 	}
-	cancel()
-	done := make(chan struct{})
-	var waiter sync.WaitGroup
-	waiter.Go(func() {
-		k.all.Wait()
-		close(done)
-	})
-	select {
-	case <-done:
-	case <-time.After(drain):
-	}
-	return err
+	return nil
 }
 
 // keeper is one incarnation of the operator.
@@ -81,8 +63,8 @@ type keeper struct {
 	*Operator
 	policy policy
 	client dynamic.Interface
-	fatal  chan error
-	all    sync.WaitGroup // goroutines
+	die    context.CancelCauseFunc // has the process end; only the first error counts
+	all    sync.WaitGroup          // goroutines
 
 	mu      sync.Mutex // guards what follows, and the objects; never held over a call
 	objects map[types.UID]*object
@@ -93,64 +75,61 @@ type keeper struct {
 // object is what the operator remembers of one, as long as the incarnation lasts and the object
 // exists.
 type object struct {
-	newest *unstructured.Unstructured // seen and not looked at
-	queued bool                       // has a worker or waits for one
-	fresh  chan struct{}              // signalled with every event
+	events chan *unstructured.Unstructured // the newest that nobody has looked at, if any
+	queued bool                            // has a worker or waits for one
 	// failures in a row, until when they delay the object, and with which generation of it the last
 	// one came.
 	failures int
 	until    time.Time
 	failed   int64
-	// conflicts since something has succeeded.
+	cancel   context.CancelFunc // has nobody come back to the object
+	// conflicts since something has succeeded, and outcomes that are not written down yet, by
+	// handler. Only the object's worker looks at them.
 	conflicts int
-	// alarm numbers what was said last of when to come back; earlier alarms do not count.
-	alarm int
-	gone  bool
-	// kept are outcomes that are not written down yet, by handler. Only the object's worker looks
-	// at them.
-	kept map[string]outcome
+	kept      map[string]*Record
 }
 
-// die has the process end. Only the first error counts.
-func (k *keeper) die(err error) {
+// take returns the newest event; nil if somebody has looked at that.
+func (o *object) take() *unstructured.Unstructured {
 	select {
-	case k.fatal <- err:
+	case body := <-o.events:
+		return body
 	default:
+		return nil
 	}
 }
 
 // watch lists and watches for ever. A watch that ends, or is too old, is followed by another full
-// list; any other error is the end of it.
-func (k *keeper) watch(ctx context.Context) error {
+// list; any other error is the end of the process, for a watcher is a root task.
+func (k *keeper) watch(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := k.listAndWatch(ctx); err != nil && !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
-			return err
+		err := k.patiently(func() error { return k.listAndWatch(ctx) })
+		if err != nil && !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
+			k.die(fmt.Errorf("watching: %w", err))
 		}
 		pause(ctx, reopen)
 	}
-	return nil
 }
 
 func (k *keeper) listAndWatch(ctx context.Context) error {
-	var list *unstructured.UnstructuredList
-	err := k.patiently(ctx, func() (err error) {
-		list, err = k.client.Resource(Examples).List(ctx, metav1.ListOptions{})
-		return err
-	})
+	examples := k.client.Resource(Examples)
+	list, err := examples.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
-	if k.policy.fixed {
-		k.keepOnly(list.Items)
-	}
+	k.mu.Lock()
+	missing := maps.Clone(k.objects)
+	k.mu.Unlock()
 	for i := range list.Items {
+		delete(missing, list.Items[i].GetUID())
 		k.event(ctx, &list.Items[i])
 	}
-	var w watch.Interface
-	err = k.patiently(ctx, func() (err error) {
-		w, err = k.client.Resource(Examples).Watch(ctx, metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
-		return err
-	})
+	for uid := range missing {
+		if k.policy.fixed { // the last watch may have ended without a word of the object's end
+			k.forget(uid)
+		}
+	}
+	w, err := examples.Watch(ctx, metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
 	if err != nil {
 		return err
 	}
@@ -160,7 +139,7 @@ func (k *keeper) listAndWatch(ctx context.Context) error {
 		case watch.Added, watch.Modified:
 			k.event(ctx, e.Object.(*unstructured.Unstructured))
 		case watch.Deleted:
-			k.forget(e.Object.(*unstructured.Unstructured))
+			k.forget(e.Object.(*unstructured.Unstructured).GetUID())
 		case watch.Error:
 			return apierrors.FromObject(e.Object)
 		}
@@ -168,28 +147,24 @@ func (k *keeper) listAndWatch(ctx context.Context) error {
 	return nil
 }
 
-// event takes in what the watch says. What came before it and was not looked at is forgotten.
+// event takes in what the watch says.
 func (k *keeper) event(ctx context.Context, body *unstructured.Unstructured) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	o := k.objects[body.GetUID()]
 	if o == nil {
-		o = &object{fresh: make(chan struct{}, 1), kept: map[string]outcome{}}
-		if k.policy.fixed {
-			o.failures = failuresSaid(body)
-		}
+		o = &object{events: make(chan *unstructured.Unstructured, 1), cancel: func() {}, kept: map[string]*Record{},
+			failures: failuresSaid(body)}
 		k.objects[body.GetUID()] = o
 	}
 	k.handOut(ctx, o, body)
 }
 
-// handOut gives what is newest of an object to its worker, or to one to come. k.mu is held.
+// handOut gives what is newest of an object to its worker, or to one to come. What came before it
+// and was not looked at is forgotten. k.mu is held.
 func (k *keeper) handOut(ctx context.Context, o *object, body *unstructured.Unstructured) {
-	o.newest = body
-	select {
-	case o.fresh <- struct{}{}:
-	default:
-	}
+	o.take()
+	o.events <- body
 	if !o.queued {
 		o.queued = true
 		k.waiting = append(k.waiting, o)
@@ -207,114 +182,53 @@ func (k *keeper) hire(ctx context.Context) {
 	}
 }
 
-// keepOnly forgets the objects that a list does not have: the watch before it may have ended
-// without a word of their end.
-func (k *keeper) keepOnly(listed []unstructured.Unstructured) {
-	there := map[types.UID]bool{}
-	for i := range listed {
-		there[listed[i].GetUID()] = true
-	}
+// forget has nobody come back to an object.
+func (k *keeper) forget(uid types.UID) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for uid := range k.objects {
-		if !there[uid] {
-			k.remove(uid)
-		}
-	}
-}
-
-func (k *keeper) forget(body *unstructured.Unstructured) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.remove(body.GetUID())
-}
-
-// remove has nobody come back to an object. k.mu is held.
-func (k *keeper) remove(uid types.UID) {
 	if o := k.objects[uid]; o != nil {
-		o.gone, o.newest = true, nil
+		o.cancel()
+		o.take()
 		delete(k.objects, uid)
 	}
 }
 
-// work is what a worker does. An error in what the operator itself wrote on the object is around
-// the handlers.
+// work is what a worker does: it gathers the events that follow one closely, and looks at the
+// newest. Then it makes room for those who wait.
 func (k *keeper) work(ctx context.Context, o *object) {
-	for body := k.next(ctx, o); body != nil; body = k.next(ctx, o) {
-		if !k.policy.due(k, ctx, o, body) {
-			continue
+	for again := true; again && pause(ctx, batch); again = k.policy.linger(k, ctx, o) {
+		if body := o.take(); body != nil && k.policy.due(k, ctx, o, body) {
+			k.look(ctx, o, body)
 		}
-		var wait time.Duration
-		react := k.policy.around
-		records, err := k.recall(body)
-		if err == nil {
-			react = k.policy.after
-			wait, err = k.process(ctx, o, body, records)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.running--
+	o.queued = false
+	if body := o.take(); body != nil && ctx.Err() == nil {
+		k.handOut(ctx, o, body)
+	}
+	k.hire(ctx)
+}
+
+// look takes the object further.
+func (k *keeper) look(ctx context.Context, o *object, body *unstructured.Unstructured) {
+	switch wait, err := k.process(ctx, o, body); {
+	case err == nil:
+		k.succeed(o)
+		if wait > 0 {
+			k.policy.wait(k, ctx, o, body, wait)
 		}
-		switch {
-		case errors.Is(err, errVanished):
-			k.forget(body)
-		case k.policy.fixed && apierrors.IsConflict(err) && k.outrun(o):
-			k.comeBack(ctx, o, body, 0) // no failure: somebody was faster
-		case err == nil:
-			k.succeed(o)
-			if wait > 0 {
-				k.policy.wait(k, ctx, o, body, wait)
-			}
-		case ctx.Err() == nil:
-			react(k, ctx, o, body, err)
-		}
+	case ctx.Err() == nil:
+		k.policy.after(k, ctx, o, body, err)
 	}
 }
 
-// next waits for an event, gathers those that follow it closely, and takes the newest. It returns
-// nil when the worker has ended, because it was idle for long enough or because the program ends.
-func (k *keeper) next(ctx context.Context, o *object) *unstructured.Unstructured {
-	idle := time.Now().Add(k.policy.idle)
-	for {
-		k.mu.Lock()
-		pending := o.newest != nil
-		if !pending && !time.Now().Before(idle) || ctx.Err() != nil {
-			o.queued = false
-			k.running--
-			k.hire(ctx)
-			k.mu.Unlock()
-			return nil
-		}
-		k.mu.Unlock()
-		if !pending {
-			o.press(ctx, time.Until(idle))
-			continue
-		}
-		if !pause(ctx, batch) {
-			continue
-		}
-		k.mu.Lock()
-		body := o.newest
-		o.newest = nil
-		select {
-		case <-o.fresh:
-		default:
-		}
-		k.mu.Unlock()
-		if body != nil {
-			return body
-		}
-	}
-}
-
-// press sleeps until d has passed, which it reports, or an event has come.
-func (o *object) press(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
+// pause sleeps, and reports false if ctx is done.
+func pause(ctx context.Context, d time.Duration) bool {
 	select {
-	case <-t.C:
-		return true
-	case <-o.fresh:
+	case <-time.After(d):
 	case <-ctx.Done():
 	}
-	return false
+	return ctx.Err() == nil
 }
-
-// pause sleeps, and reports false if ctx was done first.
-func pause(ctx context.Context, d time.Duration) bool { return (&object{}).press(ctx, d) }

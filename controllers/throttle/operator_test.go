@@ -26,12 +26,13 @@ func TestWhatHasVanishedIsForgotten(t *testing.T) {
 	for name, meet := range map[string]func(context.Context, *keeper){
 		"when it is written to": func(ctx context.Context, k *keeper) { k.event(ctx, thing("one")) },
 		"when it is come back to": func(ctx context.Context, k *keeper) {
-			o := &object{}
+			o := newObject()
 			k.objects["one"] = o
 			k.comeBack(ctx, o, thing("one"), time.Second)
 		},
 		"when a list does not have it": func(ctx context.Context, k *keeper) {
-			k.objects["one"], k.objects["another"] = &object{}, &object{fresh: make(chan struct{}, 1), queued: true}
+			k.objects["one"], k.objects["another"] = newObject(), newObject()
+			k.objects["another"].queued = true
 			_ = k.listAndWatch(ctx)
 		},
 	} {
@@ -69,11 +70,11 @@ func TestWhatIsForgottenIsNotLearntAgainFromAnOldAnswer(t *testing.T) {
 			time.Sleep(time.Second)
 			return http.StatusOK, encoded(t, thing("one"))
 		})
-		o := &object{}
+		o := newObject()
 		k.objects["one"] = o
 		k.comeBack(ctx, o, thing("one"), time.Second)
 		time.Sleep(1500 * time.Millisecond)
-		k.forget(thing("one"))
+		k.forget("one")
 		time.Sleep(550 * time.Millisecond)
 		if all := k.remembered(); len(all) > 0 {
 			t.Errorf("%v is remembered", all)

@@ -7,13 +7,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
+	"math"
+	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -43,8 +42,6 @@ type Handler struct {
 	Retries int
 }
 
-func (h *Handler) retry() time.Duration { return cmp.Or(h.Retry, time.Minute) }
-
 // PermanentError is an error of a handler that is not worth another call.
 type PermanentError struct{ Err error }
 
@@ -62,55 +59,56 @@ type Task struct {
 }
 
 // process takes the object one handler further; the write that records it is the event that leads
-// on. If all that is left to do has to wait, it returns for how long.
-func (k *keeper) process(ctx context.Context, o *object, body *unstructured.Unstructured,
-	records map[string]*Record) (time.Duration, error) {
-	marked := slices.Contains(body.GetFinalizers(), Finalizer)
-	switch {
-	case body.GetDeletionTimestamp() != nil && marked:
-		left := slices.DeleteFunc(slices.Clone(body.GetFinalizers()), func(f string) bool { return f == Finalizer })
-		return 0, k.finalizers(ctx, body, left)
-	case body.GetDeletionTimestamp() != nil:
-		return 0, nil
-	case !marked:
-		return 0, k.finalizers(ctx, body, append(body.GetFinalizers(), Finalizer))
+// on. If all that is left to do has to wait, it returns for how long. In the end it makes the
+// status say what the records say, whatever became of earlier attempts.
+func (k *keeper) process(ctx context.Context, o *object, body *unstructured.Unstructured) (wait time.Duration,
+	err error) {
+	records, err := k.recall(body)
+	if err != nil {
+		return 0, err
 	}
-	var wait time.Duration
+	finalizers := body.GetFinalizers()
+	marked, deleted := slices.Contains(finalizers, Finalizer), body.GetDeletionTimestamp() != nil
+	switch {
+	case deleted && !marked:
+		return 0, nil
+	case deleted:
+		finalizers = slices.DeleteFunc(finalizers, func(f string) bool { return f == Finalizer })
+		return 0, k.set(ctx, body, k.policy.tie(body), "finalizers", finalizers)
+	case !marked:
+		return 0, k.set(ctx, body, k.policy.tie(body), "finalizers", append(finalizers, Finalizer))
+	}
+	results := map[string]any{}
 	for i := range k.Handlers {
 		h := &k.Handlers[i]
-		r := records[h.ID]
-		switch d := r.wait(); {
+		switch r := records[h.ID]; {
 		case h.When != nil && !h.When(body):
 		case o.keeps(body, k.policy.key(h.ID), h):
-			return 0, k.record(ctx, o, same(body), body, h, o.kept[h.ID].value)
-		case r.about(body) && r.done():
-		case r.about(body) && d > 0:
-			if wait == 0 || d < wait {
-				wait = d
-			}
+			return 0, k.conserve(ctx, o, body, h)
+		case r.Success:
+			results[h.ID] = r.Result
+		case r.Failure:
+		case time.Until(r.Delayed) > 0:
+			wait = min(time.Until(r.Delayed), cmp.Or(wait, math.MaxInt64))
 		default:
-			if !r.about(body) {
-				r = &Record{Change: body.GetGeneration(), Started: now()}
-			}
 			return 0, k.policy.handle(k, ctx, o, body, h, r)
 		}
 	}
 	if wait == 0 && k.policy.fixed {
-		return 0, k.conclude(ctx, body, records)
+		err = k.status(ctx, body, seen(body), map[string]any{"handlers": results}, metav1.Condition{
+			Status: metav1.ConditionTrue, Reason: "Handled", Message: "every handler has been called",
+		})
 	}
-	return wait, nil
+	return wait, err
 }
 
-// handle calls a handler. What it is about to do is persisted before, and names what it makes; what
-// came of it is kept until it is written down.
+// handle calls a handler. What it is about to do is persisted before, and names what it makes. An
+// intent stands on what was read: an answer of 409 says that it was not the newest, which another
+// attempt will bring.
 func (k *keeper) handle(ctx context.Context, o *object, body *unstructured.Unstructured, h *Handler, r *Record) error {
 	r.Delayed = later(delay(r.Attempts)) // should nothing be heard of this attempt
 	r.Attempts++
-	value, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	if err := k.record(ctx, o, seen(body), body, h, string(value)); err != nil {
+	if err := k.record(ctx, body, seen(body), h, r); err != nil {
 		return err
 	}
 	result, err := h.Do(ctx, Task{Object: body, Client: k.client, Token: token(body, h)})
@@ -118,103 +116,80 @@ func (k *keeper) handle(ctx context.Context, o *object, body *unstructured.Unstr
 		return ctx.Err() // the handler was interrupted
 	}
 	r.take(h, result, err)
-	if value, err = json.Marshal(r); err != nil {
-		return err
-	}
-	o.kept[h.ID] = outcome{body.GetGeneration(), string(value)}
-	return k.record(ctx, o, same(body), body, h, string(value)) // its event leads on: see conclude
+	o.kept[h.ID] = r
+	return k.conserve(ctx, o, body, h)
 }
 
-// conclude makes the status say what the records say, whatever became of earlier attempts. It is
-// written to nothing but what was read: the UID would not do, for a custom resource's status is
-// written without a look at that (apiextensions-apiserver,
-// pkg/registry/customresource/status_strategy.go).
-func (k *keeper) conclude(ctx context.Context, body *unstructured.Unstructured, records map[string]*Record) error {
-	results := map[string]any{}
-	for i := range k.Handlers {
-		if r := records[k.Handlers[i].ID]; r.about(body) && r.Success {
-			results[k.Handlers[i].ID] = r.Result
-		}
-	}
-	return k.status(ctx, body, seen(body), map[string]any{"handlers": results}, metav1.ConditionTrue, "Handled",
-		"every handler has been called")
-}
-
-// record persists a handler's record. An intent stands on what was read: an answer of 409 says that
-// it was not the newest, which another attempt will bring. An outcome has happened, whatever has
-// become of the object meanwhile; but it is of no other object that may have the name by now.
-func (k *keeper) record(ctx context.Context, o *object, only map[string]any, body *unstructured.Unstructured,
-	h *Handler, value string) error {
-	change := annotation(k.policy.key(h.ID), value)
-	maps.Copy(change["metadata"].(map[string]any), only)
-	err := k.patch(ctx, body, "", change)
-	if err == nil && o.kept[h.ID].value == value {
+// conserve writes down what a call came to, and keeps it until that has worked: while the input is
+// the same the handler need not, and must not, be called again for it. An outcome has happened,
+// whatever has become of the object meanwhile; but it is of no other object that may have the name
+// by now.
+func (k *keeper) conserve(ctx context.Context, o *object, body *unstructured.Unstructured, h *Handler) error {
+	same := map[string]any{"uid": string(body.GetUID())}
+	err := k.record(ctx, body, same, h, o.kept[h.ID])
+	if err == nil {
 		delete(o.kept, h.ID)
 	}
 	return err
 }
 
-// outcome is what a call came to and what could not be written down yet. While the input is the
-// same the handler need not, and must not, be called again for it: only the write is tried again.
-type outcome struct {
-	change int64
-	value  string
-}
-
 // keeps says whether there is an outcome for the object as it is that does not stand on it.
 func (o *object) keeps(body *unstructured.Unstructured, key string, h *Handler) bool {
-	kept, ok := o.kept[h.ID]
-	return ok && kept.change == body.GetGeneration() && kept.value != body.GetAnnotations()[key]
+	kept := o.kept[h.ID]
+	value, err := json.Marshal(kept)
+	return err == nil && kept != nil && kept.Change == body.GetGeneration() && string(value) != body.GetAnnotations()[key]
 }
 
-// finalizers replaces the list, which is what a merge patch does with lists.
-func (k *keeper) finalizers(ctx context.Context, body *unstructured.Unstructured, list []string) error {
-	meta := map[string]any{"finalizers": list}
-	if k.policy.fixed {
-		maps.Copy(meta, seen(body))
+// record persists a handler's record.
+func (k *keeper) record(ctx context.Context, body *unstructured.Unstructured, tie map[string]any, h *Handler,
+	r *Record) error {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return err
 	}
-	return k.patch(ctx, body, "", map[string]any{"metadata": meta})
+	return k.set(ctx, body, tie, "annotations", map[string]any{k.policy.key(h.ID): string(value)})
 }
 
-// seen is the part of a write by which it is refused if somebody else has written since.
+// set changes a part of the metadata. A merge patch replaces lists, and adds to maps.
+func (k *keeper) set(ctx context.Context, body *unstructured.Unstructured, tie map[string]any, part string,
+	value any) error {
+	tie[part] = value
+	return k.patch(ctx, body, map[string]any{"metadata": tie})
+}
+
+// seen is the metadata by which a write is refused if somebody else has written since. The UID
+// would not do for the status, as a custom resource's is written without a look at that
+// (apiextensions-apiserver, pkg/registry/customresource/status_strategy.go).
 func seen(body *unstructured.Unstructured) map[string]any {
 	return map[string]any{"resourceVersion": body.GetResourceVersion()}
 }
 
-// same is the part of a write by which it is refused if another object has the name by now.
-func same(body *unstructured.Unstructured) map[string]any {
-	return map[string]any{"uid": string(body.GetUID())}
-}
-
-func annotation(key, value string) map[string]any {
-	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}}
-}
-
 // patch changes the object or its status. The fixed variant says by errVanished that there is no
-// such object any more; the others take every 404 for that, and that for a success.
-func (k *keeper) patch(ctx context.Context, body *unstructured.Unstructured, sub string, change map[string]any) error {
+// such object any more; the others take every 404 for that, and that for a success. A patch for
+// another UID is refused as a change of what cannot be changed (apiserver,
+// pkg/registry/rest/update.go: Preconditions and BeforeUpdate); and 404 may be about a definition
+// without a status subresource, or a webhook may answer so.
+func (k *keeper) patch(ctx context.Context, body *unstructured.Unstructured, change map[string]any,
+	subresources ...string) error {
 	data, err := json.Marshal(change)
 	if err != nil {
 		return err
 	}
-	var subs []string
-	if sub != "" {
-		subs = []string{sub}
-	}
-	err = k.patiently(ctx, func() error {
+	err = k.patiently(func() error {
 		_, err := k.client.Resource(Examples).Namespace(body.GetNamespace()).
-			Patch(ctx, body.GetName(), types.MergePatchType, data, metav1.PatchOptions{}, subs...)
+			Patch(ctx, body.GetName(), types.MergePatchType, data, metav1.PatchOptions{}, subresources...)
 		return err
 	})
-	switch {
-	case k.policy.fixed && (apierrors.IsNotFound(err) || another(err)):
-		return k.vanished(ctx, body, err)
-	case apierrors.IsNotFound(err):
-		return nil
-	case err != nil:
-		return fmt.Errorf("patching %s/%s: %w", body.GetNamespace(), body.GetName(), err)
+	cause, _ := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid)
+	if k.policy.fixed && (apierrors.IsNotFound(err) || cause.Field == "metadata.uid") {
+		if _, unread := k.latest(ctx, body); unread != nil {
+			return unread
+		}
 	}
-	return nil
+	if err == nil || apierrors.IsNotFound(err) && !k.policy.fixed {
+		return nil
+	}
+	return fmt.Errorf("patching %s/%s: %w", body.GetNamespace(), body.GetName(), err)
 }
 
 // Record is a handler's progress, as it stands in an annotation.
@@ -222,10 +197,10 @@ type Record struct {
 	// Change is the generation of the object that the handler was called for.
 	Change int64 `json:"change"`
 	// Started, Stopped and Delayed are times; until the last the handler is not called again.
-	Started string `json:"started,omitempty"`
-	Stopped string `json:"stopped,omitempty"`
-	Delayed string `json:"delayed,omitempty"`
-	Retries int    `json:"retries,omitempty"`
+	Started time.Time `json:"started,omitzero"`
+	Stopped time.Time `json:"stopped,omitzero"`
+	Delayed time.Time `json:"delayed,omitzero"`
+	Retries int       `json:"retries,omitempty"`
 	// Attempts are counted before the handler is called, where that is persisted; Retries after it
 	// has failed.
 	Attempts int  `json:"attempts,omitempty"`
@@ -236,60 +211,43 @@ type Record struct {
 	Result  any    `json:"result,omitempty"`
 }
 
-func now() string { return later(0) }
-
-func later(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339Nano) }
-
-// about says whether there is a record of the object's present generation.
-func (r *Record) about(body *unstructured.Unstructured) bool {
-	return r != nil && r.Change == body.GetGeneration()
-}
-
-func (r *Record) done() bool { return r.Success || r.Failure }
-
-// wait is how long the handler must not be called again.
-func (r *Record) wait() time.Duration {
-	if r == nil || r.Delayed == "" {
-		return 0
-	}
-	until, err := time.Parse(time.RFC3339Nano, r.Delayed)
-	if err != nil {
-		return 0
-	}
-	return time.Until(until)
-}
+func later(d time.Duration) time.Time { return time.Now().Add(d).UTC() }
 
 // take writes down what a call of the handler came to, by the handler's own policy of retries.
 func (r *Record) take(h *Handler, result any, err error) {
-	r.Message, r.Delayed = "", ""
+	r.Message, r.Delayed = "", time.Time{}
 	var permanent *PermanentError
 	switch {
 	case err == nil:
-		r.Success, r.Result, r.Stopped = true, result, now()
+		r.Success, r.Result, r.Stopped = true, result, later(0)
 		return
 	case errors.As(err, &permanent) || h.Retries > 0 && r.Retries+1 >= h.Retries:
-		r.Failure, r.Stopped = true, now()
+		r.Failure, r.Stopped = true, later(0)
 	default:
-		r.Delayed = later(h.retry())
+		r.Delayed = later(cmp.Or(h.Retry, time.Minute))
 	}
 	r.Retries++
 	r.Message = err.Error()
 }
 
-// recall reads what the operator wrote on the object, by handler.
+// unreadable is an error in what the operator itself wrote on the object.
+type unreadable struct{ error }
+
+// recall reads that, by handler. A record of an earlier generation is none.
 func (k *keeper) recall(body *unstructured.Unstructured) (map[string]*Record, error) {
 	records := map[string]*Record{}
 	for i := range k.Handlers {
-		id := k.Handlers[i].ID
-		data, ok := body.GetAnnotations()[k.policy.key(id)]
-		if !ok {
-			continue
-		}
 		r := &Record{}
-		if err := json.Unmarshal([]byte(data), r); err != nil {
-			return nil, fmt.Errorf("metadata.annotations[%s] cannot be read: %w", k.policy.key(id), err)
+		key := k.policy.key(k.Handlers[i].ID)
+		if data, ok := body.GetAnnotations()[key]; ok {
+			if err := json.Unmarshal([]byte(data), r); err != nil {
+				return nil, unreadable{fmt.Errorf("metadata.annotations[%s] cannot be read: %w", key, err)}
+			}
 		}
-		records[id] = r
+		if r.Change != body.GetGeneration() {
+			r = &Record{Change: body.GetGeneration(), Started: later(0)}
+		}
+		records[k.Handlers[i].ID] = r
 	}
 	return records, nil
 }
@@ -302,20 +260,14 @@ func legalKey(handler string) string {
 	if len(validation.IsQualifiedName(plainKey(handler))) == 0 {
 		return plainKey(handler)
 	}
-	hash := sha256.Sum256([]byte(handler))
-	legal := strings.Map(func(r rune) rune {
-		if r < 128 &&
-			(r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
-			return r
-		}
-		return '-'
-	}, handler)
-	return Domain + "/h-" + legal[:min(len(legal), 40)] + "-" + hex.EncodeToString(hash[:5])
+	legal := regexp.MustCompile(`[^-_.0-9A-Za-z]`).ReplaceAllString(handler, "-")
+	return Domain + "/h-" + legal[:min(len(legal), 40)] + "-" + digest(handler)
 }
 
 // token names what a handler makes for one generation of one object: the same, however often it is
 // called.
 func token(body *unstructured.Unstructured, h *Handler) string {
-	hash := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", body.GetUID(), h.ID, body.GetGeneration()))
-	return hex.EncodeToString(hash[:5])
+	return digest(fmt.Sprintf("%s/%s/%d", body.GetUID(), h.ID, body.GetGeneration()))
 }
+
+func digest(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:10] }

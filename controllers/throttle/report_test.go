@@ -48,17 +48,25 @@ func TestTheStatusIsWrittenIfAnyPartOfItIsAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		body.Object["status"].(map[string]any)["conditions"] = []any{map[string]any{
-			"type": HandledCondition, "status": string(metav1.ConditionTrue),
+			"type": HandledCondition, "status": string(metav1.ConditionTrue), "reason": "Handled",
 			"message": "every handler has been called", "observedGeneration": int64(1),
+			"lastTransitionTime": "2020-09-04T00:00:00Z",
 		}}
-		results, records := map[string]any{}, map[string]*Record{}
+		results, annotations := map[string]any{}, map[string]string{}
 		if err := json.Unmarshal([]byte(c.results), &results); err != nil {
 			t.Fatal(err)
 		}
-		for id, result := range results {
-			records[id] = &Record{Change: 1, Success: true, Result: result}
+		for _, id := range []string{"a", "b"} {
+			result, success := results[id]
+			record, err := json.Marshal(&Record{Change: 1, Success: success, Failure: !success, Result: result})
+			if err != nil {
+				t.Fatal(err)
+			}
+			annotations[plainKey(id)] = string(record)
 		}
-		if err := k.conclude(t.Context(), body, records); err != nil || writes != c.writes {
+		body.SetAnnotations(annotations)
+		body.SetFinalizers([]string{Finalizer})
+		if _, err := k.process(t.Context(), newObject(), body); err != nil || writes != c.writes {
 			t.Errorf("%s: it was written %d times, want %d: %v", name, writes, c.writes, err)
 		}
 		// What stands is what a merge patch would leave as it is.
@@ -92,7 +100,7 @@ func TestAConflictIsReportedOnWhatIsNewest(t *testing.T) {
 				message := map[string]string{"Conflict": conflict.Error()}[c.says]
 				newest.Object["status"] = map[string]any{"conditions": []any{map[string]any{
 					"type": HandledCondition, "status": "False", "reason": c.says, "message": message,
-					"observedGeneration": int64(1),
+					"observedGeneration": int64(1), "lastTransitionTime": "2020-09-04T00:00:00Z",
 				}}}
 			}
 			if r.Method != http.MethodGet {

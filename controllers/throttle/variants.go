@@ -5,7 +5,7 @@ package throttle
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -38,8 +38,8 @@ const (
 
 // policy is the set of decisions in which the variants differ.
 type policy struct {
-	// after follows an error on the way of an object through its handlers, around one outside of
-	// that.
+	// after follows an error on the way of an object through its handlers; around, in the variants
+	// that distinguish that, one outside of it.
 	after, around func(*keeper, context.Context, *object, *unstructured.Unstructured, error)
 	// due says whether it is time to look at an event. It may wait for that.
 	due func(*keeper, context.Context, *object, *unstructured.Unstructured) bool
@@ -54,27 +54,32 @@ type policy struct {
 	fixed bool
 	// mute keeps handlers from writing to the object that they are called for.
 	mute bool
-	// idle is how long a worker waits for another event of its object before it ends.
-	idle time.Duration
+	// tries is how often a call is made that the server could not perform.
+	tries int
+	// tie is the metadata that a write to the finalizers is tied to.
+	tie func(*unstructured.Unstructured) map[string]any
+	// linger says whether a worker goes on with its object. It may wait for an event of that.
+	linger func(*keeper, context.Context, *object) bool
 }
 
 // policies are those of the variants.
 func policies() map[Variant]policy {
 	v0a := policy{
-		after: swallow, around: swallow, due: (*keeper).dueOrEdited, wait: (*keeper).touchLater,
-		handle: (*keeper).handleFirst, key: plainKey, idle: 5 * time.Second,
+		after: swallow, due: (*keeper).dueOrEdited, wait: (*keeper).touchLater,
+		handle: (*keeper).handleFirst, key: plainKey, tie: loose, linger: (*keeper).linger, tries: 1,
 	}
 	v0b, v0c, v1, v2, v3 := v0a, v0a, v0a, v0a, v0a
 	v0b.mute = true
-	v0c.after, v0c.around = (*keeper).insist, (*keeper).insist
-	v1.after, v1.around = (*keeper).crash, (*keeper).crash
-	v2.after, v2.due = (*keeper).throttle, (*keeper).sleepUntilDue
+	v0c.after = (*keeper).insist
+	v1.after = (*keeper).crash
+	v2.after, v2.around, v2.due = (*keeper).throttle, swallow, (*keeper).sleepUntilDue
 	v1v2 := v2
 	v1v2.around = (*keeper).crash
 	v3.key = legalKey
 	v4 := policy{
-		after: (*keeper).backOff, around: (*keeper).backOff, due: (*keeper).dueOrEdited, wait: (*keeper).comeBack,
-		handle: (*keeper).handle, key: legalKey, fixed: true,
+		after: (*keeper).backOff, due: (*keeper).dueOrEdited, wait: (*keeper).comeBack,
+		handle: (*keeper).handle, key: legalKey, fixed: true, tie: seen, tries: 3,
+		linger: func(*keeper, context.Context, *object) bool { return false },
 	}
 	return map[Variant]policy{V0a: v0a, V0b: v0b, V0c: v0c, V1: v1, V2: v2, V1V2: v1v2, V3: v3, V4: v4, "": v4}
 }
@@ -90,19 +95,49 @@ func (v Variant) policy() (policy, error) {
 	return p, nil
 }
 
+// loose is what a write has that is tied to nothing.
+func loose(*unstructured.Unstructured) map[string]any { return map[string]any{} }
+
 // swallow loses the event.
 func swallow(*keeper, context.Context, *object, *unstructured.Unstructured, error) {}
 
 // insist tries the object again half a second later, or a newer event of it.
 func (k *keeper) insist(ctx context.Context, o *object, body *unstructured.Unstructured, _ error) {
-	if !pause(ctx, 500*time.Millisecond) {
-		return
+	if pause(ctx, 500*time.Millisecond) {
+		k.putBack(o, body)
 	}
+}
+
+// putBack has an event looked at, unless there is a newer one or the object is gone.
+func (k *keeper) putBack(o *object, body *unstructured.Unstructured) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if o.newest == nil && !o.gone {
-		o.newest = body
+	if k.objects[body.GetUID()] == o && len(o.events) == 0 {
+		o.events <- body
 	}
+}
+
+// press sleeps until d has passed, which it reports, or an event has come.
+func (k *keeper) press(ctx context.Context, o *object, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case body := <-o.events:
+		k.putBack(o, body)
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// linger keeps the worker for another event of the object, for five seconds.
+func (k *keeper) linger(ctx context.Context, o *object) bool {
+	const idle = 5 * time.Second
+	for end := time.Now().Add(idle); len(o.events) == 0 && time.Now().Before(end) && ctx.Err() == nil; {
+		k.press(ctx, o, time.Until(end))
+	}
+	return len(o.events) > 0
 }
 
 // crash ends the process.
@@ -112,8 +147,15 @@ func (k *keeper) crash(ctx context.Context, _ *object, _ *unstructured.Unstructu
 }
 
 // throttle sleeps before the worker looks at the newest event.
-func (k *keeper) throttle(ctx context.Context, o *object, _ *unstructured.Unstructured, _ error) {
-	o.press(ctx, k.fail(o))
+func (k *keeper) throttle(ctx context.Context, o *object, body *unstructured.Unstructured, err error) {
+	if errors.As(err, &unreadable{}) {
+		k.policy.around(k, ctx, o, body, err)
+		return
+	}
+	k.mu.Lock()
+	d := o.fail()
+	k.mu.Unlock()
+	k.press(ctx, o, d)
 }
 
 // sleepUntilDue sleeps until the delay is over, or until a newer event has come, which will be
@@ -122,34 +164,32 @@ func (k *keeper) sleepUntilDue(ctx context.Context, o *object, _ *unstructured.U
 	k.mu.Lock()
 	d := time.Until(o.until)
 	k.mu.Unlock()
-	return d <= 0 || o.press(ctx, d)
+	return d <= 0 || k.press(ctx, o, d)
 }
 
 // touchLater wakes the operator by an annotation when a handler's time has come.
 func (k *keeper) touchLater(ctx context.Context, o *object, body *unstructured.Unstructured, d time.Duration) {
-	if !o.press(ctx, d) {
+	if !k.press(ctx, o, d) {
 		return
 	}
-	if err := k.patch(ctx, body, "", annotation(Domain+"/touch-dummy", now())); err != nil && ctx.Err() == nil {
+	touch := map[string]any{Domain + "/touch-dummy": later(0).Format(time.RFC3339Nano)}
+	err := k.set(ctx, body, loose(body), "annotations", touch)
+	if err != nil && ctx.Err() == nil {
 		k.policy.after(k, ctx, o, body, err)
 	}
 }
 
 // handleFirst writes down what came of a handler's call: on the body first, then in the status.
-func (k *keeper) handleFirst(ctx context.Context, o *object, body *unstructured.Unstructured, h *Handler,
+func (k *keeper) handleFirst(ctx context.Context, _ *object, body *unstructured.Unstructured, h *Handler,
 	r *Record) error {
 	result, err := h.Do(ctx, Task{Object: body, Client: k.client, Mute: k.policy.mute})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	r.take(h, result, err)
-	value, err := json.Marshal(r)
-	if err != nil {
+	if err := k.record(ctx, body, loose(body), h, r); err != nil || !r.Success {
 		return err
 	}
-	if err := k.record(ctx, o, nil, body, h, string(value)); err != nil || !r.Success {
-		return err
-	}
-	return k.patch(ctx, body, "status",
-		map[string]any{"status": map[string]any{"handlers": map[string]any{h.ID: result}}})
+	return k.patch(ctx, body,
+		map[string]any{"status": map[string]any{"handlers": map[string]any{h.ID: result}}}, "status")
 }
