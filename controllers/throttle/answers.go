@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -21,9 +22,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
-	"k8s.io/utils/ptr"
 )
 
 // delays follow the first failure, the second, and so on; the last one is for all that come after.
@@ -39,14 +40,6 @@ func (o *object) fail() time.Duration {
 	return d
 }
 
-// succeed forgets the failures: the next one is the first.
-func (k *keeper) succeed(o *object) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	o.cancel()
-	o.failures, o.conflicts, o.until = 0, 0, time.Time{}
-}
-
 // dueOrEdited says whether it is time to look at an event: the delay is over, or the spec is
 // another than that of the failure.
 func (k *keeper) dueOrEdited(_ context.Context, o *object, body *unstructured.Unstructured) bool {
@@ -55,20 +48,17 @@ func (k *keeper) dueOrEdited(_ context.Context, o *object, body *unstructured.Un
 	return time.Until(o.until) <= 0 || o.failed != body.GetGeneration()
 }
 
-// races is how many conflicts in a row are nothing but that somebody was faster. What goes on
-// longer will go on.
+// races is how many conflicts in a row are no failure. What goes on for longer will go on.
 const races = 2
 
 // backOff says on the object what is wrong, and comes back to it on the schedule.
 func (k *keeper) backOff(ctx context.Context, o *object, body *unstructured.Unstructured, err error) {
-	if apierrors.IsConflict(err) {
-		o.conflicts++
-	}
 	switch {
 	case errors.Is(err, errVanished):
 		k.forget(body.GetUID())
-	case apierrors.IsConflict(err) && o.conflicts <= races:
-		k.comeBack(ctx, o, body, 0) // no failure: somebody was faster
+	case apierrors.IsConflict(err) && o.conflicts < races: // no failure: somebody was faster
+		o.conflicts++
+		k.comeBack(ctx, o, body, 0)
 	default:
 		k.report(ctx, body, err)
 		k.mu.Lock()
@@ -111,18 +101,12 @@ func (k *keeper) comeBack(ctx context.Context, o *object, body *unstructured.Uns
 // that it has failed. client-go does so by itself only if the server says when.
 func (k *keeper) patiently(call func() error) error {
 	patience := wait.Backoff{Steps: k.policy.tries, Duration: 100 * time.Millisecond, Factor: 2}
-	return retry.OnError(patience, func(err error) bool { return transient(apierrors.ReasonForError(err)) }, call)
+	return retry.OnError(patience, func(err error) bool { return transient.Has(apierrors.ReasonForError(err)) }, call)
 }
 
-// transient says whether the server could not perform a request.
-func transient(reason metav1.StatusReason) bool {
-	switch reason {
-	case metav1.StatusReasonTooManyRequests, metav1.StatusReasonInternalError, metav1.StatusReasonServiceUnavailable,
-		metav1.StatusReasonServerTimeout, metav1.StatusReasonTimeout:
-		return true
-	}
-	return false
-}
+// transient are reasons for which the server could not perform a request.
+var transient = sets.New(metav1.StatusReasonTooManyRequests, metav1.StatusReasonInternalError,
+	metav1.StatusReasonServiceUnavailable, metav1.StatusReasonServerTimeout, metav1.StatusReasonTimeout)
 
 // errVanished says that there is nothing left to do for an object.
 var errVanished = errors.New("the object has vanished")
@@ -145,19 +129,12 @@ func (k *keeper) latest(ctx context.Context, body *unstructured.Unstructured) (*
 // put in the details what they have asked for.
 func missing(err error, body *unstructured.Unstructured) bool {
 	var answer apierrors.APIStatus
-	if !apierrors.IsNotFound(err) || apierrors.IsUnexpectedServerError(err) || !errors.As(err, &answer) {
-		return false
-	}
-	d := ptr.Deref(answer.Status().Details, metav1.StatusDetails{})
-	return d.Group == Examples.Group && d.Kind == Examples.Resource && d.Name == body.GetName()
+	want := apierrors.NewNotFound(Examples.GroupResource(), body.GetName()).Status().Details
+	return apierrors.IsNotFound(err) && errors.As(err, &answer) && reflect.DeepEqual(answer.Status().Details, want)
 }
 
-// HandledCondition says whether the operator has come to an end with the object, or what keeps it
-// from that.
+// HandledCondition says whether the operator is done with the object, or what keeps it from that.
 const HandledCondition = "Handled"
-
-// Events are written where an object's status is refused.
-var Events = schema.GroupVersionResource{Version: "v1", Resource: "events"}
 
 // report writes down an error. Whether that works is not a reason for another error: the object is
 // tried again anyway. Nor is it tied to what was read: where another object has the name by now,
@@ -176,23 +153,21 @@ func (k *keeper) report(ctx context.Context, body *unstructured.Unstructured, er
 	if old != nil && old.Status == metav1.ConditionFalse && weight(old.Reason) > weight(reason) {
 		return
 	}
-	refused := k.status(ctx, body, map[string]any{}, map[string]any{}, metav1.Condition{
-		Status: metav1.ConditionFalse, Reason: reason, Message: err.Error(),
-	})
+	c := metav1.Condition{Status: metav1.ConditionFalse, Reason: reason, Message: err.Error()}
+	refused := k.status(ctx, body, map[string]any{}, map[string]any{}, c)
 	if refused == nil || errors.Is(refused, errVanished) {
 		return
 	}
-	message := fmt.Sprintf("%v; the status cannot say so: %v", err, refused)
 	event := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": reason, "message": message,
+		"apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": reason,
+		"message":       fmt.Sprintf("%v; the status cannot say so: %v", err, refused),
 		"metadata":      map[string]any{"generateName": body.GetName() + "."},
 		"lastTimestamp": time.Now().UTC().Format(time.RFC3339), "source": map[string]any{"component": "throttle"},
-		"involvedObject": map[string]any{
-			"apiVersion": body.GetAPIVersion(), "kind": body.GetKind(),
-			"namespace": body.GetNamespace(), "name": body.GetName(), "uid": string(body.GetUID()),
-		},
+		"involvedObject": map[string]any{"apiVersion": body.GetAPIVersion(), "kind": body.GetKind(),
+			"namespace": body.GetNamespace(), "name": body.GetName(), "uid": string(body.GetUID())},
 	}}
-	_, _ = k.client.Resource(Events).Namespace(body.GetNamespace()).Create(ctx, event, metav1.CreateOptions{})
+	events := k.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "events"})
+	_, _ = events.Namespace(body.GetNamespace()).Create(ctx, event, metav1.CreateOptions{})
 }
 
 // noAnswer is the reason where there was no answer that could give one.
@@ -204,14 +179,13 @@ func weight(reason string) int {
 	switch r := metav1.StatusReason(reason); {
 	case reason == noAnswer:
 		return 0
-	case transient(r), r == metav1.StatusReasonConflict:
+	case transient.Has(r), r == metav1.StatusReasonConflict:
 		return 1
 	}
 	return 2
 }
 
-// status writes the condition, and more if there is more to say; nothing if the object says so
-// already.
+// status writes the condition and what else there is to say, unless the object says so already.
 func (k *keeper) status(ctx context.Context, body *unstructured.Unstructured, metadata, status map[string]any,
 	c metav1.Condition) error {
 	all := conditions(body)
@@ -229,13 +203,12 @@ func (k *keeper) status(ctx context.Context, body *unstructured.Unstructured, me
 
 // conditions are those of the object, without what the operator has said of another spec.
 func conditions(body *unstructured.Unstructured) []metav1.Condition {
-	var o struct {
-		Status struct {
-			Conditions []metav1.Condition `json:"conditions"`
-		} `json:"status"`
+	var said struct {
+		Conditions []metav1.Condition `json:"conditions"`
 	}
-	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(body.Object, &o) // what cannot be read says nothing
-	return slices.DeleteFunc(o.Status.Conditions, func(c metav1.Condition) bool {
+	status, _, _ := unstructured.NestedMap(body.Object, "status")
+	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(status, &said) // what cannot be read says nothing
+	return slices.DeleteFunc(said.Conditions, func(c metav1.Condition) bool {
 		return c.Type == HandledCondition && c.ObservedGeneration != body.GetGeneration()
 	})
 }

@@ -14,7 +14,8 @@
 // is operator.go, process.go and answers.go.
 //
 // What it does not do: peering, daemons and timers, several resource kinds, deletion handlers (the
-// finalizer is kept and released, nothing runs in between), posting events for every handler. The
-// original keeps what it has last seen of an object in an annotation of its own; here each record
-// names the generation that it is about.
+// finalizer is kept and released, nothing runs in between), posting events for every handler,
+// errors of handlers that are permanent, and a limit to their calls. The original keeps what it has
+// last seen of an object in an annotation of its own; here each record names the generation that it
+// is about.
 package throttle

@@ -90,13 +90,12 @@ type object struct {
 }
 
 // take returns the newest event; nil if somebody has looked at that.
-func (o *object) take() *unstructured.Unstructured {
+func (o *object) take() (body *unstructured.Unstructured) {
 	select {
-	case body := <-o.events:
-		return body
+	case body = <-o.events:
 	default:
-		return nil
 	}
+	return body
 }
 
 // watch lists and watches for ever. A watch that ends, or is too old, is followed by another full
@@ -215,7 +214,10 @@ func (k *keeper) work(ctx context.Context, o *object) {
 func (k *keeper) look(ctx context.Context, o *object, body *unstructured.Unstructured) {
 	switch wait, err := k.process(ctx, o, body); {
 	case err == nil:
-		k.succeed(o)
+		k.mu.Lock()
+		o.cancel()
+		o.failures, o.conflicts, o.until = 0, 0, time.Time{} // the next failure is the first
+		k.mu.Unlock()
 		if wait > 0 {
 			k.policy.wait(k, ctx, o, body, wait)
 		}

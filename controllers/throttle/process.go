@@ -8,7 +8,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -33,19 +32,11 @@ type Handler struct {
 	ID string
 	// When says of which objects it is called; nil for all.
 	When func(object *unstructured.Unstructured) bool
-	// Do is the body. What it returns is shown in the status. An error is temporary unless it is a
-	// PermanentError.
+	// Do is the body. What it returns is shown in the status. An error is temporary.
 	Do func(ctx context.Context, t Task) (result any, err error)
-	// Retry is how long after a temporary error it is called again; 60 s if zero. Retries is how
-	// many calls there are at most; 0 for any number.
-	Retry   time.Duration
-	Retries int
+	// Retry is how long after an error it is called again; 60 s if zero.
+	Retry time.Duration
 }
-
-// PermanentError is an error of a handler that is not worth another call.
-type PermanentError struct{ Err error }
-
-func (e *PermanentError) Error() string { return e.Err.Error() }
 
 // Task is what a handler is given.
 type Task struct {
@@ -81,13 +72,13 @@ func (k *keeper) process(ctx context.Context, o *object, body *unstructured.Unst
 	results := map[string]any{}
 	for i := range k.Handlers {
 		h := &k.Handlers[i]
-		switch r := records[h.ID]; {
+		r, kept := records[h.ID], o.kept[h.ID]
+		switch {
 		case h.When != nil && !h.When(body):
-		case o.keeps(body, k.policy.key(h.ID), h):
+		case kept != nil && kept.Change == r.Change && !kept.Stopped.Equal(r.Stopped): // it is not written down
 			return 0, k.conserve(ctx, o, body, h)
 		case r.Success:
 			results[h.ID] = r.Result
-		case r.Failure:
 		case time.Until(r.Delayed) > 0:
 			wait = min(time.Until(r.Delayed), cmp.Or(wait, math.MaxInt64))
 		default:
@@ -95,9 +86,8 @@ func (k *keeper) process(ctx context.Context, o *object, body *unstructured.Unst
 		}
 	}
 	if wait == 0 && k.policy.fixed {
-		err = k.status(ctx, body, seen(body), map[string]any{"handlers": results}, metav1.Condition{
-			Status: metav1.ConditionTrue, Reason: "Handled", Message: "every handler has been called",
-		})
+		c := metav1.Condition{Status: metav1.ConditionTrue, Reason: "Handled", Message: "every handler has been called"}
+		err = k.status(ctx, body, seen(body), map[string]any{"handlers": results}, c)
 	}
 	return wait, err
 }
@@ -111,7 +101,8 @@ func (k *keeper) handle(ctx context.Context, o *object, body *unstructured.Unstr
 	if err := k.record(ctx, body, seen(body), h, r); err != nil {
 		return err
 	}
-	result, err := h.Do(ctx, Task{Object: body, Client: k.client, Token: token(body, h)})
+	token := digest(fmt.Sprintf("%s/%s/%d", body.GetUID(), h.ID, body.GetGeneration()))
+	result, err := h.Do(ctx, Task{Object: body, Client: k.client, Token: token})
 	if ctx.Err() != nil {
 		return ctx.Err() // the handler was interrupted
 	}
@@ -120,10 +111,9 @@ func (k *keeper) handle(ctx context.Context, o *object, body *unstructured.Unstr
 	return k.conserve(ctx, o, body, h)
 }
 
-// conserve writes down what a call came to, and keeps it until that has worked: while the input is
-// the same the handler need not, and must not, be called again for it. An outcome has happened,
-// whatever has become of the object meanwhile; but it is of no other object that may have the name
-// by now.
+// conserve writes down what a call came to, and keeps it until that has worked: for the same input
+// the handler must not be called again. An outcome has happened, whatever has become of the object
+// meanwhile; but it is of no other object that may have the name by now.
 func (k *keeper) conserve(ctx context.Context, o *object, body *unstructured.Unstructured, h *Handler) error {
 	same := map[string]any{"uid": string(body.GetUID())}
 	err := k.record(ctx, body, same, h, o.kept[h.ID])
@@ -131,13 +121,6 @@ func (k *keeper) conserve(ctx context.Context, o *object, body *unstructured.Uns
 		delete(o.kept, h.ID)
 	}
 	return err
-}
-
-// keeps says whether there is an outcome for the object as it is that does not stand on it.
-func (o *object) keeps(body *unstructured.Unstructured, key string, h *Handler) bool {
-	kept := o.kept[h.ID]
-	value, err := json.Marshal(kept)
-	return err == nil && kept != nil && kept.Change == body.GetGeneration() && string(value) != body.GetAnnotations()[key]
 }
 
 // record persists a handler's record.
@@ -165,10 +148,9 @@ func seen(body *unstructured.Unstructured) map[string]any {
 }
 
 // patch changes the object or its status. The fixed variant says by errVanished that there is no
-// such object any more; the others take every 404 for that, and that for a success. A patch for
-// another UID is refused as a change of what cannot be changed (apiserver,
-// pkg/registry/rest/update.go: Preconditions and BeforeUpdate); and 404 may be about a definition
-// without a status subresource, or a webhook may answer so.
+// such object any more; the others take every 404 for that, and that for a success. But 404 may
+// also be about a missing status subresource, or a webhook's. A patch for another UID is refused as
+// a change of what cannot be changed (apiserver, pkg/registry/rest/update.go: BeforeUpdate).
 func (k *keeper) patch(ctx context.Context, body *unstructured.Unstructured, change map[string]any,
 	subresources ...string) error {
 	data, err := json.Marshal(change)
@@ -181,13 +163,13 @@ func (k *keeper) patch(ctx context.Context, body *unstructured.Unstructured, cha
 		return err
 	})
 	cause, _ := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid)
-	if k.policy.fixed && (apierrors.IsNotFound(err) || cause.Field == "metadata.uid") {
+	switch notFound := apierrors.IsNotFound(err); {
+	case err == nil, notFound && !k.policy.fixed:
+		return nil
+	case notFound, cause.Field == "metadata.uid":
 		if _, unread := k.latest(ctx, body); unread != nil {
 			return unread
 		}
-	}
-	if err == nil || apierrors.IsNotFound(err) && !k.policy.fixed {
-		return nil
 	}
 	return fmt.Errorf("patching %s/%s: %w", body.GetNamespace(), body.GetName(), err)
 }
@@ -196,38 +178,27 @@ func (k *keeper) patch(ctx context.Context, body *unstructured.Unstructured, cha
 type Record struct {
 	// Change is the generation of the object that the handler was called for.
 	Change int64 `json:"change"`
-	// Started, Stopped and Delayed are times; until the last the handler is not called again.
-	Started time.Time `json:"started,omitzero"`
+	// Stopped is when the last call ended; until Delayed there is no other.
 	Stopped time.Time `json:"stopped,omitzero"`
 	Delayed time.Time `json:"delayed,omitzero"`
-	Retries int       `json:"retries,omitempty"`
-	// Attempts are counted before the handler is called, where that is persisted; Retries after it
-	// has failed.
-	Attempts int  `json:"attempts,omitempty"`
-	Success  bool `json:"success,omitempty"`
-	Failure  bool `json:"failure,omitempty"`
+	// Attempts are counted before the handler is called, where that is persisted.
+	Attempts int `json:"attempts,omitempty"`
 	// Message is the last error; Result what a successful handler returned.
+	Success bool   `json:"success,omitempty"`
 	Message string `json:"message,omitempty"`
 	Result  any    `json:"result,omitempty"`
 }
 
 func later(d time.Duration) time.Time { return time.Now().Add(d).UTC() }
 
-// take writes down what a call of the handler came to, by the handler's own policy of retries.
+// take writes down what a call of the handler came to.
 func (r *Record) take(h *Handler, result any, err error) {
-	r.Message, r.Delayed = "", time.Time{}
-	var permanent *PermanentError
-	switch {
-	case err == nil:
-		r.Success, r.Result, r.Stopped = true, result, later(0)
+	r.Stopped, r.Delayed, r.Message = later(0), time.Time{}, ""
+	if err != nil {
+		r.Delayed, r.Message = later(cmp.Or(h.Retry, time.Minute)), err.Error()
 		return
-	case errors.As(err, &permanent) || h.Retries > 0 && r.Retries+1 >= h.Retries:
-		r.Failure, r.Stopped = true, later(0)
-	default:
-		r.Delayed = later(cmp.Or(h.Retry, time.Minute))
 	}
-	r.Retries++
-	r.Message = err.Error()
+	r.Success, r.Result = true, result
 }
 
 // unreadable is an error in what the operator itself wrote on the object.
@@ -245,29 +216,22 @@ func (k *keeper) recall(body *unstructured.Unstructured) (map[string]*Record, er
 			}
 		}
 		if r.Change != body.GetGeneration() {
-			r = &Record{Change: body.GetGeneration(), Started: later(0)}
+			r = &Record{Change: body.GetGeneration()}
 		}
 		records[k.Handlers[i].ID] = r
 	}
 	return records, nil
 }
 
-// plainKey takes the handler's name as it is.
-func plainKey(handler string) string { return Domain + "/" + handler }
-
-// legalKey shortens a name that is too long, and puts a hash of the whole in the place of the rest.
+// legalKey is the name of a handler's annotation. It shortens one that is too long, and puts a hash
+// of the whole in the place of the rest.
 func legalKey(handler string) string {
-	if len(validation.IsQualifiedName(plainKey(handler))) == 0 {
-		return plainKey(handler)
+	key := Domain + "/" + handler
+	if len(validation.IsQualifiedName(key)) == 0 {
+		return key
 	}
 	legal := regexp.MustCompile(`[^-_.0-9A-Za-z]`).ReplaceAllString(handler, "-")
 	return Domain + "/h-" + legal[:min(len(legal), 40)] + "-" + digest(handler)
-}
-
-// token names what a handler makes for one generation of one object: the same, however often it is
-// called.
-func token(body *unstructured.Unstructured, h *Handler) string {
-	return digest(fmt.Sprintf("%s/%s/%d", body.GetUID(), h.ID, body.GetGeneration()))
 }
 
 func digest(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:10] }

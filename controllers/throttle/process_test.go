@@ -1,4 +1,4 @@
-// This file is about what the operator writes down: under legal names, by the handlers' own policy,
+// This file is about what the operator writes down: under legal names, with the handlers' own delays,
 // on the schedule.
 
 package throttle
@@ -34,28 +34,25 @@ func TestALegalKeyIsLegalAndItsOwn(t *testing.T) {
 	}
 }
 
-func TestARecordKeepsToTheHandlersPolicy(t *testing.T) {
+func TestARecordKeepsToTheHandlersDelay(t *testing.T) {
 	failed := errors.New("failed")
 	for name, c := range map[string]struct {
 		handler Handler
 		errs    []error
 		success bool
-		failure bool
 		waits   time.Duration
 	}{
-		"success":              {Handler{}, []error{nil}, true, false, 0},
-		"an error":             {Handler{}, []error{failed}, false, false, time.Minute},
-		"its own delay":        {Handler{Retry: time.Hour}, []error{failed}, false, false, time.Hour},
-		"a permanent error":    {Handler{}, []error{&PermanentError{failed}}, false, true, 0},
-		"as often as it may":   {Handler{Retries: 2}, []error{failed, failed}, false, true, 0},
-		"better the last time": {Handler{Retries: 2}, []error{failed, nil}, true, false, 0},
+		"success":              {Handler{}, []error{nil}, true, 0},
+		"an error":             {Handler{}, []error{failed}, false, time.Minute},
+		"its own delay":        {Handler{Retry: time.Hour}, []error{failed}, false, time.Hour},
+		"better the last time": {Handler{}, []error{failed, nil}, true, 0},
 	} {
 		r := &Record{}
 		for _, err := range c.errs {
 			r.take(&c.handler, "result", err)
 		}
 		waits := max(0, time.Until(r.Delayed))
-		if r.Success != c.success || r.Failure != c.failure || waits > c.waits || waits < c.waits-time.Second {
+		if r.Success != c.success || waits > c.waits || waits < c.waits-time.Second {
 			t.Errorf("%s: %+v, which waits %v", name, r, waits)
 		}
 	}

@@ -37,11 +37,23 @@ func TestTheStatusIsWrittenIfAnyPartOfItIsAnother(t *testing.T) {
 		"somebody has removed it": {`{}`, `{"a":"x"}`, 1},
 	} {
 		writes := 0
+		var handlers []Handler
+		results, annotations := map[string]any{}, map[string]string{}
+		if err := json.Unmarshal([]byte(c.results), &results); err != nil {
+			t.Fatal(err)
+		}
+		for id, result := range results {
+			record, err := json.Marshal(&Record{Change: 1, Success: true, Result: result})
+			if err != nil {
+				t.Fatal(err)
+			}
+			annotations[plainKey(id)] = string(record)
+			handlers = append(handlers, Handler{ID: id})
+		}
 		k := newKeeper(t, func(*http.Request) (int, string) {
 			writes++
-			return http.StatusOK,
-				encoded(t, thing("one"))
-		}, Handler{ID: "a"}, Handler{ID: "b"})
+			return http.StatusOK, encoded(t, thing("one"))
+		}, handlers...)
 		body := &unstructured.Unstructured{}
 		if err := body.UnmarshalJSON([]byte(`{"apiVersion":"kopf.dev/v1","kind":"KopfExample",` +
 			`"metadata":{"name":"thing","generation":1},"status":` + c.status + `}`)); err != nil {
@@ -52,18 +64,6 @@ func TestTheStatusIsWrittenIfAnyPartOfItIsAnother(t *testing.T) {
 			"message": "every handler has been called", "observedGeneration": int64(1),
 			"lastTransitionTime": "2020-09-04T00:00:00Z",
 		}}
-		results, annotations := map[string]any{}, map[string]string{}
-		if err := json.Unmarshal([]byte(c.results), &results); err != nil {
-			t.Fatal(err)
-		}
-		for _, id := range []string{"a", "b"} {
-			result, success := results[id]
-			record, err := json.Marshal(&Record{Change: 1, Success: success, Failure: !success, Result: result})
-			if err != nil {
-				t.Fatal(err)
-			}
-			annotations[plainKey(id)] = string(record)
-		}
 		body.SetAnnotations(annotations)
 		body.SetFinalizers([]string{Finalizer})
 		if _, err := k.process(t.Context(), newObject(), body); err != nil || writes != c.writes {

@@ -95,6 +95,9 @@ func (v Variant) policy() (policy, error) {
 	return p, nil
 }
 
+// plainKey takes the handler's name as it is.
+func plainKey(handler string) string { return Domain + "/" + handler }
+
 // loose is what a write has that is tied to nothing.
 func loose(*unstructured.Unstructured) map[string]any { return map[string]any{} }
 
