@@ -1,5 +1,5 @@
-// This file is about what the operator writes down: under legal names, with the handlers' own delays,
-// on the schedule.
+// This file is about what the operator writes down: under legal names, with the handlers' own
+// delays, on the schedule.
 
 package throttle
 
