@@ -68,7 +68,8 @@ func (c *campaign) result(next int) *story.Result {
 	return out
 }
 
-// save writes the result if it is time to, or if this is the last time.
+// save writes the result if it is time to, or if this is the last time. It does not return if a
+// fresh process is to go on.
 func (c *campaign) save(s *search, next int, began time.Time, last bool) {
 	if c.settings.ReportDir == "" || !last && time.Since(c.saved) < saveEvery {
 		return
@@ -78,6 +79,10 @@ func (c *campaign) save(s *search, next int, began time.Time, last bool) {
 	s.report()
 	if err := c.result(next).Write(c.settings.ReportDir); err != nil {
 		c.settings.Host.Logf("sim: the campaign's result could not be kept: %v", err)
+		return
+	}
+	if !last && c.worn() {
+		replaceProcess() // which goes on with run next
 	}
 }
 

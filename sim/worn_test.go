@@ -1,0 +1,72 @@
+//go:build unix
+
+package sim_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/story"
+)
+
+const wear = "WAVETANK_TEST_WEAR"
+
+// A process to which Go's runtime does not give memory back is replaced by a fresh one, which goes
+// on with the campaign. That the memory does not come back is a part of the test: when it fails for
+// that, sim/internal/campaign/worn.go has no purpose any more.
+func TestAWornProcessIsReplaced(t *testing.T) {
+	if marks := os.Getenv(wear); marks != "" {
+		worn(t, marks)
+		return
+	}
+	dir := t.TempDir()
+	marks := filepath.Join(dir, "marks")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestAWornProcessIsReplaced$", "-test.v", "-sim.runs=40", "-sim.for=0",
+		"-sim.shard=1/2", "-sim.report="+dir)
+	cmd.Env = append(os.Environ(), wear+"="+marks)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if began, _ := os.ReadFile(marks); string(began) != "++" {
+		t.Errorf("%d processes were begun, not two:\n%s", len(began), out)
+	}
+	if !strings.Contains(string(out), "going on with run") {
+		t.Errorf("the second does not go on:\n%s", out)
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(paths) != 1 {
+		t.Fatalf("results: %v, %v", paths, err)
+	}
+	r, err := story.ReadResult(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Complete || r.Runs != 20 {
+		t.Errorf("%d runs were made, complete: %v", r.Runs, r.Complete)
+	}
+}
+
+// worn is what the processes do: the first one wears itself out.
+func worn(t *testing.T, marks string) {
+	began, _ := os.ReadFile(marks)
+	if err := os.WriteFile(marks, append(began, '+'), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if len(began) == 0 {
+		synctest.Test(t, func(*testing.T) {
+			wg := &sync.WaitGroup{}
+			for range 3 << 20 {
+				wg.Go(func() {})
+				wg.Wait()
+			}
+		})
+	}
+	sim.Explore(t, func(w *sim.World) { w.Settle() })
+}
