@@ -182,9 +182,9 @@ type Record struct {
 	Stopped time.Time `json:"stopped,omitzero"`
 	Delayed time.Time `json:"delayed,omitzero"`
 	// Attempts are counted before the handler is called, where that is persisted.
-	Attempts int `json:"attempts,omitempty"`
+	Attempts int  `json:"attempts,omitempty"`
+	Success  bool `json:"success,omitempty"`
 	// Message is the last error; Result what a successful handler returned.
-	Success bool   `json:"success,omitempty"`
 	Message string `json:"message,omitempty"`
 	Result  any    `json:"result,omitempty"`
 }

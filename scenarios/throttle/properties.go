@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -215,11 +216,14 @@ func (r *Record) insists(o *example) error {
 
 func couldNot(code int) bool { return code == 429 || code >= 500 }
 
-// noFailure: whoever is answered 409 looks at once at what is newest.
+// noFailure: whoever is answered 409 looks at once at what is newest, or writes what an event of it
+// has led to.
 func (r *Record) noFailure(o *example) error {
 	for _, w := range o.writes {
 		soon := func(at history.Time) bool { return w.heard <= at && at <= w.heard+window+leg }
-		if w.code == 409 && o.Exists() && r.now > w.heard+window+leg && !slices.ContainsFunc(o.reads, soon) {
+		wrote := func(n write) bool { return n.code == http.StatusOK && soon(n.request.At) }
+		if w.code == 409 && o.Exists() && r.now > w.heard+window+leg && !slices.ContainsFunc(o.reads, soon) &&
+			!slices.ContainsFunc(o.writes, wrote) {
 			return fmt.Errorf("at %s a write to %s was answered with 409, and %v later nobody had looked why",
 				history.Clock(w.heard), o, window+leg)
 		}
