@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -221,7 +220,7 @@ func couldNot(code int) bool { return code == 429 || code >= 500 }
 func (r *Record) noFailure(o *example) error {
 	for _, w := range o.writes {
 		soon := func(at history.Time) bool { return w.heard <= at && at <= w.heard+window+leg }
-		wrote := func(n write) bool { return n.code == http.StatusOK && soon(n.request.At) }
+		wrote := func(n write) bool { return n.request.Code < 400 && soon(n.request.At) }
 		if w.code == 409 && o.Exists() && r.now > w.heard+window+leg && !slices.ContainsFunc(o.reads, soon) &&
 			!slices.ContainsFunc(o.writes, wrote) {
 			return fmt.Errorf("at %s a write to %s was answered with 409, and %v later nobody had looked why",
