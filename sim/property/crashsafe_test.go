@@ -307,10 +307,10 @@ func TestUnixTimesAreIgnored(t *testing.T) {
 		one, two any
 		ignored  bool
 	}{
-		{firstSecond + 5, firstSecond + 60, true},
+		{946684805, 946684860, true},
 		{"946684805", "946684860", true},
 		{"946684805123", "946684860123456789", true},
-		{firstSecond - 1, firstSecond + 60, false},
+		{946684799, 946684860, false},
 		{"946684805", "1000000000", false},
 		{"946684805", "946684860s", false},
 		{1, 2, false},
