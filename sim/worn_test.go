@@ -27,18 +27,35 @@ func TestAWornProcessIsReplaced(t *testing.T) {
 	}
 	dir := t.TempDir()
 	marks := filepath.Join(dir, "marks")
+	out, r := wornCampaign(t, dir, marks)
+	if began, _ := os.ReadFile(marks); string(began) != "++" {
+		t.Errorf("%d processes were begun, not two:\n%s", len(began), out)
+	}
+	if !strings.Contains(out, "going on with run") {
+		t.Errorf("the second does not go on:\n%s", out)
+	}
+	if !r.Complete || r.Runs != 20 {
+		t.Errorf("%d runs were made, complete: %v", r.Runs, r.Complete)
+	}
+
+	r.Next, r.Complete, r.Orders = 3, false, 77
+	if err := r.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if out, r = wornCampaign(t, dir, marks); r.Orders != 77 {
+		t.Errorf("who goes on has seen %d orders, and the one before had seen 77:\n%s", r.Orders, out)
+	}
+}
+
+// wornCampaign makes the campaign in a process, or goes on with it, and returns its result.
+func wornCampaign(t *testing.T, dir, marks string) (string, *story.Result) {
+	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestAWornProcessIsReplaced$", "-test.v", "-sim.runs=40", "-sim.for=0",
 		"-sim.shard=1/2", "-sim.report="+dir)
 	cmd.Env = append(os.Environ(), wear+"="+marks)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
-	}
-	if began, _ := os.ReadFile(marks); string(began) != "++" {
-		t.Errorf("%d processes were begun, not two:\n%s", len(began), out)
-	}
-	if !strings.Contains(string(out), "going on with run") {
-		t.Errorf("the second does not go on:\n%s", out)
 	}
 	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil || len(paths) != 1 {
@@ -48,9 +65,7 @@ func TestAWornProcessIsReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !r.Complete || r.Runs != 20 {
-		t.Errorf("%d runs were made, complete: %v", r.Runs, r.Complete)
-	}
+	return string(out), r
 }
 
 // worn is what the processes do: the first one wears itself out.

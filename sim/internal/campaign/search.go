@@ -30,6 +30,7 @@ type search struct {
 	base   *choice.Base   // the armed run
 	bases  []*choice.Base // runs with an order of events that was new
 	orders map[uint64]bool
+	seen   int // orders that an earlier process had seen
 	counts map[string]*result.StrategyCount
 }
 
@@ -176,7 +177,7 @@ func (s *search) report() {
 		r.Strategies = append(r.Strategies, *n)
 	}
 	slices.SortFunc(r.Strategies, func(a, b result.StrategyCount) int { return strings.Compare(a.Name, b.Name) })
-	r.Orders = len(s.orders)
+	r.Orders = max(s.seen, len(s.orders)) // a lower bound, because orders are not stored
 	if s.all == nil || s.name != "exhaustive" {
 		return
 	}
