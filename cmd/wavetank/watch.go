@@ -24,11 +24,13 @@ type watch struct {
 	dir      string
 	bar      *progressbar.ProgressBar // nil in a log
 	began    time.Time
+	before   int // runs that earlier processes had made
 	lastLine time.Time
 }
 
 func newWatch(out io.Writer, name, dir string) *watch {
 	w := &watch{out: out, name: name, dir: dir, began: time.Now(), lastLine: time.Now()}
+	w.before, _, _, _ = w.state()
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		w.bar = progressbar.NewOptions(-1, progressbar.OptionSetWriter(out), progressbar.OptionSetDescription(name),
 			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("runs"),
@@ -80,7 +82,10 @@ func (w *watch) show() {
 		return
 	}
 	w.lastLine = time.Now()
-	rate := float64(runs) / time.Since(w.began).Seconds()
+	if runs < w.before {
+		w.before = 0 // of other code, so they are made anew
+	}
+	rate := float64(runs-w.before) / time.Since(w.began).Seconds()
 	fmt.Fprintf(w.out, "%s: %d of %d runs, %.0f a second, %d found, %s\n", w.name, runs, planned, rate, finds, coverage)
 }
 
