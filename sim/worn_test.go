@@ -4,7 +4,6 @@ package sim_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,20 +14,17 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-const wear = "WAVETANK_TEST_WEAR"
-
 // A process to which Go's runtime does not give memory back is replaced by a fresh one, which goes
 // on with the campaign. That the memory does not come back is a part of the test: when it fails for
 // that, sim/internal/campaign/worn.go has no purpose any more.
 func TestAWornProcessIsReplaced(t *testing.T) {
-	if marks := os.Getenv(wear); marks != "" {
-		worn(t, marks)
+	if os.Getenv(part) == t.Name() {
+		worn(t)
 		return
 	}
 	dir := t.TempDir()
-	marks := filepath.Join(dir, "marks")
-	out, r := wornCampaign(t, dir, marks)
-	if began, _ := os.ReadFile(marks); string(began) != "++" {
+	out, r := wornCampaign(t, dir)
+	if began, _ := os.ReadFile(filepath.Join(dir, marks)); string(began) != "++" {
 		t.Errorf("%d processes were begun, not two:\n%s", len(began), out)
 	}
 	if !strings.Contains(out, "going on with run") {
@@ -42,20 +38,20 @@ func TestAWornProcessIsReplaced(t *testing.T) {
 	if err := r.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	if out, r = wornCampaign(t, dir, marks); r.Orders != 77 {
+	if out, r = wornCampaign(t, dir); r.Orders != 77 {
 		t.Errorf("who goes on has seen %d orders, and the one before had seen 77:\n%s", r.Orders, out)
 	}
 }
 
+// marks is a file with a mark for each process that was begun.
+const marks = "marks"
+
 // wornCampaign makes the campaign in a process, or goes on with it, and returns its result.
-func wornCampaign(t *testing.T, dir, marks string) (string, *story.Result) {
+func wornCampaign(t *testing.T, dir string) (string, *story.Result) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestAWornProcessIsReplaced$", "-test.v", "-sim.runs=40", "-sim.for=0",
-		"-sim.shard=1/2", "-sim.report="+dir)
-	cmd.Env = append(os.Environ(), wear+"="+marks)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	out, ok := child(dir, t.Name(), []string{"-sim.runs=40", "-sim.for=0", "-sim.shard=1/2", "-sim.report=" + dir}, nil)
+	if !ok {
+		t.Fatal(out)
 	}
 	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil || len(paths) != 1 {
@@ -65,11 +61,11 @@ func wornCampaign(t *testing.T, dir, marks string) (string, *story.Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(out), r
+	return out, r
 }
 
 // worn is what the processes do: the first one wears itself out.
-func worn(t *testing.T, marks string) {
+func worn(t *testing.T) {
 	began, _ := os.ReadFile(marks)
 	if err := os.WriteFile(marks, append(began, '+'), 0o666); err != nil {
 		t.Fatal(err)
