@@ -10,8 +10,8 @@ import (
 //
 // Go's runtime keeps 32 bytes for each sync.WaitGroup that somebody waits for in a bubble (Go 1.26
 // and 1.27, runtime/synctest.go: synctest_disassociate drops what removespecial tells its caller to
-// free). The informers and work queues of a small operator wait for some fifty in a run, so that a
-// million runs would take 1.5 GB.
+// free). The informers and work queues of a small operator leave 2.2 KB in a run (fuzz/scale), so
+// that a million runs would take 2 GB.
 const mostWorn = 64 << 20
 
 // worn says whether the process should be replaced, and whether that changes nothing. What it has
