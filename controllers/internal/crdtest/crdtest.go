@@ -95,8 +95,8 @@ func TakesAny(
 	}
 }
 
-// SharesNothing checks that a deep copy of a type that is full is equal to its original, and that
-// changing all values of the copy leaves the original as it was.
+// SharesNothing checks that a deep copy of a type that is full is equal to its original. Changing
+// all values of the copy must leave the original as it was.
 func SharesNothing(t testing.TB, original runtime.Object, funcs ...any) {
 	t.Helper()
 	filler(1, funcs...).Fill(original)
