@@ -39,7 +39,7 @@ packages = $(sort $(foreach d,$(dir $(shell git grep -lwE '^func $(names)' -- '*
 
 # sim has the longest tests: they begin first, so that no CPU is idle at the end.
 .PHONY: test
-test: fmt vet tidy ## What a contributor runs before a push: all tests of the workspace but long campaigns.
+test: fmt vet lint tidy ## What a contributor runs before a push: all tests of the workspace but long campaigns.
 	go test -timeout $(TIMEOUT) -shuffle=on -skip '^$(call names,$(CAMPAIGNS) $(RESULTS) $(EXACT))$$' ./sim $(ALL)
 
 .PHONY: campaigns
@@ -150,6 +150,11 @@ bin/vet: hack/vet/main.go
 vet: bin/vet ## go vet, with and without the tags.
 	$(GO_VET) $(ALL)
 	$(GO_VET) -tags conformance ./conformance ./models/apiserver/serve
+
+# Without shellcheck and pyflakes, which not every machine has.
+.PHONY: lint
+lint: ## Check the workflows.
+	GOWORK=off go -C hack/lint tool actionlint -shellcheck= -pyflakes= $(wildcard $(CURDIR)/.github/workflows/*.yml)
 
 .PHONY: tidy
 tidy: ## Import arrows, forbidden calls, sizes, documentation, and that go.mod says what is used.
@@ -280,6 +285,10 @@ timings: committed ## Run the steps of .ci/run and print the rows of CONTRIBUTIN
 .PHONY: nightly
 nightly: committed ## Everything, without a limit: the steps of .ci/run, then long ones. Started again, it continues.
 	@sh hack/steps.sh $(OUT)/nightly/$(COMMIT) $(STEPS) $(NIGHTLY)
+
+.PHONY: ci
+ci: ## What guards every change, from a fresh clone: the steps of .ci/run.
+	sh .ci/run
 
 .PHONY: committed
 committed:

@@ -5,11 +5,13 @@ package wavetank_test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // longTest is the mark of a test that make test leaves out, and testFunction the line behind it.
@@ -70,6 +72,33 @@ func TestStepsAreTargets(t *testing.T) {
 	}
 }
 
+// Workflows call the Makefile and nothing else, so each of their steps can be run anywhere.
+func TestWorkflowsRunTargets(t *testing.T) {
+	paths, err := filepath.Glob(".github/workflows/*.yml")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no workflows: %v", err)
+	}
+	for _, path := range paths {
+		steps := 0
+		for line := range strings.Lines(contents(t, path)) {
+			_, step, ok := strings.Cut(line, "run: ")
+			if !ok {
+				continue
+			}
+			steps++
+			step = strings.TrimSpace(step)
+			if !strings.HasPrefix(step, "make ") {
+				t.Errorf("%s runs %q, which is not a make target", path, step)
+			} else if out, err := exec.Command("sh", "-c", step+" --dry-run").CombinedOutput(); err != nil {
+				t.Errorf("%s: %s: %v\n%s", path, step, err, out)
+			}
+		}
+		if steps == 0 {
+			t.Errorf("%s runs nothing", path)
+		}
+	}
+}
+
 var (
 	goTest    = regexp.MustCompile(`\bgo test [^;&|]*`)
 	timeout   = regexp.MustCompile(` -timeout (\$\(TIMEOUT\)|0) `)
@@ -113,4 +142,19 @@ func contents(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// Commit subjects fit into the columns of git log. Older commits are not checked, nor those that a
+// shallow clone lacks.
+func TestCommitSubjectsAreShort(t *testing.T) {
+	out, err := exec.Command("git", "log", "--since=2026-11-27T00:00:00Z", "--format=%h %s").CombinedOutput()
+	if err != nil {
+		t.Fatalf("git log: %v\n%s", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		hash, subject, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if n := utf8.RuneCountInString(subject); n > 72 {
+			t.Errorf("commit %s: the subject has %d characters, at most 72 fit: %s", hash, n, subject)
+		}
+	}
 }
