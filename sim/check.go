@@ -50,8 +50,9 @@ func settings(t *testing.T, opts []ExploreOption) campaign.Settings {
 	return s
 }
 
-// outside ends the run under way when code under test dials by itself.
-var outside = process.Outside{Dialled: world.Dialled}
+// outside ends the run under way when code under test dials by itself, or sends a request that
+// belongs to no process.
+var outside = process.Outside{Dialled: world.Dialled, Unattributed: world.Unattributed}
 
 // runnerOf makes the runs of a scenario; nil if there is none.
 func runnerOf(scenario func(*World)) run.Runner {

@@ -97,7 +97,7 @@ var hosts = []misuse{
 		w.External("*.b.example", named("other"))
 		w.Start("op", calling("http://a.b.example/"))
 		w.Settle()
-	}, `op sent GET http://a.b.example/, and the host fits both "*.b.example" and "a.*.example", `+
+	}, `, and the host fits both "*.b.example" and "a.*.example", `+
 		`which are equally long`),
 	in("a star that should stand for two labels", func(w *sim.World) {
 		w.External("*.example", named("one"))

@@ -332,7 +332,8 @@ var scenes = []misuse{
 			}))
 		})
 		w.Settle()
-	}, `poster sent GET https://git.example:8443/repos, and the world has no host "git.example:8443"`,
+	}, `, and the world has no host "git.example:8443"`,
+		"poster sent GET https://git.example:8443/repos at sim/misuse_test.go:",
 		`w.External("git.example:8443", handler)`,
 		`w.External("git.example:8443", nil) says that there is no such host`),
 	in("a property twice", func(w *sim.World) {

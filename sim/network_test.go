@@ -155,6 +155,12 @@ func TestTheRealNetworkIsRefused(t *testing.T) {
 			dials: "surfer dials 127.0.0.1:", at: dialer},
 		"model": {host: "proxy.example", surfer: surfer{client: http.DefaultClient},
 			dials: "dials real.example", at: lineOf(t, "// the model's line")},
+		"default client": {host: "real.example", surfer: surfer{client: http.DefaultClient, own: true},
+			dials: `code in this run sent POST http://real.example`, at: clients +
+				` with a context of no reconcile, and the world has no host "real.example"`},
+		"default client, declared": {host: "dns.example", surfer: surfer{client: http.DefaultClient, own: true},
+			dials: `so the world does not know which process sent it, and w.External("dns.example", …) did not get it`,
+			at:    clients},
 		"clone of the default one": {host: "dns.example", surfer: surfer{client: &http.Client{}}, clone: true,
 			dials: "surfer dials dns.example:80 itself", at: clients},
 	}

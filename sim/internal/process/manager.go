@@ -216,12 +216,18 @@ type Outside struct {
 	// Dialled, if set, is told when the code under test dials an address by itself: which process,
 	// "" if that is not known, which address, and at which file:line.
 	Dialled func(process, address, at string)
+	// Unattributed, if set, is told of each request that is refused because its context belongs to
+	// no incarnation, on the goroutine of a run that sends it.
+	Unattributed func(*http.Request)
 }
 
 // RoundTrip implements http.RoundTripper.
-func (Outside) RoundTrip(req *http.Request) (*http.Response, error) {
+func (o Outside) RoundTrip(req *http.Request) (*http.Response, error) {
 	if l, ok := req.Context().Value(incarnationKey{}).(*Incarnation); ok {
 		return l.Port.RoundTrip(req)
+	}
+	if o.Unattributed != nil && inBubble() {
+		o.Unattributed(req)
 	}
 	return nil, fmt.Errorf("sim: %s %s was sent through http.DefaultTransport "+
 		"with a context that belongs to no reconcile; "+

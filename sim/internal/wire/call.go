@@ -60,6 +60,10 @@ type outcome struct {
 	err      error
 }
 
+// Source is the line of the code under test that sends the call, as dir/file.go:line in its module;
+// "" if that is not known.
+func (c *Call) Source() string { return c.source }
+
 // Ref is the object that the call is about.
 func (c *Call) Ref() history.Ref {
 	if c.Host != "" {

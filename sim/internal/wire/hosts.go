@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/wavetank/wavetank/models/apiserver"
 )
 
 // ServiceModel returns what serves a Service of the cluster; nil for a Service that it does not
@@ -104,6 +107,28 @@ func (c *Network) resolve(call *Call, host string) target {
 		break
 	}
 	return t
+}
+
+// HostState is what a scenario has declared about a host.
+type HostState int
+
+// The states of a host.
+const (
+	Undeclared HostState = iota
+	Absent               // it is known that there is no such host
+	Modelled             // something may answer
+)
+
+// HostState reports what is declared about the host of a URL. Any goroutine may call it.
+func (c *Network) HostState(u *url.URL) HostState {
+	t := c.resolve(&Call{Request: apiserver.Request{URL: u}}, u.Host)
+	switch {
+	case t.found() || t.clash != "" || u.Host == APIHost || c.remotes[u.Host] != nil:
+		return Modelled
+	case t.absent:
+		return Absent
+	}
+	return Undeclared
 }
 
 // resolveService returns the Service that a host name of the cluster means.
