@@ -144,7 +144,7 @@ func (w *World) Sometimes(sentence string, happened func(*history.History) bool)
 //     waiting at that bound and judges what it finds, as for an operator that writes on a period by
 //     design.
 //   - "no hot loop": no key is dequeued more than 100 times within 10 s without a reason.
-//   - "no panic": no reconcile panics.
+//   - "no panic": no reconcile panics, and none ends its goroutine.
 //   - "no stuck finalizer": when the world has settled, no object is kept from its deletion by
 //     finalizers.
 //   - "cache untouched": nobody changes an object of an informer's cache in place.

@@ -99,13 +99,20 @@ func NoStarvation(bound time.Duration) func(*history.History) error {
 	})
 }
 
-// NoPanic holds while no reconcile panics. For Always; it is a default property.
-// controller-runtime recovers panics unless RecoverPanic is false and retries with back-off, so
-// that a test that looks only at objects may not notice; without recovery the process dies and is
-// started again.
+// NoPanic holds while no reconcile panics and none ends its goroutine by runtime.Goexit. For
+// Always; it is a default property. controller-runtime recovers panics unless RecoverPanic is false
+// and retries with back-off, so that a test that looks only at objects may not notice; without
+// recovery the process dies and is started again. A worker whose goroutine has ended is not
+// replaced, and its key is not retried.
 func NoPanic() func(*history.History) error {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {
+			if e.Kind == history.Done &&
+				breaks("NoPanic: an outcome that is the goroutine's exit", e.Outcome.Kind == history.GoroutineExit) {
+				return fmt.Errorf("reconcile %q of %s ended its goroutine at %s by runtime.Goexit, "+
+					"which t.FailNow calls, too: its worker is gone and takes no further key; return an error instead",
+					e.Reconcile.String(), e.Actor(), history.Clock(e.At))
+			}
 			if e.Kind == history.Done &&
 				breaks("NoPanic: an outcome that is a panic", e.Outcome.Kind == history.Panic) {
 				return fmt.Errorf("reconcile %q of %s panicked at %s: %s", e.Reconcile.String(), e.Actor(),

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -51,6 +52,7 @@ var scenes = []scene{
 	{"NoFutileRequeue", "goes on asking for what it has got", waits},
 	{"NoStarvation", "sleeps in its only worker", starves},
 	{"NoPanic", "reads a map that is not there", panics},
+	{"NoPanic", "ends its goroutine", exits},
 	{"CacheUntouched", "writes into what a list without copies returned", touches},
 	{"ActionableStatus", "overwrites the cause with progress", forgetsTheCause},
 	{"AtMostOnce", "sends again", sends},
@@ -271,6 +273,19 @@ func panics(w *sim.World, flawed bool) {
 	start(w, controller.Options{}, func(o *operator, _ context.Context, cm *corev1.ConfigMap) (result, error) {
 		if o.seen[cm.Name]++; flawed && o.seen[cm.Name] == 1 {
 			cm.Annotations["seen"] = "yes"
+		}
+		return result{}, nil
+	}, nil)
+	w.Apply(work("a"))
+	w.Settle()
+}
+
+func exits(w *sim.World, flawed bool) {
+	w.Without("no panic")
+	w.Always("NoPanic", property.NoPanic())
+	start(w, controller.Options{}, func(*operator, context.Context, *corev1.ConfigMap) (result, error) {
+		if flawed {
+			runtime.Goexit()
 		}
 		return result{}, nil
 	}, nil)

@@ -13,13 +13,14 @@ import (
 // sentence.
 const settles, worldSettles = "settles", "the world settles"
 
-// defaultProperties are those that every run is judged by, see [World.Without].
-func defaultProperties() []*property {
+// defaultProperties are those that every run is judged by, see [World.Without]. testFailed reports
+// whether the run has failed the test itself.
+func defaultProperties(testFailed func() bool) []*property {
 	of := func(k result.Kind, sentence string, holds func(*history.History) error) *property {
 		return &property{kind: k, sentence: sentence, site: "a default property", holds: holds}
 	}
 	return []*property{
-		of(result.Always, "no panic", shipped.NoPanic()),
+		of(result.Always, "no panic", unless(testFailed, shipped.NoPanic())),
 		of(result.Always, "cache untouched", shipped.CacheUntouched()),
 		of(result.Always, "no hot loop", shipped.NoHotLoop(100, 10*time.Second)),
 		of(result.Eventually, "no stuck finalizer", shipped.NoStuckFinalizer(0)),
@@ -27,11 +28,23 @@ func defaultProperties() []*property {
 	}
 }
 
+// unless is a property that is not violated when the test was failed by the run: t.FailNow ends its
+// goroutine, and the result says so when the run is over.
+func unless(testFailed func() bool, holds func(*history.History) error) func(*history.History) error {
+	return func(h *history.History) error {
+		err := holds(h)
+		if err != nil && testFailed() {
+			return nil
+		}
+		return err
+	}
+}
+
 // Without switches default properties off for this run, by their names.
 func (w *World) Without(names ...string) {
 	w.panicIfOver()
 	known := []string{settles}
-	for _, p := range defaultProperties() {
+	for _, p := range defaultProperties(nil) {
 		known = append(known, p.sentence)
 	}
 	for _, name := range names {

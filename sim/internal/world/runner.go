@@ -100,6 +100,7 @@ type attempt struct {
 	source   *choice.Recorder
 	// undisturbed says that this is the run that others are compared with.
 	undisturbed bool
+	testFailed  func() bool
 	wants       bool     // it ended because it asked for an undisturbed run that was not there
 	ignored     []string // functions whose goroutines may be left behind
 	carried     any      // a panic of somebody outside, to be raised again there
@@ -118,6 +119,7 @@ func (r *runner) once(t *testing.T, o choice.Source, s run.Settings, undisturbed
 	s.Monitor.UnderWay.Store(true)
 	defer s.Monitor.UnderWay.Store(false)
 	failed := t.Failed()
+	a.testFailed = func() bool { return t.Failed() && !failed }
 	err := bubble.Run(t, func(bt *testing.T) {
 		done := make(chan struct{})
 		go func() {
@@ -129,7 +131,7 @@ func (r *runner) once(t *testing.T, o choice.Source, s run.Settings, undisturbed
 	if a.carried != nil {
 		panic(a.carried)
 	}
-	a.endOutside(err, t.Failed() && !failed)
+	a.endOutside(err, a.testFailed())
 	a.Log, a.Tape = a.source.Log(), a.source.Sequence()
 	for _, o := range run.OutcomesOf(a.History.Events) {
 		a.Outcomes = run.AddOutcomes(a.Outcomes, o)
@@ -163,7 +165,7 @@ func (r *runner) live(bt *testing.T, a *attempt) {
 		time.Sleep(drain)
 	}()
 	process.Seed(bt, uint64(a.source.Choose(choice.Label{Kind: choice.Seed}, 1<<16)))
-	w := newWorld(a.source, a.History, a.settings)
+	w := newWorld(a.source, a.History, a.settings, a.testFailed)
 	a.world = w
 	if !a.undisturbed {
 		w.findUndisturbed = r.find

@@ -54,8 +54,8 @@ type World struct {
 	wants           bool // the run ends because it asks for an undisturbed run that was not made
 }
 
-func newWorld(source *choice.Recorder, h *history.History, s run.Settings) *World {
-	w := &World{settings: s, choices: source, history: h, judge: judge{defaults: defaultProperties()},
+func newWorld(source *choice.Recorder, h *history.History, s run.Settings, testFailed func() bool) *World {
+	w := &World{settings: s, choices: source, history: h, judge: judge{defaults: defaultProperties(testFailed)},
 		programs: programs{failures: map[*process.Process]failedSetup{}}}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.sched = sched.New(source, rules{w})
