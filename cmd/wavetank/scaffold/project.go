@@ -6,13 +6,10 @@ package scaffold
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"go/types"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -72,13 +69,16 @@ func Read(dir string) (*Project, error) {
 	if err := p.manifest(); err != nil {
 		return nil, err
 	}
-	loaded, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax, Dir: dir}, "./...")
+	dirs, err := p.candidates()
 	if err != nil {
 		return nil, err
 	}
-	if err := broken(loaded); err != nil {
-		return nil, fmt.Errorf("the module in %s does not compile; go build ./... must pass before its "+
-			"controllers can be run:\n%w", dir, err)
+	var loaded []*packages.Package
+	if len(dirs) > 0 {
+		if loaded, err = load(dir, dirs); err != nil {
+			return nil, fmt.Errorf("the module in %s cannot be read; go build ./... must pass before its controllers "+
+				"can be run:\n%w", dir, err)
+		}
 	}
 	for _, pkg := range loaded {
 		p.look(pkg)
@@ -98,41 +98,15 @@ func Read(dir string) (*Project, error) {
 	return p, nil
 }
 
-// broken are the first errors of packages that do not compile.
-func broken(loaded []*packages.Package) error {
-	var lines []string
-	for _, pkg := range loaded {
-		for _, e := range pkg.Errors {
-			if line := "  " + e.Error(); !slices.Contains(lines, line) && len(lines) < 5 {
-				lines = append(lines, line)
-			}
-		}
-	}
-	if len(lines) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s", strings.Join(lines, "\n"))
-}
-
 func (p *Project) note(format string, args ...any) {
 	if s := fmt.Sprintf(format, args...); !slices.Contains(p.Notes, s) {
 		p.Notes = append(p.Notes, s)
 	}
 }
 
-var variableName = regexp.MustCompile(`^[A-Z][A-Z0-9_]+$`)
-
 // look reads the declarations of a package.
 func (p *Project) look(pkg *packages.Package) {
 	for _, file := range pkg.Syntax {
-		ast.Inspect(file, func(n ast.Node) bool {
-			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-				if s, err := strconv.Unquote(lit.Value); err == nil && variableName.MatchString(s) {
-					p.reads[s] = true
-				}
-			}
-			return true
-		})
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil && pkg.Name != "main" {
 				p.function(pkg, f)

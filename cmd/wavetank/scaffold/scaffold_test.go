@@ -205,24 +205,87 @@ func TestTests(t *testing.T) {
 	}
 }
 
-// An operator that acts by the clock never comes to rest, so its test does not wait for that.
+// A controller that acts by the clock never comes to rest, so its test does not wait for that. The
+// other controllers of its package are tested as usual.
 func TestActsByTheClock(t *testing.T) {
-	dir := project(t, map[string]string{
-		"internal/controller/clock.go": "package controller\n\nimport _ \"github.com/robfig/cron/v3\"\n",
-		"config/samples/v1.yaml":       "apiVersion: example.com/v1\nkind: Backup\nmetadata:\n  name: a\n"})
+	const clock = `package controller
+
+import (
+	_ "github.com/robfig/cron/v3"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	v1 "example.com/backup/api/v1"
+)
+
+type ClockReconciler struct{ BackupReconciler }
+
+func (r *ClockReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).For(&v1.Backup{}).Complete(r)
+}
+`
+	dir := project(t, map[string]string{"internal/controller/clock.go": clock,
+		"config/samples/v1.yaml": "apiVersion: example.com/v1\nkind: Backup\nmetadata:\n  name: a\n"})
+	p, err := scaffold.Read(dir)
+	if err != nil || len(p.Controllers) != 2 {
+		t.Fatalf("%d controllers (%v)", len(p.Controllers), err)
+	}
+	for _, c := range p.Controllers {
+		test, err := p.Test(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{"// Guess: with robfig/cron the operator acts by the clock",
+			`w.ApplyFiles("../../config/samples/v1.yaml")`, "w.Sleep(10 * time.Minute)"} {
+			if strings.Contains(string(test.Source), part) != (c.Name == "ClockReconciler") {
+				t.Errorf("whether the test of %s has %s:\n%s", c.Name, part, test.Source)
+			}
+		}
+	}
+}
+
+// A project is read without a compiler: code that does not compile, and code of another platform or
+// another module, hinders nobody.
+func TestNothingIsCompiled(t *testing.T) {
+	const runtimeImport = "\"sigs.k8s.io/controller-runtime\"\n"
+	dir := project(t, map[string]string{"cmd/main.go": program, "internal/mail/mail.go": mail,
+		"internal/broken/broken.go":      "package broken\n\nvar a int = \"\"\n",
+		"internal/controller/typo.go":    "package controller\n\nfunc typo() { undefined.Call() }\n",
+		"internal/controller/other.go":   "//go:build plan9\n\npackage controller\n\ntype BackupReconciler int\n",
+		"hack/tools.go":                  "//go:build tools\n\npackage tools\n\nimport _ " + runtimeImport,
+		"hack/gen/main.go":               "//go:build ignore\n\npackage main\n\nimport (" + runtimeImport,
+		"testdata/mail/mail.go":          mail,
+		"vendor2/go.mod":                 "module example.com/elsewhere\n",
+		"vendor2/mail/mail.go":           mail,
+		"internal/mail/testdata/mail.go": mail,
+	})
+	t.Setenv("GOFLAGS", "-toolexec=false") // every compilation fails
 	p, err := scaffold.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	test, err := p.Test(p.Controllers[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"// Guess: with robfig/cron the operator acts by the clock",
-		`w.ApplyFiles("../../config/samples/v1.yaml")`, "w.Sleep(10 * time.Minute)"} {
-		if !strings.Contains(string(test.Source), want) || strings.Contains(string(test.Source), "auto.") {
-			t.Errorf("it does not say %s:\n%s", want, test.Source)
+	var names []string
+	for _, c := range p.Controllers {
+		test, err := p.Test(c)
+		if err != nil {
+			t.Fatal(err)
 		}
+		names = append(names, c.Name)
+		if c.Kind == "Backup" && !strings.Contains(string(test.Source), "apiv1.AddToScheme(scheme)") {
+			t.Errorf("the scheme of main is not seen:\n%s", test.Source)
+		}
+	}
+	if got := strings.Join(names, " "); got != "BackupReconciler LetterReconciler" {
+		t.Errorf("the controllers are %q", got)
+	}
+}
+
+// A file that cannot be parsed is named, with the line.
+func TestMainThatDoesNotParse(t *testing.T) {
+	dir := project(t, map[string]string{"cmd/main.go": strings.Replace(program, "flag.Parse()", "flag.Parse(", 1)})
+	_, err := scaffold.Read(dir)
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "cmd/main.go")+":3") ||
+		!strings.Contains(err.Error(), "go build ./... must pass") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package scaffold
 import (
 	"cmp"
 	"fmt"
+	"go/ast"
 	"go/format"
 	"path"
 	"path/filepath"
@@ -197,11 +198,21 @@ func (w *writer) body(dir, process string) string {
 // runsPods says whether a package has kinds of which a cluster makes Pods.
 func runsPods(in string) bool { return in == "k8s.io/api/apps/v1" || in == "k8s.io/api/batch/v1" }
 
-// actsByTheClock says whether the controller has schedules: it makes something for ever.
+// actsByTheClock reports whether a file with methods of the controller imports a library of
+// schedules. Such a controller creates something for ever.
 func (w *writer) actsByTheClock() bool {
-	for importPath := range w.c.Package.Imports {
-		if strings.HasPrefix(importPath, "github.com/robfig/cron") {
-			return true
+	for _, file := range w.c.Package.Syntax {
+		if !slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool {
+			return strings.Contains(i.Path.Value, "github.com/robfig/cron")
+		}) {
+			continue
+		}
+		for _, d := range file.Decls {
+			for name := range parts(d) {
+				if name == w.c.Name || name == w.c.Setup {
+					return true
+				}
+			}
 		}
 	}
 	return false
