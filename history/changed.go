@@ -15,7 +15,7 @@ import (
 
 const (
 	mostEdits    = 3  // that a line has
-	longestValue = 24 // runes of a value
+	longestValue = 24 // runes of a value, as a line shows it
 	mostOthers   = 2  // objects that a line names beside its own
 )
 
@@ -49,9 +49,28 @@ func (e *Event) changed() string {
 		words = append(words, fmt.Sprintf("and %d more", more))
 	}
 	if len(words) == 0 {
-		return ""
+		return e.onlyStamps()
 	}
 	return " (" + strings.Join(words, "; ") + ")"
+}
+
+// onlyStamps names the time stamp of a condition if a write of the object itself changed nothing
+// else; "" if it changed none.
+func (e *Event) onlyStamps() string {
+	for i := range e.Changes {
+		c := &e.Changes[i]
+		if c.Ref != e.Ref || c.Type != "MODIFIED" {
+			continue
+		}
+		var d edits
+		if before, after := decoded(c.Previous), decoded(c.Object); before != nil && after != nil {
+			d.maps("", before, after)
+		}
+		if len(d.stamps) > 0 {
+			return " (only " + d.stamps[0] + ")"
+		}
+	}
+	return ""
 }
 
 // ends are the types of changes in words.
@@ -87,8 +106,8 @@ func decoded(object []byte) (out map[string]any) {
 }
 
 // edits collects the differences of two objects: those that decide about its life come first, and
-// what follows any change comes last.
-type edits struct{ first, rest, last []string }
+// what follows any change comes last. Time stamps of conditions count only if nothing else changed.
+type edits struct{ first, rest, last, stamps []string }
 
 func (d *edits) add(path, what string) {
 	if strings.HasSuffix(path, ".observedGeneration") {
@@ -116,8 +135,12 @@ func (d *edits) maps(path string, a, b map[string]any) {
 		if path != "" {
 			at = path + "." + key
 		}
-		if !slices.Contains(servers, at) && !(strings.HasSuffix(path, "]") && slices.Contains(stamps, key)) {
+		switch {
+		case slices.Contains(servers, at):
+		case !strings.HasSuffix(path, "]") || !slices.Contains(stamps, key):
 			d.values(at, a[key], b[key])
+		case !reflect.DeepEqual(a[key], b[key]):
+			d.stamps = append(d.stamps, turned(at, a[key], b[key]))
 		}
 	}
 }
@@ -148,13 +171,35 @@ func (d *edits) values(path string, a, b any) {
 	}
 }
 
-// turned says that a value became another, without them if they begin alike.
+// turned says that a value became another. If both begin alike, it shows where they begin to differ.
 func turned(path string, a, b any) string {
 	was, is := short(a), short(b)
 	if was == is {
-		return path + " changes"
+		was, is = parted(encoded(a), encoded(b)) // 1 and "1" differ only here
 	}
 	return fmt.Sprintf("%s %s → %s", path, was, is)
+}
+
+// parted cuts two texts to what follows their first difference, with a few runes before it.
+func parted(a, b string) (string, string) {
+	const before = 8
+	x, y := []rune(a), []rune(b)
+	at := 0
+	for at < min(len(x), len(y)) && x[at] == y[at] {
+		at++
+	}
+	from := max(0, at-before)
+	if len(x) <= longestValue && len(y) <= longestValue {
+		from = 0
+	}
+	part := func(r []rune) string {
+		s := cut(string(r[from:]))
+		if from > 0 {
+			s = "…" + s
+		}
+		return s
+	}
+	return part(x), part(y)
 }
 
 func (d *edits) finalizers(a, b []any) {
@@ -175,7 +220,7 @@ func (d *edits) lists(path string, a, b []any) {
 	before, okA := named(a)
 	after, okB := named(b)
 	if !okA || !okB {
-		d.add(path, turned(path, a, b))
+		d.elements(path, a, b)
 		return
 	}
 	names := maps.Clone(before)
@@ -196,14 +241,48 @@ func (d *edits) lists(path string, a, b []any) {
 	}
 }
 
-// named are the elements of a list by their type or name; false if some have none.
+// elements compares two lists whose elements have no names. Long lists show what came and what went.
+func (d *edits) elements(path string, a, b []any) {
+	if len([]rune(encoded(a))) <= longestValue && len([]rune(encoded(b))) <= longestValue {
+		d.add(path, turned(path, a, b))
+		return
+	}
+	without := func(list, other []any) (out []any) {
+		for _, element := range list {
+			if !slices.ContainsFunc(other, func(o any) bool { return reflect.DeepEqual(element, o) }) {
+				out = append(out, element)
+			}
+		}
+		return out
+	}
+	gone, come := without(a, b), without(b, a)
+	if len(gone) == len(come) { // changed in place, or in another order
+		d.add(path, turned(path, a, b))
+		return
+	}
+	for _, element := range gone {
+		d.add(path, fmt.Sprintf("− %s %s", path, short(element)))
+	}
+	for _, element := range come {
+		d.add(path, fmt.Sprintf("+ %s %s", path, short(element)))
+	}
+}
+
+// identities are the fields by which the elements of a list are paired, for example those of
+// conditions, of containers and of taints.
+var identities = []string{"type", "name", "key"}
+
+// named are the elements of a list by their identity; false if some have none.
 func named(list []any) (map[string]map[string]any, bool) {
 	out := map[string]map[string]any{}
 	for _, element := range list {
 		fields, _ := element.(map[string]any)
-		name, ok := fields["type"].(string)
-		if !ok {
-			name, ok = fields["name"].(string)
+		var name string
+		ok := false
+		for _, identity := range identities {
+			if name, ok = fields[identity].(string); ok {
+				break
+			}
 		}
 		if !ok || out[name] != nil {
 			return nil, false
@@ -235,11 +314,18 @@ func short(v any) string {
 	case nil:
 		return "nothing"
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
+	return cut(encoded(v))
+}
+
+// encoded is a value as JSON.
+func encoded(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
 		return "…"
 	}
-	return cut(string(text))
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func cut(s string) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Line is one line of a rendered history: an event, and what happened in words.
@@ -87,7 +88,7 @@ func (h *History) Rendered() []Line {
 		for ; len(draws) > 0 && draws[0].Event <= e.Index; draws = draws[1:] {
 			out = append(out, Line{-1, draws[0].line()})
 		}
-		out = append(out, Line{l.Event, fmt.Sprintf("%-12s %-16s %s", Clock(e.At), e.Actor(), l.Text)})
+		out = append(out, Line{l.Event, fmt.Sprintf("%-12s %-16s %s", clock(e.At), e.Actor(), l.Text)})
 	}
 	for _, d := range draws {
 		out = append(out, Line{-1, d.line()})
@@ -99,6 +100,17 @@ func (h *History) Rendered() []Line {
 type commit struct {
 	cluster  string
 	revision int64
+}
+
+// clock is a virtual time as lines show it. Drawn delays have many digits.
+func clock(t Time) string { return Clock(t.Truncate(time.Millisecond)) }
+
+// rounded is a span of time as lines show it.
+func rounded(d Time) Time {
+	if d < time.Millisecond {
+		return d
+	}
+	return d.Round(time.Millisecond)
 }
 
 func (e *Event) line(request string, effects []Effect, committed map[commit]Time) string {
@@ -133,7 +145,8 @@ func (e *Event) line(request string, effects []Effect, committed map[commit]Time
 		}
 		if at, ok := committed[commit{e.Ref.Cluster, e.Revision}]; ok && e.At > at && !e.Ref.Lease() &&
 			e.Verb != "LIST" {
-			return fmt.Sprintf("  learns of %s %s rv %d, %v late", strings.ToLower(e.Verb), e.Ref, e.Revision, e.At-at)
+			return fmt.Sprintf("  learns of %s %s rv %d, %v late", strings.ToLower(e.Verb), e.Ref, e.Revision,
+				rounded(e.At-at))
 		}
 	case Dequeue:
 		return e.dequeueLine()
@@ -211,7 +224,7 @@ func (e *Event) dequeueLine() string {
 		s += ", because of " + e.Cause.words()
 	}
 	if e.Wait > 0 {
-		s += fmt.Sprintf(" after %v", e.Wait)
+		s += fmt.Sprintf(" after %v", rounded(e.Wait))
 	}
 	for _, seen := range e.Seen {
 		switch {
