@@ -171,7 +171,7 @@ func (d *edits) values(path string, a, b any) {
 	}
 }
 
-// turned says that a value became another. If both begin alike, it shows where they begin to differ.
+// turned says that a value became another. If both begin alike, it shows where they first differ.
 func turned(path string, a, b any) string {
 	was, is := short(a), short(b)
 	if was == is {
@@ -241,7 +241,8 @@ func (d *edits) lists(path string, a, b []any) {
 	}
 }
 
-// elements compares two lists whose elements have no names. Long lists show what came and what went.
+// elements compares two lists whose elements have no names. Of long lists it shows the elements
+// that came and went.
 func (d *edits) elements(path string, a, b []any) {
 	if len([]rune(encoded(a))) <= longestValue && len([]rune(encoded(b))) <= longestValue {
 		d.add(path, turned(path, a, b))

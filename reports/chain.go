@@ -22,13 +22,15 @@ const longestChain = 40
 
 // Chain is what led to the violation, as far as the history shows it:
 //
+//   - the creation, the deletion and the last write of the objects that its sentence names,
+//   - effects outside the cluster that happened twice, or that the sentence names,
 //   - the last writes of the objects that the property looked at, and the request at which the
 //     violation was noticed,
 //   - earlier requests with the same effect, and earlier writes of others to the same object,
 //   - the reconciles that made these requests, what they had read, what had failed in them, and
 //     what triggered them,
 //   - the writes that a cache did not contain yet,
-//   - the faults, crashes and lost replies in between.
+//   - the faults, crashes, stops and lost replies in between.
 //
 // It is empty if there is no violation. The links are ordered by To, then From.
 func Chain(h *history.History) []Link {
@@ -63,7 +65,9 @@ type tracing struct {
 	crash     map[string]int           // incarnation → the event that killed it
 	effects   map[int][]history.Effect // request → its effects
 	same      map[string][]int         // kind and key of an effect → requests that had it
-	met       map[int]bool
+	named     []history.Ref            // objects that the sentence of the violation names
+	delayed   map[string]bool          // process and object → a fault delays a watch event about it
+	met       map[int]int              // event of the chain → how many were met before it
 	queue     []int
 	links     []Link
 }
@@ -73,7 +77,7 @@ func newTracing(h *history.History) *tracing {
 		h: h, violation: -1,
 		dequeued: map[int]int{}, inside: map[int][]int{}, write: map[commit]int{}, writes: map[history.Ref][]int{},
 		delivered: map[string][]int{}, done: map[history.KeyID][]int{}, crash: map[string]int{},
-		effects: map[int][]history.Effect{}, same: map[string][]int{}, met: map[int]bool{},
+		effects: map[int][]history.Effect{}, same: map[string][]int{}, met: map[int]int{},
 	}
 	for _, e := range h.Effects("") {
 		x.effects[e.Event] = append(x.effects[e.Event], e)
@@ -138,6 +142,7 @@ func (x *tracing) identity(e history.Effect) string {
 const mostRead = 8
 
 func (x *tracing) trace() {
+	x.subjects()
 	read := slices.Clone(x.h.Events[x.violation].Read)
 	slices.SortFunc(read, history.Ref.Compare)
 	if read = slices.Compact(read); len(read) <= mostRead {
@@ -162,7 +167,7 @@ func (x *tracing) trace() {
 			x.reconcile(i, e)
 		case history.Done:
 			x.ended(i, e)
-		case history.Crash, history.Fault:
+		case history.Crash, history.Fault, history.Stop:
 			x.struck(i, e)
 		case history.Deliver:
 			if w, ok := x.write[commit{e.Ref.Cluster, e.Revision}]; ok && e.Verb != "LIST" {
@@ -179,18 +184,19 @@ func delivered(after history.Time) string {
 	return fmt.Sprintf("delivered after %v", after)
 }
 
-// fewFaults is how many faults a run may have for each of them to be linked to the violation.
-const fewFaults = 6
+// maxDisturbances is how many faults and ends of incarnations a run may have for each of them to be
+// linked to the violation.
+const maxDisturbances = 12
 
-// background links the last reconcile if it had failed, and the faults if there are few, as in a
-// shrunk story.
+// background links the last reconcile if it had failed. If there are few faults and ends of
+// incarnations, as in a shrunk story, it links all of them, because the story needs each.
 func (x *tracing) background() {
-	var faults []int
+	var disturbances []int
 	last := -1
 	for i := range x.violation {
 		switch e := &x.h.Events[i]; e.Kind {
-		case history.Fault:
-			faults = append(faults, i)
+		case history.Fault, history.Crash, history.Stop:
+			disturbances = append(disturbances, i)
 		case history.Done:
 			last = i
 		}
@@ -198,23 +204,37 @@ func (x *tracing) background() {
 	if last >= 0 && x.h.Events[last].Outcome.Failed() {
 		x.link(last, x.violation, "the last reconcile before it had failed")
 	}
-	if len(faults) <= fewFaults {
-		for _, i := range faults {
-			x.link(i, x.violation, "was injected before")
+	if len(disturbances) <= maxDisturbances {
+		for _, i := range disturbances {
+			x.link(i, x.violation, "happened before")
 		}
 	}
 }
 
 // link adds an arrow, and queues its start.
 func (x *tracing) link(from, to int, why string) {
-	if from >= to || !x.met[from] && len(x.met) >= longestChain {
-		return
+	if from < to && x.meet(from) {
+		x.links = append(x.links, Link{from, to, why})
 	}
-	if !x.met[from] {
-		x.met[from] = true
-		x.queue = append(x.queue, from)
+}
+
+// meet queues an event. It reports false if the chain is too long for it.
+func (x *tracing) meet(i int) bool {
+	if x.on(i) {
+		return true
 	}
-	x.links = append(x.links, Link{from, to, why})
+	if len(x.met) >= longestChain {
+		return false
+	}
+	x.met[i] = len(x.met)
+	x.queue = append(x.queue, i)
+	return true
+}
+
+// on reports whether an event is on the chain.
+func (x *tracing) on(i int) bool {
+	_, ok := x.met[i]
+	return ok
 }
 
 // request follows a request to the reconcile that sent it, with what had failed in it before, and
@@ -292,12 +312,22 @@ func (x *tracing) last(events []int, i int, why string) {
 	}
 }
 
-// struck follows a crash to the fault that caused it, and a fault to the request that it was
-// injected at: both are events of the same step.
+// struck follows the end of an incarnation to what it last changed and to the fault that caused it.
+// It follows a fault to the request that it was injected at. A fault and what it causes are events
+// of the same step.
 func (x *tracing) struck(i int, e *history.Event) {
+	if e.Kind != history.Fault {
+		for j := i - 1; j >= 0; j-- {
+			w := &x.h.Events[j]
+			if (w.Write() || len(x.effects[j]) > 0) && w.Actor() == e.Actor() && !w.Ref.Chatter() {
+				x.link(j, i, "the last that it changed")
+				break
+			}
+		}
+	}
 	for j := i - 1; j >= 0 && x.h.Events[j].Step == e.Step; j-- {
 		switch k := x.h.Events[j].Kind; {
-		case e.Kind == history.Crash && k == history.Fault:
+		case e.Kind != history.Fault && k == history.Fault:
 			x.link(j, i, "caused it")
 			return
 		case e.Kind == history.Fault && k == history.Request:
@@ -305,12 +335,22 @@ func (x *tracing) struck(i int, e *history.Event) {
 			return
 		}
 	}
+	for j := i + 1; e.Kind == history.Fault && j < x.violation && x.h.Events[j].Step == e.Step; j++ {
+		if x.h.Events[j].Kind == history.Request && x.meet(j) {
+			x.link(i, j, "was injected at it")
+			return
+		}
+	}
 }
 
-// ended follows a failed reconcile to what failed in it, and to the faults that caused that.
+// ended follows the end of a failed reconcile to its begin, to what failed in it, and to the faults
+// that caused that.
 func (x *tracing) ended(i int, e *history.Event) {
 	if e.Outcome.OK() {
 		return
+	}
+	if start, ok := x.dequeued[i]; ok {
+		x.link(start, i, "is this reconcile")
 	}
 	var fault int
 	for _, j := range x.inside[x.dequeued[i]] {

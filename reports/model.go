@@ -2,7 +2,6 @@ package reports
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"sort"
 	"strings"
@@ -203,28 +202,12 @@ func (m *model) row(e *history.Event) row {
 	return out
 }
 
-// listed reads the contents of a cache after an initial list from the frames of that list.
+// listed is what a cache holds after an initial list.
 func (m *model) listed(e *history.Event) (holds [][2]int64) {
-	dec := json.NewDecoder(bytes.NewReader(e.Received))
-	for {
-		var frame struct {
-			Type   string
-			Object struct {
-				Metadata struct {
-					Name, Namespace string
-					ResourceVersion int64 `json:",string"`
-				}
-			}
-		}
-		if dec.Decode(&frame) != nil {
-			return holds
-		}
-		if o := frame.Object.Metadata; frame.Type == "ADDED" {
-			ref := e.Ref
-			ref.Namespace, ref.Name = o.Namespace, o.Name
-			holds = append(holds, [2]int64{int64(m.ref(ref)), o.ResourceVersion})
-		}
+	for _, o := range initialObjects(e) {
+		holds = append(holds, [2]int64{int64(m.ref(o.ref)), o.revision})
 	}
+	return holds
 }
 
 // words describes an event and says whether it is chatter. The words are those of the story, which

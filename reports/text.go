@@ -3,7 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
-	"slices"
+	"maps"
 	"strings"
 	"time"
 
@@ -24,9 +24,6 @@ const (
 
 // quiet is the virtual time without an event from which texts mention it.
 const quiet = time.Second
-
-// fewDraws is how many drawn values count as what led to a violation.
-const fewDraws = 6
 
 // Text writes a run for a terminal: the violation, the story with marks at what led to it, and the
 // replay command. Colour is for terminals only; the caller knows whether it has one.
@@ -81,20 +78,50 @@ func colourOf(e *history.Event) string {
 	return plain
 }
 
-// Led are the lines of [history.History.Rendered], by their numbers, that show what led to the
-// violation. With a request that failed comes how its reconcile ended.
-func Led(h *history.History) (out []int) {
-	x, on := newTracing(h), onChain(h)
+// Led are the lines of [history.History.Rendered] that show what led to the violation. With a
+// request that failed comes how its reconcile ended. Beneath a reconcile stands what its cache
+// lacked. Values that the scenario drew are shown if the story's choices differ from the default
+// there.
+func Led(h *history.History, choices []story.Choice) (out []story.Led) {
+	x := newTracing(h)
+	if x.violation < 0 {
+		return nil
+	}
+	x.trace()
+	ranks := maps.Clone(x.met)
 	for i := range h.Events {
-		if start, ok := x.dequeued[i]; ok && h.Events[i].Kind == history.Done {
-			failing := func(j int) bool { return on[j] && failed(&h.Events[j]) }
-			on[i] = on[i] || slices.ContainsFunc(x.inside[start], failing)
+		start, ok := x.dequeued[i]
+		if !ok || h.Events[i].Kind != history.Done || x.on(i) {
+			continue
+		}
+		for _, j := range x.inside[start] {
+			if x.on(j) && failed(&h.Events[j]) {
+				ranks[i] = x.met[j]
+			}
 		}
 	}
-	on[-1] = len(h.Draws()) <= fewDraws
-	for i, l := range h.Rendered() {
-		if on[l.Event] {
-			out = append(out, i)
+	drawn := map[string]bool{}
+	x.delayed = map[string]bool{}
+	for _, c := range choices {
+		drawn[c.Of] = drawn[c.Of] || c.Kind == story.Draw
+		x.delayed[c.Who+" "+c.What] = x.delayed[c.Who+" "+c.What] || c.Kind == story.Inject
+	}
+	draws := h.Draws()
+	for n, l := range h.Rendered() {
+		switch {
+		case l.Event >= 0:
+			if rank, ok := ranks[l.Event]; ok {
+				led := story.Led{Line: n, Rank: rank}
+				if h.Events[l.Event].Kind == history.Dequeue {
+					led.Notes = x.lacking(l.Event)
+				}
+				out = append(out, led)
+			}
+		default:
+			if drawn[draws[0].Label] {
+				out = append(out, story.Led{Line: n})
+			}
+			draws = draws[1:]
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package story
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,28 +15,30 @@ const (
 	lastLines    = 4  // before the violation, that are shown in any case
 	headLines    = 6  // that are kept of a story that is still too long
 	mostLines    = 40
+	notesColumn  = 34 // where notes begin: beneath what an actor did
 )
 
 // counters are what differs between two rounds that do the same: revisions, what a write changed,
-// and the numbers of reconciles.
-var counters = regexp.MustCompile(`\brv \d+( \(.*\))?|#\d+`)
+// the numbers of reconciles, and how long a back-off is.
+var counters = regexp.MustCompile(`\brv \d+( \(.*\))?|#\d+| after [0-9.hmnµs]+$`)
 
 // excerptLine is a line of an excerpt. It stands for several of the history where they go round.
 type excerptLine struct {
 	text string
 	led  bool // to the violation
+	rank int  // of a line that led to it
 }
 
-// Excerpt is the history for a failure message. What goes round and round is shown once. Of what is
-// still long, it has the lines that led to the violation. If these are not known, the middle is
-// left out.
+// Excerpt is the history for a failure message. Lines that repeat are shown once, with their number
+// and how the rounds ended. Of a history that is still long, it has the lines that led to the
+// violation. If these are not known, the middle is left out.
 func (s *Story) Excerpt() []string {
 	lines := s.folded()
 	if s.Led != nil && len(lines) > fewLines {
 		for i := range lines {
 			lines[i].led = lines[i].led || i >= len(lines)-lastLines
 		}
-		return shorten(picked(lines))
+		return closest(lines)
 	}
 	var out []string
 	for _, l := range lines {
@@ -52,29 +55,86 @@ func (s *Story) folded() (out []excerptLine) {
 		_, what, _ := strings.Cut(l, " ")
 		alike[i] = counters.ReplaceAllString(what, "")
 	}
-	led := func(from, to int) bool {
-		return slices.ContainsFunc(s.Led, func(n int) bool { return from <= n && n < to })
+	led := map[int]Led{}
+	for _, l := range s.Led {
+		led[l.Line] = l
 	}
 	for i := 0; i < len(lines); {
 		round, times := rounds(alike[i:])
 		if times < fewestRounds {
-			out = append(out, excerptLine{lines[i], led(i, i+1)})
+			out = append(out, withNotes(lines[i], led, i)...)
 			i++
 			continue
 		}
-		any := led(i, i+round*times)
-		for _, l := range lines[i : i+round] {
-			out = append(out, excerptLine{l, any})
+		from, any, rank := len(out), false, math.MaxInt
+		for j := range round {
+			out = append(out, withNotes(lines[i+j], led, i+j)...)
 		}
-		i += round * times
-		until, _, _ := strings.Cut(lines[i-1], " ")
+		for j := i; j < i+round*times; j++ {
+			if l, ok := led[j]; ok {
+				any, rank = true, min(rank, l.Rank)
+			}
+		}
+		until, _, _ := strings.Cut(lines[i+round*times-1], " ")
 		what := "this"
 		if round > 1 {
 			what = fmt.Sprintf("these %d lines", round)
 		}
-		out = append(out, excerptLine{fmt.Sprintf("%-12s … %s %d times more", until, what, times-1), any})
+		more := fmt.Sprintf("%-12s … %s %d times more", until, what, times-1)
+		if ending := ended(lines[i : i+round]); ending != "" {
+			more += ", each " + ending
+		}
+		out = append(out, excerptLine{text: more})
+		for k := from; k < len(out); k++ {
+			out[k].led, out[k].rank = any, rank
+		}
+		i += round * times
 	}
 	return out
+}
+
+// withNotes is a line of the history with what belongs to it.
+func withNotes(line string, led map[int]Led, i int) []excerptLine {
+	l, ok := led[i]
+	out := []excerptLine{{line, ok, l.Rank}}
+	for _, note := range l.Notes {
+		out = append(out, excerptLine{strings.Repeat(" ", notesColumn) + note, true, l.Rank})
+	}
+	return out
+}
+
+// ended is how the last reconcile of a round failed, as its line says; "" if none did.
+func ended(round []string) string {
+	for _, line := range slices.Backward(round) {
+		if _, ending, ok := strings.Cut(line, "   ends: "); ok {
+			return "ends: " + ending
+		}
+	}
+	return ""
+}
+
+// closest are the lines that led to the violation, without the least close ones if there are too
+// many.
+func closest(lines []excerptLine) []string {
+	var ranks []int
+	for _, l := range lines {
+		if l.led {
+			ranks = append(ranks, l.rank)
+		}
+	}
+	slices.Sort(ranks)
+	ranks = slices.Compact(ranks)
+	for {
+		out := picked(lines)
+		if len(out) <= mostLines || len(ranks) == 1 {
+			return shorten(out)
+		}
+		farthest := ranks[len(ranks)-1]
+		ranks = ranks[:len(ranks)-1]
+		for i := range lines {
+			lines[i].led = lines[i].led && lines[i].rank < farthest
+		}
+	}
 }
 
 // picked are the lines that led to the violation, with the number of those that are left out in
@@ -94,7 +154,7 @@ func picked(lines []excerptLine) (out []string) {
 		case said:
 			out = append(out, fmt.Sprintf("… %d lines …", n))
 		default:
-			out = append(out, fmt.Sprintf("… %d lines that did not lead to it; the story has them all …", n))
+			out = append(out, fmt.Sprintf("… %d lines left out; the story has them all …", n))
 			said = true
 		}
 		i = gap
@@ -125,6 +185,27 @@ func rounds(lines []string) (round, times int) {
 		}
 	}
 	return 0, 0
+}
+
+// Delays are the injected faults that no line of the history shows, because all that they do is
+// delay something: for example, StaleCache holds a watch event back until after the violation.
+func (s *Story) Delays() (out []string) {
+	for _, c := range s.Choices {
+		shown := func(line string) bool { return strings.Contains(line, "fault: "+c.Of+": ") }
+		if c.Kind != Inject || slices.ContainsFunc(s.History, shown) {
+			continue
+		}
+		what := strings.TrimSpace(c.Verb + " " + c.What)
+		switch c.Verb {
+		case "ADDED", "MODIFIED", "DELETED":
+			what = fmt.Sprintf("the event %s to %s", what, c.Who)
+		default:
+			what = strings.TrimSpace(c.Who + " " + what)
+		}
+		out = append(out, fmt.Sprintf("fault: %s delays %s", c.Of, what))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Needs says what of faults, delays and order a story can do without; "" if it needs faults.

@@ -3,6 +3,7 @@ package story
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,14 +49,52 @@ func TestAnExcerptHasTheLinesThatLedToIt(t *testing.T) {
 	for i := range 30 {
 		lines = append(lines, fmt.Sprintf("00:00.001    user             create App a%d → rv 6", i))
 	}
-	got := (&Story{History: lines, Led: []int{3, 5, 12}}).Excerpt()
-	want := slices.Concat([]string{"… 3 lines that did not lead to it; the story has them all …"}, lines[3:6],
+	got := (&Story{History: lines, Led: led(3, 5, 12)}).Excerpt()
+	want := slices.Concat([]string{"… 3 lines left out; the story has them all …"}, lines[3:6],
 		[]string{"… 6 lines …", lines[12], "… 13 lines …"}, lines[26:])
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	if d := cmp.Diff(lines[:16], (&Story{History: lines[:16], Led: []int{3}}).Excerpt()); d != "" {
+	if d := cmp.Diff(lines[:16], (&Story{History: lines[:16], Led: led(3)}).Excerpt()); d != "" {
 		t.Errorf("a short story is not shown whole (-want +got)\n%s", d)
+	}
+}
+
+func led(lines ...int) (out []Led) {
+	for _, n := range lines {
+		out = append(out, Led{Line: n})
+	}
+	return out
+}
+
+// A note is beneath its line, in short and in long stories, and once in what repeats.
+func TestExcerptHasNotes(t *testing.T) {
+	var lines []string
+	for i := range 30 {
+		lines = append(lines, fmt.Sprintf("00:00.001    user             create App a%d → rv 6", i))
+	}
+	note := Led{Line: 7, Notes: []string{"its cache lacks App a3"}}
+	want := strings.Repeat(" ", 34) + "its cache lacks App a3"
+	got := (&Story{History: lines, Led: []Led{note}}).Excerpt()
+	if got[1] != lines[7] || got[2] != want {
+		t.Errorf("a long story: %q", got)
+	}
+	if got := (&Story{History: lines[:9], Led: []Led{note}}).Excerpt(); got[8] != want {
+		t.Errorf("a short story: %q", got)
+	}
+}
+
+// What repeats says how each round ended.
+func TestExcerptSaysHowRoundsEnd(t *testing.T) {
+	var lines []string
+	for i := range 12 {
+		lines = append(lines, fmt.Sprintf("00:%02d.001    op/1             reconciles app #%d", i, i),
+			fmt.Sprintf("00:%02d.002    op/1               ends: error: no quota", i))
+	}
+	got := (&Story{History: lines}).Excerpt()
+	want := "00:11.002    … these 2 lines 11 times more, each ends: error: no quota"
+	if len(got) != 3 || got[2] != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

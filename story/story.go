@@ -51,9 +51,20 @@ type Story struct {
 	Choices  []Choice // the choices that are not the default
 	// History is the shrunk run, a line for each event.
 	History []string
-	// Led are the lines of the history, by their numbers from 0, that led to the violation; nil if
-	// that is not known. A file does not have it.
-	Led []int
+	// Led are the lines of the history that led to the violation, in order; nil if they are not
+	// known. A file does not have it.
+	Led []Led
+}
+
+// Led is a line of the history that led to the violation.
+type Led struct {
+	Line int // its number, from 0
+	// Rank orders the lines by how close they are to the violation, 0 first. The last ones are left
+	// out of an excerpt that would be too long.
+	Rank int
+	// Notes are further lines about it, without a time: what no event says, for example that an
+	// object was missing in a cache.
+	Notes []string
 }
 
 // Headline is the property that was violated, or the first line of the message if there is none.

@@ -50,6 +50,9 @@ func (f *Failure) Text() string {
 	for _, l := range f.Story.Excerpt() {
 		fmt.Fprintf(&b, "    %s\n", l)
 	}
+	for _, delay := range f.Story.Delays() {
+		fmt.Fprintf(&b, "    %s\n", delay)
+	}
 	if needs := f.Story.Needs(); needs != "" && f.hasProperty() {
 		fmt.Fprintf(&b, "    %s\n", needs)
 	}

@@ -161,11 +161,12 @@ func (c *campaign) story(f *result.Failure, tape choice.Sequence, before, after 
 		Test: c.report.Name, Package: c.settings.Host.Package(), Kind: f.Kind.String(),
 		Property: f.Property, Site: f.Site, Message: f.Message,
 		Seed: strings.TrimPrefix(from, ", "), Took: f.Took, Before: before, After: after, Shrinking: f.Shrinking,
-		Versions: recordedWith(), History: f.History.Render(), Led: reports.Led(f.History),
+		Versions: recordedWith(), History: f.History.Render(),
 	}
 	for _, e := range tape {
 		s.Choices = append(s.Choices, storyChoice(e))
 	}
+	s.Led = reports.Led(f.History, s.Choices)
 	dir := c.settings.Stories
 	if dir == "" {
 		dir = "<directory>"

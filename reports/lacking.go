@@ -1,0 +1,161 @@
+package reports
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+)
+
+const (
+	maxLacking   = 2 // objects that a note names
+	maxUnrelated = 3 // objects without a known relation to the violation; if there are more, none is named
+)
+
+// lacking says which writes the cache of an incarnation had not received when reconcile i began, a
+// sentence for each. Objects come first that have to do with the violation: those that its sentence
+// names, those that the property read, those that the chain writes, and those that the same program
+// wrote.
+func (x *tracing) lacking(i int) []string {
+	type gap struct {
+		ref            history.Ref
+		write, arrival int
+	}
+	e := &x.h.Events[i]
+	about := x.about(e.Process)
+	var related, others []gap
+	for ref := range x.writes {
+		writes := x.writesBefore(ref, i)
+		seen := func(s history.Seen) bool { return s.Ref == ref } // the line of the reconcile has it
+		if len(writes) == 0 || ref.Chatter() || slices.ContainsFunc(e.Seen, seen) {
+			continue
+		}
+		w := writes[len(writes)-1]
+		switch arrival, late := x.arrival(e, ref, w, i); {
+		case late && about[ref]:
+			related = append(related, gap{ref, w, arrival})
+		case late:
+			others = append(others, gap{ref, w, arrival})
+		}
+	}
+	if len(others) > maxUnrelated {
+		others = nil
+	}
+	for _, gaps := range [][]gap{related, others} {
+		newestFirst := func(a, b gap) int { return cmp.Or(b.write-a.write, a.ref.Compare(b.ref)) }
+		slices.SortFunc(gaps, newestFirst)
+	}
+	var out []string
+	for _, g := range first(slices.Concat(related, others), maxLacking) {
+		out = append(out, x.lacks(g.ref, g.write, g.arrival))
+	}
+	return out
+}
+
+// about are the objects that may have to do with the violation.
+func (x *tracing) about(process string) map[history.Ref]bool {
+	out := map[history.Ref]bool{}
+	for _, ref := range x.named {
+		out[ref] = true
+	}
+	if read := x.h.Events[x.violation].Read; len(read) <= mostRead {
+		for _, ref := range read {
+			out[ref] = true
+		}
+	}
+	for ref, writes := range x.writes {
+		for _, w := range writes {
+			if x.on(w) || x.h.Events[w].Process == process {
+				out[ref] = true
+			}
+		}
+	}
+	return out
+}
+
+// arrival is the event with which an incarnation received write w, -1 if it never did, and whether
+// that was after event i. Caches may select objects. So a write that never arrived counts only if
+// the incarnation had received the object before, had written it, or if a fault delays the event.
+func (x *tracing) arrival(e *history.Event, ref history.Ref, w, i int) (at int, late bool) {
+	revision := int64(0)
+	for _, c := range x.h.Events[w].Changes {
+		if c.Ref == ref {
+			revision = c.Revision
+		}
+	}
+	known, watched := x.delayed[e.Process+" "+ref.String()], false
+	for _, j := range x.delivered[e.Actor()+" "+ref.Kind] {
+		d := &x.h.Events[j]
+		whole := d.Verb == "LIST"
+		watched = watched || j < i
+		if d.Ref != ref && !whole || d.Ref.Cluster != ref.Cluster || d.Ref.Group != ref.Group {
+			continue
+		}
+		if d.Revision >= revision {
+			return j, j > i && watched
+		}
+		known = known || !whole || slices.ContainsFunc(initialObjects(d), func(o listed) bool { return o.ref == ref })
+	}
+	for _, own := range x.writes[ref] {
+		known = known || x.h.Events[own].Actor() == e.Actor()
+	}
+	return -1, known && watched
+}
+
+// listed is an object of an initial list.
+type listed struct {
+	ref      history.Ref
+	revision int64
+}
+
+// initialObjects reads the objects of an initial list from its frames.
+func initialObjects(e *history.Event) (out []listed) {
+	dec := json.NewDecoder(bytes.NewReader(e.Received))
+	for {
+		var frame struct {
+			Type   string
+			Object struct {
+				Metadata struct {
+					Name, Namespace string
+					ResourceVersion int64 `json:",string"`
+				}
+			}
+		}
+		if dec.Decode(&frame) != nil {
+			return out
+		}
+		if o := frame.Object.Metadata; frame.Type == "ADDED" {
+			ref := e.Ref
+			ref.Namespace, ref.Name = o.Namespace, o.Name
+			out = append(out, listed{ref, o.ResourceVersion})
+		}
+	}
+}
+
+// lacks is the sentence about an object of which a cache had not received the last write.
+func (x *tracing) lacks(ref history.Ref, w, arrival int) string {
+	e := &x.h.Events[w]
+	how, done := "does not have the newest "+ref.String(), "written"
+	for _, c := range e.Changes {
+		switch {
+		case c.Ref != ref:
+		case c.Type == "ADDED":
+			how, done = "lacks "+ref.String(), "created"
+		case c.Type == "DELETED" || strings.HasPrefix(e.Verb, "delete"):
+			how, done = "does not know of the deletion of "+ref.String(), "deleted"
+		}
+	}
+	when := "the event does not arrive before the violation"
+	if arrival >= 0 && arrival < x.violation {
+		when = "the event arrives at " + clock(x.h.Events[arrival].At)
+	}
+	return fmt.Sprintf("its cache %s, %s at %s; %s", how, done, clock(e.At), when)
+}
+
+// clock is a virtual time as the lines of a history show it.
+func clock(t history.Time) string { return history.Clock(t.Truncate(time.Millisecond)) }

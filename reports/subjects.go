@@ -1,0 +1,119 @@
+package reports
+
+import (
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+
+	"github.com/wavetank/wavetank/history"
+)
+
+const (
+	maxSubjects = 6 // objects of a sentence whose life is followed
+	maxEffects  = 6 // requests to the outside that a sentence may be about
+)
+
+// subjects links the violation to the life of the objects that its sentence names: their creation,
+// their deletion and their last write. It also links the effects outside the cluster that the
+// sentence may be about.
+func (x *tracing) subjects() {
+	x.named = x.namedObjects()
+	for _, ref := range x.named {
+		writes := x.writesBefore(ref, x.violation)
+		for n, i := range writes {
+			e := &x.h.Events[i]
+			switch {
+			case n == 0:
+				x.link(i, x.violation, "the first write of an object that the sentence names")
+			case strings.HasPrefix(e.Verb, "delete") || removes(e, ref):
+				x.link(i, x.violation, "deleted an object that the sentence names")
+			case n == len(writes)-1:
+				x.link(i, x.violation, "the last write of an object that the sentence names")
+			}
+		}
+	}
+	for _, i := range x.namedEffects() {
+		x.link(i, x.violation, "an effect that the sentence may be about")
+	}
+}
+
+func (x *tracing) writesBefore(ref history.Ref, i int) []int {
+	writes := x.writes[ref]
+	return writes[:sort.SearchInts(writes, i)]
+}
+
+func removes(e *history.Event, ref history.Ref) bool {
+	return slices.ContainsFunc(e.Changes, func(c history.Change) bool { return c.Ref == ref && c.Type == "DELETED" })
+}
+
+// namedObjects are the objects that the sentence of the violation names, and then those whose names
+// begin with such a name, as those of children often do.
+func (x *tracing) namedObjects() []history.Ref {
+	words := wordsOf(x.h.Events[x.violation].Note)
+	named := map[history.Ref]bool{}
+	var refs, related []history.Ref
+	for ref := range x.writes {
+		if !ref.Chatter() && (words[ref.Namespace+"/"+ref.Name] || distinct(ref.Name) && words[ref.Name]) {
+			named[ref] = true
+			refs = append(refs, ref)
+		}
+	}
+	for ref := range x.writes {
+		child := func(of history.Ref) bool { return distinct(of.Name) && strings.HasPrefix(ref.Name, of.Name+"-") }
+		if !ref.Chatter() && !named[ref] && slices.ContainsFunc(refs, child) {
+			related = append(related, ref)
+		}
+	}
+	order := func(refs []history.Ref) { // those whose kind is named come first
+		slices.SortFunc(refs, func(a, b history.Ref) int {
+			if words[a.Kind] != words[b.Kind] {
+				return map[bool]int{true: -1, false: 1}[words[a.Kind]]
+			}
+			return a.Compare(b)
+		})
+	}
+	order(refs)
+	order(related)
+	return first(slices.Concat(refs, related), maxSubjects)
+}
+
+// distinct reports whether a name is unlikely to be a word of a sentence.
+func distinct(name string) bool {
+	return len(name) >= 4 || strings.ContainsFunc(name, func(r rune) bool { return r == '-' || unicode.IsDigit(r) })
+}
+
+// wordsOf are the words of a sentence. The name of an object is one word.
+func wordsOf(sentence string) map[string]bool {
+	words := map[string]bool{}
+	apart := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-./", r)
+	}
+	for _, word := range strings.FieldsFunc(sentence, apart) {
+		words[strings.Trim(word, "./")] = true
+	}
+	return words
+}
+
+// namedEffects are the last requests with an effect outside the cluster that happened more than
+// once, or whose effect, host or path the sentence names.
+func (x *tracing) namedEffects() (out []int) {
+	words := wordsOf(x.h.Events[x.violation].Note)
+	for _, e := range x.h.Effects("") {
+		if e.Event >= x.violation {
+			break
+		}
+		r := &x.h.Events[e.Event]
+		named := words[r.Host] || e.Key != "" && words[e.Key] || !e.Unnamed() && words[e.Kind]
+		for segment := range strings.SplitSeq(r.Path, "/") {
+			named = named || distinct(segment) && words[segment]
+		}
+		for _, ref := range x.named {
+			named = named || distinct(ref.Name) && strings.Contains(string(r.Sent), `"`+ref.Name+`"`)
+		}
+		if named || len(x.same[x.identity(e)]) > 1 {
+			out = append(out, e.Event)
+		}
+	}
+	return out[max(0, len(out)-maxEffects):]
+}
