@@ -159,7 +159,11 @@ func (e *Event) Write() bool { return e.Kind == Request && len(e.Changes) > 0 }
 type History struct {
 	// Events are in order. The position of an event is its Index, except in a run that keeps only a
 	// window of its history: read that with [History.Since], [History.From] and [History.Len].
-	Events  []Event
+	Events []Event
+	// Redrawn is set in an undisturbed run, for properties that compare another run with it. It
+	// returns the same run with other random numbers: what differs between the two is random. The
+	// first call returns nil, and the harness repeats the run that asked, with the same choices.
+	Redrawn func() *History
 	effects []Effect
 	draws   []Draw
 	objects map[Ref]*state

@@ -197,7 +197,8 @@ func (w *World) History() *history.History { return w.world.History() }
 // compare with: no fault is injected, every choice is the default choice, and [Draw] gives the
 // values that it has given in this run until now. So draw what users do before Undisturbed is
 // called. The undisturbed run is made when it is asked for, once for the same values. In that run
-// itself it is the run's own history.
+// itself it is the run's own history. [history.History.Redrawn] of it is the same run with other
+// random numbers.
 func (w *World) Undisturbed() *history.History { return w.world.Undisturbed() }
 
 // Context is done when the run ends.

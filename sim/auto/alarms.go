@@ -34,7 +34,7 @@ var alarms = []alarm{
 		operator: "Some objects are left alone: a paused one, or one of another class.",
 		instead:  "Switch it off, and declare property.ObservedGeneration for the kinds that are always observed."},
 	{property: "same effects",
-		operator: "The key of an effect has a time or a generated name in it.",
+		operator: "The key of an effect has a time in it.",
 		instead:  "Switch it off, or give the effect a key that two runs share."},
 	{property: "no writes at rest",
 		operator: "A program repeats an effect at each start, as what it has done is recorded nowhere.",

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/word"
 	"github.com/wavetank/wavetank/sim/property"
 	"github.com/wavetank/wavetank/sim/result"
 )
@@ -70,7 +71,8 @@ func alike(calm *history.History, same func(*history.History) error) func(*histo
 
 // sameEffects holds when the same has happened outside the cluster, by kind and key, as in another
 // run when that had settled as often. How often it happened does not count, as an answer may be
-// lost. Effects of which no model has said the key are left out.
+// lost. Effects of which no model has said the key are left out. Of keys with random values it
+// counts how many there are.
 func sameEffects(calm *history.History) func(*history.History) error {
 	return func(h *history.History) error {
 		settled, until := settles(h, -1)
@@ -82,18 +84,63 @@ func sameEffects(calm *history.History) func(*history.History) error {
 			return nil // it did not come that far
 		}
 		here, there := effects(h, until), effects(calm, untilThere)
+		masked := ""
+		if !maps.Equal(here, there) && calm.Redrawn != nil {
+			here, there, masked = withoutRandom(here, there, calm.Redrawn(), settled)
+		}
 		for _, e := range slices.Sorted(maps.Keys(there)) {
 			if !here[e] {
-				return fmt.Errorf("%s never happened, and undisturbed it did", e)
+				return fmt.Errorf("%s never happened, and undisturbed it did%s", e, masked)
 			}
 		}
 		for _, e := range slices.Sorted(maps.Keys(here)) {
 			if !there[e] {
-				return fmt.Errorf("%s happened, and undisturbed it never did", e)
+				return fmt.Errorf("%s happened, and undisturbed it never did%s", e, masked)
 			}
 		}
 		return nil
 	}
+}
+
+// withoutRandom leaves out what is random in the keys of effects: what differs between two
+// undisturbed runs. The second of two effects that differ in nothing else is numbered. remark says
+// what was left out.
+func withoutRandom(here, there map[string]bool, other *history.History, settled int) (a, b map[string]bool,
+	remark string) {
+	if other == nil {
+		return here, there, ""
+	}
+	n, until := settles(other, settled)
+	if n < settled {
+		return here, there, ""
+	}
+	again := effects(other, until)
+	only := func(in, out map[string]bool) []string {
+		return slices.DeleteFunc(slices.Sorted(maps.Keys(in)), func(e string) bool { return out[e] })
+	}
+	var patterns []word.Pattern
+	for _, p := range word.Pairs(only(there, again), only(again, there)) {
+		patterns = append(patterns, word.Between(p[0], p[1]))
+	}
+	plain := func(all map[string]bool) map[string]bool {
+		out := map[string]bool{}
+		for _, e := range slices.Sorted(maps.Keys(all)) {
+			i := slices.IndexFunc(patterns, func(p word.Pattern) bool { _, ok := p.Match(e); return ok })
+			if i >= 0 && !(there[e] && again[e]) {
+				e = patterns[i].String()
+			}
+			name := e
+			for n := 2; out[name]; n++ {
+				name = fmt.Sprintf("%s (%d)", e, n)
+			}
+			out[name] = true
+		}
+		return out
+	}
+	if len(patterns) > 0 {
+		remark = " (… is random: it differs between two undisturbed runs)"
+	}
+	return plain(here), plain(there), remark
 }
 
 // settles counts how often a run has settled, up to a number, and says at which event it did so

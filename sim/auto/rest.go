@@ -3,32 +3,50 @@ package auto
 import (
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/world"
 )
 
 // REST is a guess at an HTTP service outside the cluster of which only the host is known:
 //
 //	w.External("api.dns.example", auto.REST())
 //
-// It keeps what is sent. POST to a path makes an item below it, and answers with what was sent and
-// its id; the same Idempotency-Key makes one item. The id depends on what was sent and how often,
-// so that who comes first gets no other one. PUT keeps what is sent at the path,
-// and PATCH merges it. GET answers with what is kept at the path, or with a list of what is kept
-// below it. DELETE removes it. What is not there is 404, or an empty list for a GET with a query.
+// It keeps what is sent. POST to a path makes an item below it, and answers with 201, what was sent
+// and its id. PUT keeps what is sent at the path, and PATCH merges it. GET answers with what is
+// kept at the path, or with a list of what is kept below it. DELETE removes it. What is not there
+// is 404, or an empty list for a GET with a query. A query selects the items whose fields have
+// these values: GET /records?reference=7 lists them, and DELETE removes them. Parameters that no
+// item has as a field are ignored.
+//
+// Ids are numbers, in the order in which items of a path are made. A POST that was sent before
+// makes no second item:
+//
+//   - With the same Idempotency-Key, or the same reference in the body, the answer is 200 and the
+//     first item. A reference is a field with a name like reference, requestId, idempotencyKey,
+//     externalId or uid.
+//   - Without one, and with a field called name, the same body again is answered with 409 and the
+//     first item.
 //
 // That an item is made or removed is an effect, by its path.
-func REST() http.Handler { return &rest{posted: map[string]int{}, asked: map[string]string{}} }
+func REST() http.Handler {
+	s := &rest{made: map[string]int{}, asked: map[string]string{}}
+	if w := world.Current(); w != nil && w.Redrawn() {
+		s.first = 500000
+	}
+	return s
+}
 
 type rest struct {
-	items  []item
-	posted map[string]int    // how often, by path and content
-	asked  map[string]string // paths of items, by Idempotency-Key
+	items []item
+	first int               // where numbers begin: ids are as good as any others
+	made  map[string]int    // how many, by path
+	asked map[string]string // paths of items, by what a POST that makes them again has in common with the first
 }
 
 type item struct {
@@ -40,12 +58,12 @@ func (s *rest) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	path := strings.TrimRight(r.URL.Path, "/")
 	sent := map[string]any{}
 	_ = json.NewDecoder(r.Body).Decode(&sent) // of what is no JSON object only the path is kept
-	at := s.find(path)
+	at, query := s.find(path), r.URL.Query()
 	switch {
 	case r.Method == http.MethodPost:
-		path = s.post(r, path, sent)
+		code, path := s.post(r, path, sent)
 		rw.Header().Set("Location", path)
-		answer(rw, http.StatusCreated, s.items[s.find(path)].body)
+		answer(rw, code, s.items[s.find(path)].body)
 	case r.Method == http.MethodPut:
 		s.keep(r, path, sent)
 		answer(rw, http.StatusOK, sent)
@@ -54,35 +72,73 @@ func (s *rest) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		answer(rw, http.StatusOK, s.items[at].body)
 	case r.Method == http.MethodGet && at >= 0:
 		answer(rw, http.StatusOK, s.items[at].body)
-	case r.Method == http.MethodGet && (r.URL.RawQuery != "" || len(s.below(path)) > 0):
-		answer(rw, http.StatusOK, s.below(path))
+	case r.Method == http.MethodGet && (len(query) > 0 || len(s.below(path, nil)) > 0):
+		out := []any{}
+		for _, i := range s.below(path, query) {
+			out = append(out, i.body)
+		}
+		answer(rw, http.StatusOK, out)
 	case r.Method == http.MethodDelete && at >= 0:
-		s.items = slices.Delete(s.items, at, at+1)
-		history.AddEffect(r.Context(), history.Effect{Kind: "removes", Key: path, Detail: "removes " + path})
+		s.remove(r, path)
+		rw.WriteHeader(http.StatusNoContent)
+	case r.Method == http.MethodDelete && s.selects(path, query) && len(s.below(path, query)) > 0:
+		for _, i := range s.below(path, query) {
+			s.remove(r, i.path)
+		}
 		rw.WriteHeader(http.StatusNoContent)
 	default:
 		answer(rw, http.StatusNotFound, map[string]any{"error": path + " is not there"})
 	}
 }
 
-// post makes an item, unless the same request has made one, and says where it is.
-func (s *rest) post(r *http.Request, path string, sent map[string]any) string {
-	key := r.Header.Get("Idempotency-Key")
+// post makes an item, unless the same was asked for before. It returns the status of the answer and
+// where the item is.
+func (s *rest) post(r *http.Request, path string, sent map[string]any) (code int, at string) {
+	key, again := s.key(r, path, sent)
 	if made := s.asked[key]; key != "" && s.find(made) >= 0 {
-		return made
+		return again, made
 	}
-	content, _ := json.Marshal(sent) // of what was decoded
-	sum := fnv.New32a()
-	_, _ = sum.Write(content)
-	s.posted[path+string(content)]++
-	id := fmt.Sprintf("%08x-%d", sum.Sum32(), s.posted[path+string(content)])
+	s.made[path]++
+	id := fmt.Sprintf("%06d", s.first+s.made[path])
 	if sent["id"] == nil || sent["id"] == "" {
 		sent["id"] = id
 	}
 	path += "/" + id
 	s.asked[key] = path
 	s.keep(r, path, sent)
-	return path
+	return http.StatusCreated, path
+}
+
+// references are names of fields by which a client knows again what it has asked for, in lower case
+// and without punctuation, in the order in which they are looked for.
+var references = []string{"idempotencykey", "idempotencytoken", "clienttoken", "requestid", "clientrequestid",
+	"reference", "clientreference", "externalreference", "externalid", "uid"}
+
+// plain is a field's name in lower case and without punctuation.
+func plain(name string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
+}
+
+// key is what two POSTs for the same item have in common, and the status of the answer to the
+// second; "" if there is nothing.
+func (s *rest) key(r *http.Request, path string, sent map[string]any) (key string, again int) {
+	if key := r.Header.Get("Idempotency-Key"); key != "" {
+		return "key " + key, http.StatusOK
+	}
+	fields := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		fields[plain(name)] = sent[name]
+	}
+	for _, name := range references {
+		if v := fields[name]; v != nil && v != "" {
+			return fmt.Sprint(path, " ", name, " ", v), http.StatusOK
+		}
+	}
+	if v := fields["name"]; v != nil && v != "" {
+		content, _ := json.Marshal(sent) // of what was decoded
+		return path + " " + string(content), http.StatusConflict
+	}
+	return "", 0
 }
 
 // keep keeps what was sent at a path.
@@ -99,15 +155,45 @@ func (s *rest) find(path string) int {
 	return slices.IndexFunc(s.items, func(i item) bool { return i.path == path })
 }
 
-// below are the items of a path, in the order in which they were made.
-func (s *rest) below(path string) []any {
-	out := []any{}
+func (s *rest) remove(r *http.Request, path string) {
+	at := s.find(path)
+	s.items = slices.Delete(s.items, at, at+1)
+	history.AddEffect(r.Context(), history.Effect{Kind: "removes", Key: path, Detail: "removes " + path})
+}
+
+// below are the items of a path that a query selects, in the order in which they were made.
+func (s *rest) below(path string, query url.Values) (out []item) {
 	for _, i := range s.items {
 		if strings.HasPrefix(i.path, path+"/") {
-			out = append(out, i.body)
+			out = append(out, i)
+		}
+	}
+	all := out
+	for name, values := range query {
+		if isField(all, name) {
+			out = slices.DeleteFunc(slices.Clone(out), func(i item) bool {
+				return !slices.Contains(values, fmt.Sprint(i.body[name]))
+			})
 		}
 	}
 	return out
+}
+
+// selects reports whether a query selects some of the items of a path.
+func (s *rest) selects(path string, query url.Values) bool {
+	all := s.below(path, nil)
+	for name := range query {
+		if isField(all, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// isField reports whether an item has a field of this name, or may have one as a reference.
+func isField(items []item, name string) bool {
+	return slices.Contains(references, plain(name)) ||
+		slices.ContainsFunc(items, func(i item) bool { return i.body[name] != nil })
 }
 
 func answer(rw http.ResponseWriter, status int, body any) {

@@ -33,6 +33,17 @@ func Continue(answers []Answer, then Source) Source {
 	})
 }
 
+// Redraw returns a source that answers as another one, except that the seeds of all random values
+// are not the default ones.
+func Redraw(source Source) Source {
+	return Func(func(p Point) int {
+		if p.Kind == Seed || p.Kind == Names {
+			return p.N - 1
+		}
+		return source.Choose(p)
+	})
+}
+
 // Player replays a choice sequence. It takes the default for choices that are not in the sequence.
 type Player struct {
 	values map[ID]int

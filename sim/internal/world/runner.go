@@ -19,13 +19,15 @@ type runner struct {
 	scenario func(*World)
 	// undisturbed are the undisturbed runs that were compared with last, for other drawn values
 	// each.
-	undisturbed []undisturbed
+	undisturbed []*undisturbed
 }
 
 // undisturbed is the run with some drawn values in which every other choice is the default choice.
 type undisturbed struct {
 	drawn   choice.Sequence
 	history *history.History
+	redrawn *history.History // the same run with other random values, once it was asked for
+	asked   bool
 }
 
 // mostUndisturbed is how many undisturbed runs are kept. Shrinking goes back and forth between few
@@ -49,22 +51,44 @@ func (r *runner) run(t *testing.T, o choice.Source, s run.Settings) *run.Result 
 }
 
 // compared makes a run. When it asks for an undisturbed run that is not there, it is given up, that
-// one is made, and the run is made again with the same answers as far as it had come.
+// one is made, and the run is made again with the same answers as far as it had come. A run that
+// asks for an undisturbed run with other random values continues to its end before it is repeated.
 func (r *runner) compared(t *testing.T, o choice.Source, s run.Settings) *run.Result {
 	var answers []choice.Answer
 	for {
-		a := r.once(t, choice.Continue(answers, o), s, false)
-		if !a.wants {
+		a := r.once(t, choice.Continue(answers, o), s, toJudge)
+		switch {
+		case a.wants:
+			r.addUndisturbed(t, a.source.Sequence().Drawn(), s)
+		case !r.redraw(t, s):
 			return a.Result
 		}
 		answers = a.Log
-		drawn := a.source.Sequence().Drawn()
-		calm := r.once(t, choice.Play(drawn), s, true)
-		if len(r.undisturbed) == mostUndisturbed {
-			r.undisturbed = slices.Delete(r.undisturbed, 0, 1)
-		}
-		r.undisturbed = append(r.undisturbed, undisturbed{drawn, calm.History})
 	}
+}
+
+func (r *runner) addUndisturbed(t *testing.T, drawn choice.Sequence, s run.Settings) {
+	u := &undisturbed{drawn: drawn, history: r.once(t, choice.Play(drawn), s, toCompare).History}
+	u.history.Redrawn = func() *history.History {
+		u.asked = true
+		return u.redrawn
+	}
+	if len(r.undisturbed) == mostUndisturbed {
+		r.undisturbed = slices.Delete(r.undisturbed, 0, 1)
+	}
+	r.undisturbed = append(r.undisturbed, u)
+}
+
+// redraw makes the undisturbed runs with other random values that were asked for and are not there.
+// It says whether there were any.
+func (r *runner) redraw(t *testing.T, s run.Settings) (any bool) {
+	for _, u := range r.undisturbed {
+		if u.asked && u.redrawn == nil {
+			u.redrawn = r.once(t, choice.Redraw(choice.Play(u.drawn)), s, toRedraw).History
+			any = true
+		}
+	}
+	return any
 }
 
 // find is the undisturbed run with some drawn values; nil if it was not made or is no longer kept.
@@ -95,22 +119,29 @@ func (r *runner) failConnected(t *testing.T, res *run.Result, s run.Settings) {
 // attempt is a run while it is made.
 type attempt struct {
 	*run.Result
-	world    *World
-	settings run.Settings
-	source   *choice.Recorder
-	// undisturbed says that this is the run that others are compared with.
-	undisturbed bool
-	testFailed  func() bool
-	wants       bool     // it ended because it asked for an undisturbed run that was not there
-	ignored     []string // functions whose goroutines may be left behind
-	carried     any      // a panic of somebody outside, to be raised again there
+	world      *World
+	settings   run.Settings
+	source     *choice.Recorder
+	testFailed func() bool
+	purpose    purpose
+	wants      bool     // it ended because it asked for an undisturbed run that was not there
+	ignored    []string // functions whose goroutines may be left behind
+	carried    any      // a panic of somebody outside, to be raised again there
 }
+
+// purpose is what a run is made for.
+type purpose int
+
+const (
+	toJudge   purpose = iota
+	toCompare         // undisturbed: other runs are compared with it
+	toRedraw          // undisturbed and with other random values: it shows which values are random
+)
 
 // once makes one run: the scenario, in a bubble of its own, with every choice answered by the
 // source. An undisturbed run has nothing to compare itself with.
-func (r *runner) once(t *testing.T, o choice.Source, s run.Settings, undisturbed bool) *attempt {
-	a := &attempt{Result: &run.Result{History: &history.History{}}, settings: s, source: choice.New(o),
-		undisturbed: undisturbed}
+func (r *runner) once(t *testing.T, o choice.Source, s run.Settings, p purpose) *attempt {
+	a := &attempt{Result: &run.Result{History: &history.History{}}, settings: s, source: choice.New(o), purpose: p}
 	if s.Window > 0 {
 		a.History = history.Forgetful()
 		a.source.OnlySequence()
@@ -167,7 +198,8 @@ func (r *runner) live(bt *testing.T, a *attempt) {
 	process.Seed(bt, uint64(a.source.Choose(choice.Label{Kind: choice.Seed}, 1<<16)))
 	w := newWorld(a.source, a.History, a.settings, a.testFailed)
 	a.world = w
-	if !a.undisturbed {
+	w.redrawn = a.purpose == toRedraw
+	if a.purpose == toJudge {
 		w.findUndisturbed = r.find
 	}
 	current.Store(w)

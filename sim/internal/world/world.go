@@ -52,6 +52,7 @@ type World struct {
 	// nil in an undisturbed run.
 	findUndisturbed func(drawn choice.Sequence) *history.History
 	wants           bool // the run ends because it asks for an undisturbed run that was not made
+	redrawn         bool // this is an undisturbed run with other random values
 }
 
 func newWorld(source *choice.Recorder, h *history.History, s run.Settings, testFailed func() bool) *World {
@@ -133,6 +134,10 @@ func (w *World) History() *history.History { return w.history }
 
 // Context is done when the run ends.
 func (w *World) Context() context.Context { return w.ctx }
+
+// Redrawn reports whether this is the undisturbed run that shows which values are random. What is
+// arbitrary should differ in it.
+func (w *World) Redrawn() bool { return w.redrawn }
 
 // Undisturbed is the history of the run with the values drawn so far and no other choice than the
 // defaults.
