@@ -236,6 +236,7 @@ var may = map[string]map[string]string{
 		"sim/internal/sched/sched.go": "reads the bubble's clock: the one source of virtual time",
 		"controllers/":                "operators use the clock as they always do; in a run it is the bubble's",
 		"scenarios/":                  "called inside the bubble, for objects that a user would stamp",
+		"fuzz/certificates/":          "called inside the bubble, as ordinary operators do",
 		"fuzz/planted/":               "called inside the bubble, as ordinary operators do",
 		"conformance/":                "judges a real server in real time",
 		"hack/determinism/":           "tells people in real time how far processes are",
@@ -245,6 +246,7 @@ var may = map[string]map[string]string{
 		"sim/internal/campaign/campaign.go": "-sim.seed=random",
 		"sim/internal/choice/":              "choice sources: the only place where chance comes from",
 		"sim/internal/process/globals.go":   "seeds other people's dice",
+		"sim/internal/process/random.go":    "makes the bytes that crypto/rand returns in a run",
 	},
 	"go": {
 		"sim/internal/bubble/":                "a bubble may end its goroutine, so it gets one",
@@ -252,6 +254,7 @@ var may = map[string]map[string]string{
 		"sim/internal/world/runner.go":        "the scenario's goroutine",
 		"sim/internal/campaign/":              "the watchdog stands outside bubbles; another process is waited for",
 		"sim/internal/process/incarnation.go": "an incarnation has goroutines of its own",
+		"sim/internal/process/random.go":      "a new goroutine has the highest number so far",
 		"models/apiserver/serve/":             "answers sockets, outside any bubble",
 		"conformance/":                        "reads a real server's watch",
 		"cmd/":                                "waits for processes",

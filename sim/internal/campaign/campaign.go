@@ -9,6 +9,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -80,7 +81,11 @@ func explore(t *testing.T, r run.Runner, s Settings) *campaign {
 // refuseParallel finds out whether the test or one of its parents is parallel.
 func refuseParallel(t *testing.T) (err error) {
 	defer func() {
-		if recover() != nil {
+		switch v := recover(); {
+		case v == nil:
+		case strings.Contains(fmt.Sprint(v), "Cryptographic Module"):
+			err = fmt.Errorf("sim: %v; build the test without GOFIPS140=v1.0.0", v)
+		default:
 			err = fmt.Errorf("sim: %s or one of its parents called t.Parallel; a run owns process-wide settings "+
 				"(GOMAXPROCS, the global random sources, http.DefaultTransport), "+
 				"so remove t.Parallel and use more processes instead", t.Name())

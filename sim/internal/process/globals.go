@@ -13,7 +13,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
-	"testing/cryptotest"
 
 	"github.com/go-logr/logr"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
@@ -30,6 +29,7 @@ import (
 // variables of the harness's own say what is going on in the process:
 //
 //   - sim/internal/world: current is the world of the run under way.
+//   - sim/internal/process: random is what the run under way reads from crypto/rand.
 //   - sim/internal/campaign: running is held while a campaign runs, campaigns counts those of each
 //     test, and commandLine is what package flag has set.
 //   - sim/simginkgo: bootstrap is the test that runs the suite.
@@ -55,6 +55,7 @@ import (
 //   - GOMAXPROCS is 1: goroutines of one process would race to its channels otherwise.
 //   - GODEBUG randseednop=0: math/rand.Seed has an effect again, for the jitter in client-go.
 //   - GODEBUG multipathtcp=1: package net counts the TCP connections that it begins ([Dials]).
+//   - GODEBUG cryptocustomrand=1: keys are made from crypto/rand.Reader, which is the run's.
 //   - utilruntime.ErrorHandlers is empty: its rate limiter remembers real time and would sleep for
 //     virtual decades.
 //   - The garbage collector runs when the heap has grown tenfold: worlds are small and short-lived,
@@ -70,7 +71,7 @@ func Enter(log logr.Logger, outside Outside) (leave func()) {
 	procs := runtime.GOMAXPROCS(1)
 	percent := debug.SetGCPercent(1000)
 	godebug, had := os.LookupEnv("GODEBUG")
-	os.Setenv("GODEBUG", strings.TrimPrefix(godebug+",randseednop=0,multipathtcp=1", ","))
+	os.Setenv("GODEBUG", strings.TrimPrefix(godebug+",randseednop=0,multipathtcp=1,cryptocustomrand=1", ","))
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = nil
 	transport := http.DefaultTransport
@@ -123,12 +124,13 @@ func leadingTo(next Outside) *http.Transport {
 	return t
 }
 
-// reseed seeds math/rand and apimachinery's names again. In what order a process works between its
-// end and its death, the runtime decides, and it may draw random numbers there: client-go's event
-// recorder chooses at random between the next Event and its end.
+// reseed seeds math/rand, apimachinery's names and crypto/rand again. Go's runtime decides in what
+// order a process works between its end and its death, and it may draw random numbers there:
+// client-go's event recorder chooses at random between the next Event and its end.
 func reseed(seed uint64) {
 	rand.Seed(int64(seed)) //nolint:staticcheck // as in Seed
 	utilrand.Seed(int64(seed))
+	random.reseed(seed)
 }
 
 // Seed seeds every process-wide random generator with the seed of a run: math/rand for jitter,
@@ -137,7 +139,7 @@ func reseed(seed uint64) {
 func Seed(t *testing.T, seed uint64) {
 	rand.Seed(int64(seed)) //nolint:staticcheck // the only way to make other people's top-level calls repeat
 	utilrand.Seed(int64(seed))
-	cryptotest.SetGlobalRandom(t, seed)
+	random = readRandom(t, seed)
 	for range seed % 64 {
 		maphash.MakeSeed() // in exact mode, which seeds the runtime's own generator, runs differ in map orders, too
 	}

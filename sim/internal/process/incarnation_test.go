@@ -22,6 +22,7 @@ func run(t *testing.T, f func(t *testing.T, w *testWorld)) {
 	t.Helper()
 	defer Enter(logr.Discard(), Outside{})()
 	synctest.Test(t, func(t *testing.T) {
+		Seed(t, 0)
 		w := newTestWorld()
 		defer func() {
 			w.Teardown(synctest.Wait)

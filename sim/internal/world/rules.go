@@ -89,6 +89,7 @@ func (r rules) UnknownHost(c *wire.Call, clash string) { r.w.unknownHost(c, clas
 
 // Quiet implements sched.Observer.
 func (r rules) Quiet() (woke bool) {
+	process.Quiet()
 	r.w.settings.Monitor.Beats.Add(1)
 	return r.w.procs.Flush()
 }
