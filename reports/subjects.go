@@ -78,6 +78,22 @@ func (x *tracing) namedObjects() []history.Ref {
 	return first(slices.Concat(refs, related), maxSubjects)
 }
 
+// Decision is the program's line that sent the last request on the chain that changed something, as
+// dir/file.go:line; "" if there is none or no violation.
+func Decision(h *history.History) string {
+	x := newTracing(h)
+	if x.violation < 0 {
+		return ""
+	}
+	x.trace()
+	for i := x.violation - 1; i >= 0; i-- {
+		if e := &h.Events[i]; x.on(i) && e.Source != "" && (e.Write() || len(x.effects[i]) > 0) {
+			return e.Source
+		}
+	}
+	return ""
+}
+
 // distinct reports whether a name is unlikely to be a word of a sentence.
 func distinct(name string) bool {
 	return len(name) >= 4 || strings.ContainsFunc(name, func(r rune) bool { return r == '-' || unicode.IsDigit(r) })

@@ -107,7 +107,8 @@ type StrategyTotal struct {
 	Finds int    `json:"finds"`
 }
 
-// Finding is one cause of failures: a property and the pattern of faults in its shrunk story.
+// Finding is one cause of failures: a property, and the line of the program that decided. Where no
+// line is known, it is a property and the faults in the shrunk story.
 type Finding struct {
 	Cause    string `json:"cause"`
 	Kind     string `json:"kind"`

@@ -64,7 +64,7 @@ func TestRunBreaks(t *testing.T) {
 	}
 	merged := filepath.Join(dir, "merged")
 	if code, out := do(t, t.Context(), "merge", "--to", merged, dir); code != exitBroke ||
-		!strings.Contains(out, ", under RacingRequeue and StaleCache") {
+		!strings.Contains(out, ", decided at ") {
 		t.Fatalf("merge: exit code %d, want %d and the cause:\n%s", code, exitBroke, out)
 	}
 	paths, err := story.List(filepath.Join(merged, "stories"))

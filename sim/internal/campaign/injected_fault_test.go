@@ -3,12 +3,28 @@ package campaign
 import (
 	"testing"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/story"
 )
 
-// A cause names the faults that a story injects, with their arguments and without their scope. What
-// is only armed is not named.
+// Runs that violate a property by the same line of the program have one cause, whatever the faults.
+func TestCauseNamesTheLineThatDecided(t *testing.T) {
+	ref := history.Ref{Kind: "Pod", Name: "web"}
+	for _, fault := range []string{"Crash(op)", "LostReply"} {
+		f := &result.Failure{Story: &story.Story{Choices: []story.Choice{{Kind: story.Inject, Of: fault}}}}
+		f.Property, f.History = "one pod", &history.History{}
+		f.History.Add(history.Event{Kind: history.Request, Process: "op", Incarnation: 1, Verb: "create", Ref: ref,
+			Code: 201, Source: "op/op.go:7", Changes: []history.Change{{Type: "ADDED", Ref: ref, Revision: 1}}})
+		f.History.Add(history.Event{Kind: history.Violation, Note: "there are 2 pods"})
+		if got, want := causeOf(f), "one pod, decided at op/op.go:7"; got != want {
+			t.Errorf("%s: the cause is %q; expected %q", fault, got, want)
+		}
+	}
+}
+
+// If no line is known, a cause names the faults that a story injects, with their arguments and
+// without their scope. What is only armed is not named.
 func TestACauseNamesTheInjectedFaults(t *testing.T) {
 	armed := []story.Choice{
 		{Kind: story.Arm, Of: "StaleCache", What: "(30s) in op"}, {Kind: story.Arm, Of: "Pause", What: "(a, 1m0s)"},
@@ -21,7 +37,7 @@ func TestACauseNamesTheInjectedFaults(t *testing.T) {
 		"p, under no fault":                           nil,
 		"p, under Pause(a, 2m0s) and StaleCache(30s)": {stale, pause, stale},
 	} {
-		f := &result.Failure{Story: &story.Story{Choices: append(armed, injected...)}}
+		f := &result.Failure{Story: &story.Story{Choices: append(armed, injected...)}, History: &history.History{}}
 		f.Property = "p"
 		if got := causeOf(f); got != want {
 			t.Errorf("the cause is %q; expected %q", got, want)

@@ -126,8 +126,17 @@ func (c *campaign) group(f *result.Failure, steps int) {
 	c.report.Findings = found.Findings
 }
 
-// causeOf is what failing runs are grouped by: the property and the faults that the story injects.
+// causeOf is what failing runs are grouped by: the property, and the line of the program that
+// decided. If no line is known, it is the property and the faults that the story injects.
 func causeOf(f *result.Failure) string {
+	name := f.Property
+	if name == "" {
+		first, _, _ := strings.Cut(f.Message, "\n")
+		name = f.Kind.String() + ": " + first
+	}
+	if line := reports.Decision(f.History); line != "" {
+		return story.Printable(fmt.Sprintf("%s, decided at %s", name, line))
+	}
 	var kinds []string
 	for _, c := range f.Story.Choices {
 		if c.Kind == story.Inject {
@@ -138,11 +147,6 @@ func causeOf(f *result.Failure) string {
 	kinds = slices.Compact(kinds)
 	if len(kinds) == 0 {
 		kinds = []string{"no fault"}
-	}
-	name := f.Property
-	if name == "" {
-		first, _, _ := strings.Cut(f.Message, "\n")
-		name = f.Kind.String() + ": " + first
 	}
 	return story.Printable(fmt.Sprintf("%s, under %s", name, strings.Join(kinds, " and ")))
 }
