@@ -2,7 +2,9 @@ package property
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
@@ -16,49 +18,44 @@ import (
 // any request that is meant to change something but for a status, a Lease or an Event. A back-off
 // period begins with a dequeue that the back-off timer caused and ends with the next; dequeues by
 // watch events, resyncs and other timers lie within. It is judged from the first such dequeue on
-// whose delay is longer than slowest (the time that clean-ups in the scenario take), and a
-// disturbance begins all anew.
+// whose delay is longer than slowest (the time that clean-ups in the scenario take).
+//
+// It restarts after a disturbance, and when a watch event arrives late: its change was committed
+// before the period began. It also restarts when an attempt succeeds. Then the reconcile ends
+// without an error, and none of its requests was refused.
 func BackoffSettled(controller string, slowest time.Duration,
 	attempt func(*history.Event) bool) func(*history.History) error {
 	if attempt == nil {
 		attempt = mutates
 	}
 	return perRun(func() judge {
-		periods := map[string]*period{}
-		return judge{event: func(h *history.History, e *history.Event) error {
+		b := backOffs{controller, slowest, attempt, map[string]*period{}, map[revisionOf]history.Time{}}
+		return judge{event: func(_ *history.History, e *history.Event) error {
 			if disturbs(e) {
-				clear(periods)
+				clear(b.periods)
 			}
+			b.learn(e)
 			if e.Reconcile.Controller != controller {
 				return nil
 			}
-			name := e.Actor() + " " + e.Reconcile.Key.String()
-			p := periods[name]
-			switch {
-			case e.Kind == history.Dequeue && e.Cause.Kind == history.CauseBackOff:
-				if p == nil && e.Wait > slowest {
-					periods[name] = &period{delay: e.Wait, begun: e.At}
-				} else if p != nil {
-					if breaks("BackoffSettled: the back-off shrinks", e.Wait < p.delay) {
-						return fmt.Errorf("the back-off of %s shrank from %v (until %s) to %v (until %s)",
-							name, p.delay, history.Clock(p.begun), e.Wait, history.Clock(e.At))
-					}
-					*p = period{delay: e.Wait, begun: e.At}
-				}
-			case p != nil && e.Kind == history.Dequeue:
-				p.cause = e.Cause
-			case p != nil && e.Kind == history.Request && attempt(e) && p.last != e.Reconcile:
-				p.attempts++
-				if breaks("BackoffSettled: a second attempt", p.attempts > 1) {
-					return fmt.Errorf("%s made attempt %d in the back-off period that began at %s: %s in reconcile "+
-						"%q, because of %s",
-						name, p.attempts, history.Clock(p.begun), what(e), e.Reconcile.String(), p.cause)
-				}
-				p.last = e.Reconcile
-			}
-			return nil
+			return b.event(e, e.Actor()+" "+e.Reconcile.Key.String())
 		}}
 	})
+}
+
+// backOffs are the back-off periods of a controller's keys.
+type backOffs struct {
+	controller string
+	slowest    time.Duration
+	attempt    func(*history.Event) bool
+	periods    map[string]*period // by incarnation and key
+	committed  map[revisionOf]history.Time
+}
+
+// revisionOf is a resource version of one cluster.
+type revisionOf struct {
+	cluster  string
+	revision int64
 }
 
 // period is a back-off period that has begun.
@@ -68,6 +65,61 @@ type period struct {
 	attempts int
 	last     history.Reconcile // that made the last attempt
 	cause    history.Cause     // of the last dequeue
+	refused  bool              // a request of the current reconcile was
+}
+
+// learn restarts the periods of an incarnation that a watch event reaches late.
+func (b *backOffs) learn(e *history.Event) {
+	for _, c := range e.Changes {
+		b.committed[revisionOf{c.Ref.Cluster, c.Revision}] = c.At
+	}
+	if e.Kind != history.Deliver {
+		return
+	}
+	at, known := b.committed[revisionOf{e.Ref.Cluster, e.Revision}]
+	maps.DeleteFunc(b.periods, func(name string, p *period) bool {
+		return known && at < p.begun && strings.HasPrefix(name, e.Actor()+" ")
+	})
+}
+
+// event judges an event of the controller, about the key with the name.
+func (b *backOffs) event(e *history.Event, name string) error {
+	p := b.periods[name]
+	if p == nil {
+		if e.Kind == history.Dequeue && e.Cause.Kind == history.CauseBackOff && e.Wait > b.slowest {
+			b.periods[name] = &period{delay: e.Wait, begun: e.At}
+		}
+		return nil
+	}
+	switch e.Kind {
+	case history.Dequeue:
+		p.refused = false
+		if e.Cause.Kind != history.CauseBackOff {
+			p.cause = e.Cause
+			return nil
+		}
+		if breaks("BackoffSettled: the back-off shrinks", e.Wait < p.delay) {
+			return fmt.Errorf("the back-off of %s shrank from %v (until %s) to %v (until %s)",
+				name, p.delay, history.Clock(p.begun), e.Wait, history.Clock(e.At))
+		}
+		*p = period{delay: e.Wait, begun: e.At}
+	case history.Request:
+		p.refused = p.refused || e.Code >= http.StatusBadRequest
+		if !b.attempt(e) || p.last == e.Reconcile {
+			return nil
+		}
+		p.attempts++
+		if breaks("BackoffSettled: a second attempt", p.attempts > 1) {
+			return fmt.Errorf("%s made attempt %d in the back-off period that began at %s: %s in reconcile %q, "+
+				"because of %s", name, p.attempts, history.Clock(p.begun), what(e), e.Reconcile.String(), p.cause)
+		}
+		p.last = e.Reconcile
+	case history.Done:
+		if p.last == e.Reconcile && !p.refused && (e.Outcome.OK() || e.Outcome.Kind == history.RequeueAfter) {
+			delete(b.periods, name)
+		}
+	}
+	return nil
 }
 
 // mutates says whether a request is meant to change something but for a status, a Lease or an

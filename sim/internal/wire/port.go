@@ -114,8 +114,15 @@ func (p *Port) Thaw() {
 	}
 }
 
-// Thawed is when the process went on the last time that it was frozen; 0 for never.
-func (p *Port) Thawed() time.Duration { return p.thawed }
+// Thawed returns when the process last resumed, or 0 if it was never frozen. It is called when the
+// process acts. One that is still marked as frozen resumes at this instant: its first action may
+// come before Thaw.
+func (p *Port) Thawed() time.Duration {
+	if p.Frozen() {
+		return p.network.Sched.Now()
+	}
+	return p.thawed
+}
 
 // Await parks an action as soon as the frozen process goes on. Parked before, it would be due when
 // the pause ends, and a schedule might prefer it to all other actions for ever.

@@ -1,0 +1,85 @@
+package property_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/property"
+)
+
+// A controller that fails because its cache is stale makes another attempt when the watch event
+// arrives, although its back-off is not over. So does one whose attempt succeeds at last: its own
+// write wakes it.
+func TestBackoffSettledAllowsAnAttemptWithAReason(t *testing.T) {
+	for name, declared := range map[string]fault.Fault{
+		"late news": fault.StaleCache(30*time.Second, fault.OfKind("Secret")),
+		"success":   fault.Forbidden(30*time.Second, fault.OfKind("Secret")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := sim.Explore(t, func(w *sim.World) {
+				w.Start("operator", patchesItsChild)
+				w.Inject(declared)
+				w.Always("BackoffSettled", property.BackoffSettled("work", time.Second, nil))
+				w.Apply(work("a"))
+				w.Settle()
+				w.Remove(&corev1.Secret{ObjectMeta: named("a")})
+				w.Apply(work("a", "changed", "yes"))
+				w.Settle()
+			}, sim.Runs(60), sim.For(0), sim.Shrink(0))
+			if err := r.Err(); err != nil {
+				t.Error(err)
+			}
+			if r.Faults[0].Observed == 0 {
+				t.Errorf("there was no fault: %+v", r.Faults)
+			}
+		})
+	}
+}
+
+// patchesItsChild patches a Secret for the ConfigMap, and makes it if it is not there.
+func patchesItsChild(mgr ctrl.Manager) error {
+	o := mgr.GetClient()
+	return ctrl.NewControllerManagedBy(mgr).Named("work").For(&corev1.ConfigMap{}).
+		Watches(&corev1.Secret{}, &handler.EnqueueRequestForObject{}).
+		Complete(reconciler(func(c context.Context, req request) (result, error) {
+			child := &corev1.Secret{ObjectMeta: named("a")}
+			switch err := o.Get(c, client.ObjectKeyFromObject(child), child); {
+			case req.Name != "a":
+				return result{}, nil
+			case apierrors.IsNotFound(err):
+				return result{}, o.Create(c, child)
+			case err != nil:
+				return result{}, err
+			}
+			patch := []byte(`{"stringData":{"a":"b"}}`)
+			return result{}, o.Patch(c, child, client.RawPatch(types.MergePatchType, patch))
+		}))
+}
+
+// A key that waits because its process is frozen does not starve, even if the first action after
+// the pause is to dequeue it.
+func TestNoStarvationDoesNotCountPauses(t *testing.T) {
+	r := sim.Explore(t, func(w *sim.World) {
+		w.Always("NoStarvation", property.NoStarvation(10*time.Second))
+		start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
+			return result{}, o.set(c, cm, "seen", "yes")
+		}, nil)
+		w.Inject(fault.Pause("operator", 30*time.Second))
+		w.Apply(work("a"), work("b"), work("c"), work("d"), work("e"), work("f"))
+		w.Settle()
+	}, sim.Runs(200), sim.For(0), sim.Shrink(0))
+	if err := r.Err(); err != nil {
+		t.Error(err)
+	}
+}
