@@ -34,9 +34,9 @@ func Verify(n int) ExploreOption { return func(s *campaign.Settings) { s.Verify 
 // Shrink limits the real time for shrinking what is found; 0 means not at all.
 func Shrink(d time.Duration) ExploreOption { return func(s *campaign.Settings) { s.Shrink = d } }
 
-// Strategy sets how choice sequences are made: portfolio (the default), burst, sweep, swarm,
-// random, storm, exhaustive or rapid. Several with commas between them take turns, as those of the
-// portfolio do.
+// Strategy sets how choice sequences are made: portfolio (the default), burst, aimed, sweep,
+// swarm, random, storm, exhaustive or rapid. Several with commas between them take turns, as those
+// of the portfolio do.
 func Strategy(name string) ExploreOption { return func(s *campaign.Settings) { s.Strategy = name } }
 
 // Bound sets how many disturbances a run of the exhaustive strategy has at most.

@@ -111,7 +111,8 @@ func robbing(fixed bool) func(*sim.World) {
 // fault that hands its key out once more: if a completed campaign of it finds nothing, something
 // between the fault and the verdict is dead, and every other green test is worth nothing.
 func TestCanary(t *testing.T) {
-	for _, strategy := range []string{"portfolio", "burst", "sweep", "swarm", "random", "exhaustive", "rapid"} {
+	for _, s := range searched {
+		strategy := s.name
 		r := sim.Explore(t, canary, sim.Strategy(strategy), sim.Runs(100), sim.For(0))
 		switch {
 		case r.Failure == nil && r.Complete:

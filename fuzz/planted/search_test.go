@@ -32,8 +32,8 @@ var searched = []struct {
 	name  string
 	fixed bool
 }{
-	{"portfolio", false}, {"burst", false}, {"swarm", false}, {"random", false}, {"rapid", false}, {"sweep", true},
-	{"exhaustive", true},
+	{"portfolio", false}, {"burst", false}, {"aimed", false}, {"swarm", false}, {"random", false}, {"rapid", false},
+	{"sweep", true}, {"exhaustive", true},
 }
 
 // find is one campaign.

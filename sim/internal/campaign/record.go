@@ -206,7 +206,7 @@ func (c *campaign) resume(s *search) int {
 	r := &c.report
 	kept := r.Findings
 	r.Runs, r.Steps, r.Reconciles, r.Requests = old.Runs, old.Steps, old.Reconciles, old.Requests
-	r.Virtual, r.Doubled, s.seen = old.Virtual, old.Doubled, old.Orders
+	r.Virtual, r.Doubled, s.before = old.Virtual, old.Doubled, old.Orders
 	r.Findings, c.before, c.tally.searched = old.Findings, old.Elapsed, old.Runs
 	for _, f := range kept {
 		if !slices.ContainsFunc(r.Findings, func(have story.Finding) bool { return have.Cause == f.Cause }) {

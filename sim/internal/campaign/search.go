@@ -11,7 +11,7 @@ import (
 )
 
 // strategies are the ways to make choice sequences, as -sim.strategy takes them.
-var strategies = []string{"portfolio", "burst", "sweep", "swarm", "random", "storm", "exhaustive", "rapid"}
+var strategies = []string{"portfolio", "burst", "aimed", "sweep", "swarm", "random", "storm", "exhaustive", "rapid"}
 
 // alone are the strategies that are made of all their runs: they take no turns and have no shards.
 var alone = []string{"exhaustive", "rapid"}
@@ -29,15 +29,16 @@ type search struct {
 	armed  choice.Sequence
 	base   *choice.Base   // the armed run
 	bases  []*choice.Base // runs with an order of events that was new
+	seen   choice.Classes // of requests, in the armed run and in those with a new order
 	orders map[uint64]bool
-	seen   int // orders that an earlier process had seen
+	before int // orders that an earlier process had seen
 	counts map[string]*result.StrategyCount
 }
 
 // portfolio is the order in which the default strategy takes turns. In small worlds bursts find
 // more, in large ones random walks, which disturb everywhere. docs/search.md shows what each is
 // worth.
-var portfolio = []string{"random", "burst", "swarm", "burst", "sweep", "burst", "random", "burst", "swarm", "burst"}
+var portfolio = []string{"random", "burst", "swarm", "burst", "sweep", "burst", "aimed", "burst", "random", "burst"}
 
 func newSearch(c *campaign) *search {
 	return &search{c: c, name: c.settings.Strategy, turns: c.settings.turns(), orders: map[uint64]bool{},
@@ -63,6 +64,7 @@ func (s *search) prepare() *run.Result {
 		}
 	}
 	s.base = choice.NewBase(s.armed, armed.Log)
+	s.seen.Add(armed.Log)
 	s.orders[armed.History.Order()] = true
 	s.sweep = choice.NewSweep(s.armed, armed.Log)
 	s.all = choice.NewExhaustive(s.armed, s.c.settings.Bound)
@@ -106,6 +108,8 @@ func (s *search) next(i int, seed uint64) (*run.Result, string, bool) {
 		res = s.run(choice.Play(single))
 	case "burst":
 		res = s.run(choice.NewBurst(seed, s.base, s.bases...))
+	case "aimed":
+		res = s.run(choice.NewAimed(seed, &s.seen))
 	case "exhaustive":
 		tape, ok := s.all.Next()
 		if !ok {
@@ -125,9 +129,10 @@ const (
 	mostBases  = 1 << 10
 )
 
-// learn keeps a run in which the order of events was new. A shard does not know the runs of the
-// others, and a run must not depend on who makes it, so there no burst begins in one. Nor does one
-// begin in a random walk, where too much happens.
+// learn keeps a run in which the order of events was new, and its classes of requests. A shard does
+// not know the runs of the others, and a run must not depend on who makes it, so there no burst
+// begins in one and no fault is aimed at one's classes. Nor does a burst begin in a random walk,
+// where too much happens.
 func (s *search) learn(res *run.Result, name string) {
 	if s.c.settings.Run.Window > 0 {
 		return // it has forgotten most events
@@ -137,7 +142,11 @@ func (s *search) learn(res *run.Result, name string) {
 		return
 	}
 	s.orders[order] = true
-	if s.base == nil || s.c.settings.shards() > 1 || name != "burst" && name != "sweep" {
+	if s.base == nil || s.c.settings.shards() > 1 {
+		return
+	}
+	s.seen.Add(res.Log)
+	if name != "burst" && name != "sweep" {
 		return
 	}
 	if len(s.bases) == mostBases {
@@ -177,7 +186,7 @@ func (s *search) report() {
 		r.Strategies = append(r.Strategies, *n)
 	}
 	slices.SortFunc(r.Strategies, func(a, b result.StrategyCount) int { return strings.Compare(a.Name, b.Name) })
-	r.Orders = max(s.seen, len(s.orders)) // a lower bound, because orders are not stored
+	r.Orders = max(s.before, len(s.orders)) // a lower bound, because orders are not stored
 	if s.all == nil || s.name != "exhaustive" {
 		return
 	}

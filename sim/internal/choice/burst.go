@@ -12,7 +12,9 @@ import (
 //   - Three times of four the burst begins at a point where a fault may be injected, and it is.
 //     Else it begins anywhere.
 //   - It lasts for 2 to 32 points at which faults may be injected. Up to three faults are injected
-//     there often, the others of the base never. Those that are new are left to chance.
+//     there often, the others of the base never. Those that are new are left to chance. In three
+//     runs of four each fault is injected only at requests of one class, that of its first
+//     opportunity in the burst, and opportunities at other classes do not count.
 //   - In half of the runs an actor, or all of a process, is slow and last for 4 to 32 choices of
 //     time and order.
 type Burst struct {
@@ -23,7 +25,8 @@ type Burst struct {
 	orders int  // choices of time and order in it, if someone is slow
 	begin  bool // with a fault
 	odds   map[group]int
-	slow   *Actor // without a name for all of its process
+	aims   map[group]Class // nil if faults are injected at requests of all classes
+	slow   *Actor          // without a name for all of its process
 }
 
 // Base is a run in which bursts may begin: its choices, and where in it faults may be injected.
@@ -64,6 +67,9 @@ func NewBurst(seed uint64, first *Base, fresh ...*Base) *Burst {
 		o.before = base.begins[walk.r.IntN(len(base.begins))]
 	} else {
 		o.before = walk.r.IntN(max(base.points, 1))
+	}
+	if walk.r.IntN(4) > 0 {
+		o.aims = map[group]Class{}
 	}
 	groups := slices.Clone(base.faults)
 	walk.r.Shuffle(len(groups), func(i, j int) { groups[i], groups[j] = groups[j], groups[i] })
@@ -110,6 +116,14 @@ func (o *Burst) Choose(p Point) int {
 
 // disturb answers whether a fault is injected in the burst, and how.
 func (o *Burst) disturb(p Point) int {
+	if o.aims != nil { // as for a server that is behind for one kind
+		if _, known := o.aims[p.group()]; !known {
+			o.aims[p.group()] = p.Class()
+		}
+		if o.aims[p.group()] != p.Class() {
+			return 0
+		}
+	}
 	o.faults--
 	odds, known := o.odds[p.group()]
 	if !known {
@@ -121,7 +135,7 @@ func (o *Burst) disturb(p Point) int {
 	} else if odds == 0 || o.walk.r.IntN(odds) > 0 {
 		return 0
 	}
-	return max(1+o.walk.r.IntN(p.N-1), 1+o.walk.r.IntN(p.N-1)) // rather strong than weak
+	return o.walk.strong(p.N)
 }
 
 // delay answers whose action is next in the burst, and how long it takes.
