@@ -91,6 +91,31 @@ type FaultTotal struct {
 	Opportunities int    `json:"opportunities"`
 	Injected      int    `json:"injected"`
 	Observed      int    `json:"observed"` // at most Injected
+	// Classes are the same by class of requests and watch events.
+	Classes []ClassTotal `json:"classes,omitempty"`
+}
+
+// ClassTotal counts the injections of a fault at requests of one class: those with the same verb
+// and kind.
+type ClassTotal struct {
+	Verb          string `json:"verb,omitempty"` // or the type of a watch event
+	Kind          string `json:"kind"`           // or the host of a request to the outside
+	Opportunities int    `json:"opportunities"`
+	Injected      int    `json:"injected"`
+}
+
+// String is the class in words.
+func (t ClassTotal) String() string { return strings.TrimSpace(t.Verb + " " + t.Kind) }
+
+// AddClasses adds the counts of some classes to those of others.
+func AddClasses(to, more []ClassTotal) []ClassTotal {
+	for _, n := range more {
+		t := at(&to, func(t ClassTotal) bool { return t.Verb == n.Verb && t.Kind == n.Kind },
+			ClassTotal{Verb: n.Verb, Kind: n.Kind})
+		t.Opportunities += n.Opportunities
+		t.Injected += n.Injected
+	}
+	return to
 }
 
 // ProbeTotal says in how many runs a Sometimes was true.
@@ -283,6 +308,7 @@ func (r *Result) add(o *Result) {
 		t.Opportunities += f.Opportunities
 		t.Injected += f.Injected
 		t.Observed += f.Observed
+		t.Classes = AddClasses(t.Classes, f.Classes)
 	}
 	for _, p := range o.Sometimes {
 		same := func(t ProbeTotal) bool { return t.Sentence == p.Sentence }

@@ -16,7 +16,8 @@ func shard(i, n int) *Result {
 		Format: Format, Test: "TestX", Seed: 7, Strategy: "portfolio",
 		Planned: 100 * n, Shard: i, Shards: n, Complete: true,
 		Runs: 100, Steps: 1000 + i, Orders: i,
-		Faults:     []FaultTotal{{Fault: "Crash(a)", Opportunities: 10, Injected: i}},
+		Faults: []FaultTotal{{Fault: "Crash(a)", Opportunities: 10, Injected: i,
+			Classes: []ClassTotal{{Verb: "create", Kind: "Pod", Opportunities: 10, Injected: i}}}},
 		Sometimes:  []ProbeTotal{{Sentence: "it happens", Reached: i % 2}},
 		Strategies: []StrategyTotal{{Name: "sweep", Runs: 30, Finds: i % 2}, {Name: "random", Runs: 70}},
 		Findings: []Finding{{
@@ -44,7 +45,8 @@ func TestMergeAddsUpAndJoinsCauses(t *testing.T) {
 	if got := m.Findings[0]; got.First != 994 || got.Story != "story 6" || got.Steps != 44 {
 		t.Errorf("the first cause is %+v", got)
 	}
-	if d := cmp.Diff(FaultTotal{Fault: "Crash(a)", Opportunities: 90, Injected: 36}, m.Faults[0]); d != "" {
+	if d := cmp.Diff(FaultTotal{Fault: "Crash(a)", Opportunities: 90, Injected: 36,
+		Classes: []ClassTotal{{Verb: "create", Kind: "Pod", Opportunities: 90, Injected: 36}}}, m.Faults[0]); d != "" {
 		t.Error(d)
 	}
 	if m, _ := Merge(shards[:8]); m.Complete {

@@ -98,7 +98,9 @@ func (c *core) injected(where choice.Label, n, rare, often int) int {
 	if c.env.Ended() {
 		return 0
 	}
+	class := c.of(where)
 	c.count.Opportunities++
+	class.Opportunities++
 	if c.eagerness == 0 {
 		return 0
 	}
@@ -110,9 +112,20 @@ func (c *core) injected(where choice.Label, n, rare, often int) int {
 	v := c.env.Rarely(where, n, odds)
 	if v > 0 {
 		c.count.Injected++
+		class.Injected++
 		c.unseen++
 	}
 	return v
+}
+
+// of is the count of the class of requests that a point belongs to.
+func (c *core) of(where choice.Label) *inject.ClassCount {
+	class := where.Class()
+	i := slices.IndexFunc(c.count.Classes, func(n inject.ClassCount) bool { return n.Class == class })
+	if i < 0 {
+		i, c.count.Classes = len(c.count.Classes), append(c.count.Classes, inject.ClassCount{Class: class})
+	}
+	return &c.count.Classes[i]
 }
 
 // injectedAt asks the same at a request.

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"net/url"
+	"reflect"
 	"testing"
 	"time"
 
@@ -120,8 +121,10 @@ func TestANewFaultNeedsThisPackageOnly(t *testing.T) {
 		t.Fatalf("the set rules %+v; expected what the fault rules", ruling)
 	}
 	ruling.Seen()
-	want := inject.Count{Fault: "Oddly on patch", Opportunities: 1, Injected: 1, Observed: 1}
-	if got := set.Counts(); len(got) != 1 || got[0] != want {
+	want := inject.Count{Fault: "Oddly on patch", Opportunities: 1, Injected: 1, Observed: 1,
+		Classes: []inject.ClassCount{
+			{Class: choice.Class{Verb: "patch", Kind: "ConfigMap"}, Opportunities: 1, Injected: 1}}}
+	if got := set.Counts(); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
 		t.Errorf("the counts are %+v; expected %+v", got, want)
 	}
 	label := choice.Label{Kind: choice.Inject, Of: "Oddly", Who: "before op", Verb: "patch",

@@ -1,5 +1,7 @@
 package result
 
+import "github.com/wavetank/wavetank/story"
+
 // FaultCount says what became of a declared fault, over all runs of a campaign.
 type FaultCount struct {
 	Fault string
@@ -13,7 +15,13 @@ type FaultCount struct {
 	// after a crash. However many requests one injection fails, it counts once; so Observed is at
 	// most Injected.
 	Observed int
+	// Classes are the same by class of requests and watch events.
+	Classes []ClassCount
 }
+
+// ClassCount counts the injections of a fault at requests of one class: those with the same verb
+// and kind.
+type ClassCount = story.ClassTotal
 
 // Probe says in how many runs a Sometimes property was true.
 type Probe struct {

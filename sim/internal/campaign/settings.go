@@ -115,7 +115,8 @@ func init() {
 	add(flag.BoolVar, &s.Logs, "log", false, strconv.ParseBool,
 		"print what the programs log, with virtual time: for -sim.replay, and go test -v where nothing breaks")
 	add(flag.BoolVar, &s.Verbose, "v", false, strconv.ParseBool,
-		"print every event of a failing or replayed run")
+		"print every event of a failing or replayed run, and how often each fault was injected at each class of "+
+			"requests")
 }
 
 // add adds a flag, with its environment variable as the default.

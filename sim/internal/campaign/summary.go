@@ -26,6 +26,9 @@ func (c *campaign) announce() {
 	if r.Failure == nil && r.Runs > 0 && !c.settings.replayFlag {
 		c.t.Logf("sim: nothing broke in %s", c.totals())
 	}
+	if table := struckTable(r.Faults); c.settings.Verbose && table != "" && !c.settings.replayFlag {
+		c.t.Logf("sim: faults injected, by class of requests and watch events:\n%s", table)
+	}
 }
 
 // printHidden prints the warnings that go test without -v would hide: in the package's directory it

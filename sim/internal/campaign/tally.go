@@ -5,6 +5,7 @@ import (
 
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
 )
 
 // tally is what the warnings of a campaign are made from.
@@ -58,6 +59,7 @@ func (c *campaign) count(res *run.Result) {
 		r.Faults[i].Opportunities += f.Opportunities
 		r.Faults[i].Injected += f.Injected
 		r.Faults[i].Observed += f.Observed
+		r.Faults[i].Classes = story.AddClasses(r.Faults[i].Classes, f.Classes)
 	}
 	for _, p := range res.Sometimes {
 		same := func(have result.Probe) bool { return have.Sentence == p.Sentence && have.Site == p.Site }

@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
@@ -32,6 +33,13 @@ type Fault interface {
 type Count struct {
 	Fault                             string
 	Opportunities, Injected, Observed int
+	Classes                           []ClassCount
+}
+
+// ClassCount is the same for one class of requests or watch events.
+type ClassCount struct {
+	choice.Class
+	Opportunities, Injected int
 }
 
 // The hooks: the points of a run at which faults are asked.

@@ -9,6 +9,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/bubble"
 	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
@@ -212,6 +213,17 @@ func (r *runner) live(bt *testing.T, a *attempt) {
 	returned = true
 }
 
+// faultCount is a fault's count as a campaign keeps it.
+func faultCount(c inject.Count) result.FaultCount {
+	out := result.FaultCount{Fault: c.Fault, Opportunities: c.Opportunities, Injected: c.Injected,
+		Observed: c.Observed}
+	for _, n := range c.Classes {
+		out.Classes = append(out.Classes, result.ClassCount{Verb: n.Verb, Kind: n.Kind, Opportunities: n.Opportunities,
+			Injected: n.Injected})
+	}
+	return out
+}
+
 // tearDown ends all processes and takes the result from the world.
 func (a *attempt) tearDown() {
 	w := a.world
@@ -227,7 +239,7 @@ func (a *attempt) tearDown() {
 		a.Ending = *w.failure
 	}
 	for _, c := range w.faults.Counts() {
-		a.Faults = append(a.Faults, result.FaultCount(c))
+		a.Faults = append(a.Faults, faultCount(c))
 	}
 	a.Sometimes, a.Properties = w.judge.probes(), w.judge.declarations()
 }
