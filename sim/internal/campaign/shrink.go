@@ -34,9 +34,10 @@ func (p *shrinkLimit) over() bool {
 	return spent >= p.limit && (spent-p.shortened >= p.limit/4 || spent >= 2*p.limit)
 }
 
-// longest is how many steps a candidate may have: one that is much longer than the shortest run so
-// far is no shorter story, and making it takes time.
-func longest(steps int) int { return steps + steps/2 + 100 }
+// maxCandidate is how many steps a candidate may have. A story should not become longer than the
+// run as it was found, but without a fault the code may take some steps more. A candidate that is
+// much longer than the shortest run so far also takes time.
+func maxCandidate(first, best int) int { return min(first+first/10+20, best+best/2+100) }
 
 // addFailing shrinks a failing run and keeps its story. from is where shrinking starts; first is
 // the run as it was found.
@@ -72,11 +73,11 @@ func (c *campaign) shrink(f *result.Failure, first, from *run.Result, limit time
 	p := &shrinkLimit{effort: newEffort(cpuTime), limit: limit}
 	tape, runs, stopped := choice.Shrink(from.Tape, func(t choice.Sequence) choice.Trial {
 		if first.Ending.Kind != result.Settles { // such a run may fail of its length
-			settings.MaxSteps = min(settings.MaxSteps, longest(best.Steps))
+			settings.MaxSteps = min(settings.MaxSteps, maxCandidate(first.Steps, best.Steps))
 		}
 		res := c.runner(c.t, choice.Play(t), settings)
 		c.progress.show(c)
-		if !res.Ending.Same(first.Ending) {
+		if !res.Ending.Same(first.Ending) || res.Steps > settings.MaxSteps && first.Ending.Kind != result.Settles {
 			return choice.Trial{Log: res.Log}
 		}
 		best, p.shortened = res, p.spent()

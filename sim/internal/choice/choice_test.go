@@ -79,6 +79,23 @@ func TestShrinkIsLocalMinimal(t *testing.T) {
 	}
 }
 
+// The first candidate has what the user draws and nothing else.
+func TestShrinkTriesNoDisturbanceFirst(t *testing.T) {
+	sequence := Sequence{{ID{Label{Kind: Draw, Of: "n"}, 0}, 7}}
+	for i := range 30 {
+		arm := ID{Label{Kind: Arm, Of: fmt.Sprint("fault ", i)}, 0}
+		sequence = append(sequence, Entry{arm, 1}, Entry{lag(i), 1}, Entry{crash(i), 1})
+	}
+	runs := 0
+	got, _, _ := Shrink(sequence, func(c Sequence) Trial {
+		runs++
+		return Trial{Same: len(c) > 0 && c[0].Kind == Draw, Used: c}
+	}, func() bool { return runs > 0 })
+	if !slices.Equal(got, sequence[:1]) {
+		t.Errorf("after one run %d choices are left: %v", len(got), got)
+	}
+}
+
 // The first crash makes a second write, and a crash there breaks the property; so does one crash
 // elsewhere, which no part of the sequence is.
 func TestShrinkTriesOneDisturbanceElsewhere(t *testing.T) {

@@ -14,9 +14,9 @@ type Trial struct {
 }
 
 // Shrink looks for a shorter choice sequence that fails in the same way, by running candidates.
-// Runs may be expensive, so the search begins with what takes most away: the order of actions, what
-// users do (all words of one draw go together), whole groups of disturbances, whole stretches of
-// the run.
+// Runs may be expensive, so the search begins with what takes most away: everything but what users
+// do, the order of actions, the disturbances, each group of disturbances, what users do (all words
+// of one draw go together), whole stretches of the run.
 //
 // The result is a local minimum unless stop ends the search: without any one of its entries, or
 // with any one value lowered by one, the run does not fail. Nor does one disturbance elsewhere do
@@ -47,16 +47,24 @@ type shrinker struct {
 func (s *shrinker) pass() {
 	draws := func(e Entry) bool { return e.Kind == Draw }
 	disturbs := func(e Entry) bool { return e.Kind.Disturbs() }
-	s.try(slices.DeleteFunc(slices.Clone(s.best), func(e Entry) bool { return e.Kind.Schedules() }))
-	s.reduce(draws, byDraw)
+	schedules := func(e Entry) bool { return e.Kind.Schedules() }
+	s.without(func(e Entry) bool { return !e.Kind.Draws() }) // no fault, and the default order
+	s.without(schedules)
+	s.without(disturbs)
 	s.reduce(disturbs, func(t Sequence) []int { return numbered(t, Entry.group) })
+	s.reduce(draws, byDraw)
 	s.reduce(disturbs, stretches)
 	s.reduce(disturbs, singly)
-	s.reduce(func(e Entry) bool { return e.Kind.Schedules() }, singly)
+	s.reduce(schedules, singly)
 	s.reduce(func(Entry) bool { return true }, func(t Sequence) []int { return numbered(t, Entry.group) })
 	s.reduce(func(Entry) bool { return true }, singly)
 	s.lower()
 	s.withoutDraws()
+}
+
+// without tries the sequence without some of its entries.
+func (s *shrinker) without(gone func(Entry) bool) {
+	s.try(slices.DeleteFunc(slices.Clone(s.best), gone))
 }
 
 // byDraw makes a part of all words of one draw.
