@@ -120,8 +120,8 @@ type Event struct {
 	Wait Time `json:"wait,omitempty"`
 	// Ready is, at a dequeue, when a worker could have dequeued the key.
 	Ready Time `json:"ready,omitempty"`
-	// Source is the program's line that sent a request, as dir/file.go:line in its module; "" if it
-	// is not known.
+	// Source is the program's line that sent a request or with which a reconcile panicked, as
+	// dir/file.go:line in its module; "" if it is not known.
 	Source string `json:"source,omitempty"`
 	// Read are, at a violation, the objects that the property looked at.
 	Read []Ref `json:"read,omitempty"`

@@ -152,7 +152,11 @@ func (e *Event) line(request string, effects []Effect, committed map[commit]Time
 		return e.dequeueLine()
 	case Done:
 		if !e.Outcome.OK() {
-			return fmt.Sprintf("  ends: %s", e.Outcome)
+			s := fmt.Sprintf("  ends: %s", e.Outcome)
+			if e.Source != "" {
+				s += " at " + e.Source
+			}
+			return s
 		}
 	}
 	return ""

@@ -78,8 +78,8 @@ func (x *tracing) namedObjects() []history.Ref {
 	return first(slices.Concat(refs, related), maxSubjects)
 }
 
-// Decision is the program's line that sent the last request on the chain that changed something, as
-// dir/file.go:line; "" if there is none or no violation.
+// Decision is the program's line that panicked, or that sent the last request on the chain that
+// changed something, as dir/file.go:line; "" if there is none or no violation.
 func Decision(h *history.History) string {
 	x := newTracing(h)
 	if x.violation < 0 {
@@ -87,7 +87,8 @@ func Decision(h *history.History) string {
 	}
 	x.trace()
 	for i := x.violation - 1; i >= 0; i-- {
-		if e := &h.Events[i]; x.on(i) && e.Source != "" && (e.Write() || len(x.effects[i]) > 0) {
+		if e := &h.Events[i]; x.on(i) && e.Source != "" &&
+			(e.Kind == history.Done || e.Write() || len(x.effects[i]) > 0) {
 			return e.Source
 		}
 	}

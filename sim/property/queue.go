@@ -162,18 +162,25 @@ func NoPanic() func(*history.History) error {
 			if e.Kind == history.Done &&
 				breaks("NoPanic: an outcome that is the goroutine's exit", e.Outcome.Kind == history.GoroutineExit) {
 				return fmt.Errorf("reconcile %q of %s ended its goroutine at %s by runtime.Goexit, "+
-					"which t.FailNow calls, too: its worker is gone and takes no further key; return an error instead",
-					e.Reconcile.String(), e.Actor(), history.Clock(e.At))
+					"as t.FailNow does%s: its worker is gone and takes no further key; return an error instead",
+					e.Reconcile.String(), e.Actor(), history.Clock(e.At), line(e))
 			}
 			if e.Kind == history.Done &&
 				breaks("NoPanic: an outcome that is a panic", e.Outcome.Kind == history.Panic) {
-				return fmt.Errorf("reconcile %q of %s panicked at %s: %s", e.Reconcile.String(), e.Actor(),
-					history.Clock(e.At),
-					e.Outcome.Text)
+				return fmt.Errorf("reconcile %q of %s panicked at %s%s: %s", e.Reconcile.String(), e.Actor(),
+					history.Clock(e.At), line(e), e.Outcome.Text)
 			}
 			return nil
 		}}
 	})
+}
+
+// line is where the program ended a reconcile, for a sentence; "" if that is not known.
+func line(e *history.Event) string {
+	if e.Source == "" {
+		return ""
+	}
+	return " in " + e.Source
 }
 
 // CacheUntouched holds while nobody changes an object of an informer's cache in place. For Always;

@@ -121,19 +121,20 @@ func (l *Incarnation) reconcile(
 		q.mu.Unlock()
 		outcome, order := outcomeOf(res, err), l.Name()+" "+name.String()
 		if finished {
-			l.world.Sched.Note(order, func() { l.finished(q, req, name, outcome) })
+			l.world.Sched.Note(order, func() { l.finished(q, req, name, outcome, "") })
 			return
 		}
+		source := wire.Source()
 		outcome = history.Outcome{Kind: history.GoroutineExit}
 		if r := recover(); r != nil {
 			outcome = history.Outcome{Kind: history.Panic, Text: repeatable(fmt.Sprint(r))}
 			if dies {
-				err = l.die(func() { l.finished(q, req, name, outcome) }, order)
+				err = l.die(func() { l.finished(q, req, name, outcome, source) }, order)
 				return
 			}
 			defer panic(r)
 		}
-		l.world.Sched.Note(order, func() { l.finished(q, req, name, outcome) })
+		l.world.Sched.Note(order, func() { l.finished(q, req, name, outcome, source) })
 	}()
 	res, err = inner.Reconcile(ctx, req)
 	finished = true
@@ -179,7 +180,10 @@ func outcomeOf(res reconcile.Result, err error) history.Outcome {
 	return history.Outcome{Kind: history.Success}
 }
 
-func (l *Incarnation) finished(q *queue, req request, name history.Reconcile, outcome history.Outcome) {
+// finished records the end of a reconcile. source is the line that panicked or ended the goroutine.
+func (l *Incarnation) finished(
+	q *queue, req request, name history.Reconcile, outcome history.Outcome, source string,
+) {
 	q.mu.Lock()
 	if k := q.key(req); k.name == name {
 		k.name = history.Reconcile{}
@@ -192,6 +196,6 @@ func (l *Incarnation) finished(q *queue, req request, name history.Reconcile, ou
 		return
 	}
 	e := l.event(history.Done)
-	e.Reconcile, e.Outcome, e.Wait = name, outcome, outcome.After
+	e.Reconcile, e.Outcome, e.Wait, e.Source = name, outcome, outcome.After, source
 	l.world.History.Add(e)
 }

@@ -156,7 +156,7 @@ func (p *Port) roundTrip(req *http.Request, client int) (*http.Response, error) 
 	call.client = client
 	c := p.network
 	if p.Owner != nil && !call.Idle() {
-		call.source = source()
+		call.source = Source()
 	}
 	if c.Callers != nil {
 		call.callers = make([]uintptr, 64)

@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// This file finds the line of the code under test that sent a request. It is on the stack of the
-// goroutine that calls the port.
+// This file finds the line of the code under test that sent a request or panicked. It is on the
+// stack of the goroutine that calls the port, or that recovers.
 
 // deepest is how many calls of a stack are looked at. Some twenty are those of client libraries.
 const deepest = 64
@@ -28,10 +28,10 @@ var sources = struct {
 	of map[stack]string
 }{of: map[stack]string{}}
 
-// source is the line of the code under test that sends a request on the calling goroutine, as
-// dir/file.go:line in its module; "" if there is none. Programs send from few places, so each stack
-// is read once.
-func source() string {
+// Source is the innermost line of the code under test on the calling goroutine, as dir/file.go:line
+// in its module; "" if there is none. It is the line that sends a request or, in a deferred
+// function, the line that panicked. Programs send from few places, so each stack is read once.
+func Source() string {
 	var s stack
 	n := runtime.Callers(2, s[:])
 	sources.Lock()

@@ -38,7 +38,7 @@ func BenchmarkSource(b *testing.B) {
 			return
 		}
 		for b.Loop() {
-			source()
+			Source()
 		}
 	}
 	deep(40)
