@@ -99,9 +99,9 @@ func (s *search) next(i int, seed uint64) (*run.Result, string, bool) {
 	var res *run.Result
 	switch name {
 	case "random":
-		res = s.run(choice.NewRandom(seed))
+		res = s.run(choice.NewRandom(seed).In(s.base))
 	case "swarm":
-		res = s.run(choice.NewSwarm(seed))
+		res = s.run(choice.NewSwarm(seed).In(s.base))
 	case "storm":
 		res = s.run(choice.NewAllFaults(seed))
 	case "sweep":

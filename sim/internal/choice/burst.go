@@ -35,12 +35,16 @@ type Base struct {
 	points  int     // choices about faults, time and order
 	begins  []int   // which of them are about faults
 	faults  []group // in the order in which they come first
+	injects int     // choices whether a fault is injected
 }
 
 // NewBase makes a base of a run with this choice sequence and log.
 func NewBase(choices Sequence, log []Answer) *Base {
 	b := &Base{choices: choices}
 	for _, a := range log {
+		if a.Kind == Inject {
+			b.injects++
+		}
 		if a.Kind.Disturbs() {
 			b.begins = append(b.begins, b.points)
 			if g := a.group(); !slices.Contains(b.faults, g) {

@@ -299,3 +299,34 @@ func TestABurstMakesLate(t *testing.T) {
 		t.Errorf("of 400 runs %d make one worker late and %d both", one, all)
 	}
 }
+
+// Walks inject about as many faults in a very long world as in a long one, and the same as ever in
+// a short one.
+func TestWalksInjectFewerFaultsInLongWorlds(t *testing.T) {
+	injected := func(world int, walk func(seed uint64, b *Base) Source) (mean int) {
+		var log []Answer
+		for i := range world {
+			log = append(log, Answer{Point{Label: crash(i).Label, Nth: i, N: 2, Odds: 12}, 0})
+		}
+		const runs = 200
+		for seed := range uint64(runs) {
+			o := walk(seed, NewBase(nil, log))
+			for _, a := range log {
+				mean += o.Choose(a.Point)
+			}
+		}
+		return mean / runs
+	}
+	random := func(seed uint64, b *Base) Source { return NewRandom(seed).In(b) }
+	swarm := func(seed uint64, b *Base) Source { return NewSwarm(seed).In(b) }
+	plain := func(seed uint64, _ *Base) Source { return NewRandom(seed) }
+	if a, b := injected(400, random), injected(400, plain); a != b {
+		t.Errorf("%d faults in a short world; without its base %d", a, b)
+	}
+	if n := injected(20000, random); n < 20 || n > 80 {
+		t.Errorf("a random walk injects %d faults at 20000 opportunities", n)
+	}
+	if n := injected(20000, swarm); n < 20 || n > 120 {
+		t.Errorf("a swarm run injects %d faults at 20000 opportunities", n)
+	}
+}

@@ -4,17 +4,41 @@ import "math/rand/v2"
 
 // Random answers from a seed. It takes the default with the odds that the point suggests; all other
 // alternatives are equally likely.
-type Random struct{ r *rand.Rand }
+type Random struct {
+	r     *rand.Rand
+	rarer int // faults are injected so many times less often
+}
 
 // NewRandom returns the random source of a seed.
 func NewRandom(seed uint64) *Random {
-	return &Random{rand.New(rand.NewPCG(seed, 0x77617665_74616e6b))}
+	return &Random{rand.New(rand.NewPCG(seed, 0x77617665_74616e6b)), 1}
+}
+
+// manyInjects is how many opportunities to inject a fault a run has before each of them is used
+// less often. A run in which hundreds of faults are injected shows little but their consequences.
+const manyInjects = 500
+
+// In makes faults rarer in a long world: one whose undisturbed run is the base, nil if it is not
+// known.
+func (o *Random) In(b *Base) *Random {
+	if b != nil {
+		o.rarer = max(b.injects/manyInjects, 1)
+	}
+	return o
+}
+
+// odds are those of a fault if it would be injected once in n opportunities.
+func (o *Random) odds(p Point, n int) int {
+	if p.Kind == Inject {
+		return n * o.rarer
+	}
+	return n
 }
 
 // Choose implements [Source].
 func (o *Random) Choose(p Point) int {
 	if p.Odds > 1 {
-		if o.r.IntN(p.Odds) != 0 {
+		if o.r.IntN(o.odds(p, p.Odds)) != 0 {
 			return 0
 		}
 		return 1 + o.r.IntN(p.N-1)

@@ -14,6 +14,12 @@ type Swarm struct {
 // NewSwarm returns the source of a seed.
 func NewSwarm(seed uint64) *Swarm { return &Swarm{NewRandom(seed), map[group]int{}} }
 
+// In makes faults rarer in a long world, as [Random.In] does.
+func (o *Swarm) In(b *Base) *Swarm {
+	o.walk.In(b)
+	return o
+}
+
 // swarmOdds are the odds that choices of one group get for a run.
 var swarmOdds = []int{0, 0, 32, 12, 6, 3, 2}
 
@@ -30,7 +36,7 @@ func (o *Swarm) Choose(p Point) int {
 		odds = swarmOdds[o.walk.r.IntN(len(swarmOdds))]
 		o.odds[p.group()] = odds
 	}
-	if odds == 0 || o.walk.r.IntN(odds) != 0 {
+	if odds == 0 || o.walk.r.IntN(o.walk.odds(p, odds)) != 0 {
 		return 0
 	}
 	return 1 + o.walk.r.IntN(p.N-1)
