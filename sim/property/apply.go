@@ -35,12 +35,13 @@ func ApplyIsStable(of ...history.Ref) func(*history.History) error {
 
 // appliedAgain follows who changed the objects of a run.
 type appliedAgain struct {
-	of    []history.Ref
-	wrote map[history.Ref]string       // the last write of each object
-	timed map[history.ReconcileID]bool // reconciles that RequeueAfter asked for
-	rest  bool                         // the world has settled and nobody has disturbed it since
-	on    bool                         // the same objects are being applied once more
-	at    history.Time                 // since when
+	of        []history.Ref
+	wrote     map[history.Ref]string       // the last write of each object
+	timed     map[history.ReconcileID]bool // reconciles that RequeueAfter asked for
+	disturbed disturbances
+	rest      bool         // the world has settled and nobody has disturbed it since
+	on        bool         // the same objects are being applied once more
+	at        history.Time // since when
 }
 
 func (a *appliedAgain) event(_ *history.History, e *history.Event) error {
@@ -55,7 +56,9 @@ func (a *appliedAgain) event(_ *history.History, e *history.Event) error {
 	case history.Done:
 		delete(a.timed, run)
 	}
-	a.rest = a.rest && !disturbs(e)
+	if a.disturbed.by(e) {
+		a.rest = false
+	}
 	for i := range e.Changes {
 		if c := &e.Changes[i]; anyOf(a.of, c.Ref) {
 			if err := a.change(e, c, a.timed[run]); err != nil {

@@ -239,8 +239,8 @@ func (s *states) reader(copies map[string]bool) *reader {
 
 // isUnixTime says whether a number is a time of the run, or of the day after it, since 1970: in
 // seconds, or in parts of a second.
-func (r *reader) isUnixTime(n int64) bool {
-	first, last := history.Date(0).Unix(), history.Date(r.now+24*time.Hour).Unix()
+func isUnixTime(n int64, now history.Time) bool {
+	first, last := history.Date(0).Unix(), history.Date(now+24*time.Hour).Unix()
 	for unit := int64(1); unit <= 1e9; unit *= 1000 {
 		if n >= first*unit && n < last*unit {
 			return true
@@ -280,14 +280,14 @@ func (r *reader) plain(v any) any {
 		if r.copies[asText(v)] {
 			return allocatedHere
 		}
-		if math.Abs(v) < math.MaxInt64 && r.isUnixTime(int64(v)) {
+		if math.Abs(v) < math.MaxInt64 && isUnixTime(int64(v), r.now) {
 			return "a time"
 		}
 	case string:
 		if _, err := time.Parse(time.RFC3339, v); err == nil {
 			return "a time"
 		}
-		if n, err := strconv.ParseInt(v, 10, 64); err == nil && r.isUnixTime(n) {
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil && isUnixTime(n, r.now) {
 			return "a time"
 		}
 		if of, is := r.newest[v]; is {

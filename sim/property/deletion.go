@@ -72,6 +72,7 @@ type terminating struct {
 	held      func(*history.Change) []string // what keeps the object, nil when nothing does
 	since     map[history.Ref]deletion
 	disturbed history.Time
+	disturbances
 }
 
 type deletion struct {
@@ -81,7 +82,7 @@ type deletion struct {
 }
 
 func (t *terminating) event(_ *history.History, e *history.Event) error {
-	if disturbs(e) {
+	if t.by(e) {
 		t.disturbed = e.At
 	}
 	for i := range e.Changes {
@@ -160,10 +161,11 @@ type orphans struct {
 	dependents map[string]map[history.Ref]bool // by UID of the owner
 	since      map[history.Ref]history.Time    // objects that have lost all owners
 	disturbed  history.Time
+	disturbances
 }
 
 func (o *orphans) event(_ *history.History, e *history.Event) error {
-	if disturbs(e) {
+	if o.by(e) {
 		o.disturbed = e.At
 	}
 	for i := range e.Changes {

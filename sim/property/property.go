@@ -22,7 +22,8 @@
 //   - Change: a committed change of an object other than Leases and Events.
 //   - Disturbance: a change by anybody but the programs under test (the user, a built-in
 //     controller, somebody else), a fault that strikes, the healing of faults, the beginning or end
-//     of an incarnation. Most bounds are counted from the last disturbance, because before that
+//     of an incarnation, an answer of an outside host that differs from its answer to the same
+//     request before. Most bounds are counted from the last disturbance, because before that
 //     nobody can be expected to have finished.
 //   - Key: one object of one controller, as its work queue knows it, in one incarnation of its
 //     process.
@@ -87,7 +88,7 @@ func changes(e *history.Event) bool {
 	return slices.ContainsFunc(e.Changes, func(c history.Change) bool { return !c.Ref.Chatter() })
 }
 
-// disturbs says whether the event is a disturbance.
+// disturbs says whether the event is a disturbance inside the cluster.
 func disturbs(e *history.Event) bool {
 	switch e.Kind {
 	case history.Fault, history.Heal, history.Start, history.Stop, history.Crash:

@@ -30,8 +30,9 @@ func BackoffSettled(controller string, slowest time.Duration,
 	}
 	return perRun(func() judge {
 		b := backOffs{controller, slowest, attempt, map[string]*period{}, map[revisionOf]history.Time{}}
+		var disturbed disturbances
 		return judge{event: func(_ *history.History, e *history.Event) error {
-			if disturbs(e) {
+			if disturbed.by(e) {
 				clear(b.periods)
 			}
 			b.learn(e)

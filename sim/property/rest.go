@@ -18,9 +18,10 @@ import (
 func Settles(within time.Duration) func(*history.History) error {
 	return perRun(func() judge {
 		var last *history.Event
+		var disturbed disturbances
 		return judge{event: func(h *history.History, e *history.Event) error {
 			switch {
-			case disturbs(e):
+			case disturbed.by(e):
 				c := *e
 				last = &c
 			case last != nil && e.Incarnation > 0 && changes(e) &&
@@ -38,9 +39,12 @@ func Settles(within time.Duration) func(*history.History) error {
 // alone may set what is set already, or only ask.
 //
 // The world is at rest from a Settle until the next change by anybody but the programs under test,
-// or the next fault other than RacingRequeue. A reconcile that RequeueAfter asked for may act: it
-// waits for time to pass. A reconcile of one object may change another one that others have made
-// and have changed since the program first did: a program need not watch what is not its own.
+// or the next fault other than RacingRequeue. A change outside the cluster counts once a program
+// sees it: a request gets another answer than the same request got before, and no program has
+// changed anything there in between. Times in answers are not compared, nor are answers that always
+// differ. A reconcile that RequeueAfter asked for may act: it waits for time to pass. A reconcile
+// of one object may change another one that others have made and have changed since the program
+// first did: a program need not watch what is not its own.
 //
 // To have everything reconciled once more, end the process, whose next incarnation reconciles every
 // object that it lists:
@@ -54,12 +58,16 @@ func IdempotentAtRest() func(*history.History) error {
 		timed := map[history.ReconcileID]bool{}
 		effects := 0
 		var objects upkeep
+		var elsewhere outside
 		return judge{event: func(h *history.History, e *history.Event) error {
 			left := false // something left the cluster during this event
 			for all := h.Effects(""); effects < len(all) && all[effects].Event <= e.Index; effects++ {
 				left = left || all[effects].Event == e.Index && !all[effects].Unnamed()
 			}
 			run := e.ReconcileID()
+			if elsewhere.news(e) {
+				rest = -1
+			}
 			switch e.Kind {
 			case history.Settled:
 				rest = e.At
@@ -123,6 +131,7 @@ func (u *upkeep) restores(e *history.Event) bool {
 
 // NoHotLoop holds while no key is dequeued more than most times within a stretch of virtual time
 // without a reason. For Always. Reasons are: each change by anybody but the programs under test,
+// each answer by which a program learns outside of its reconciles of a change outside the cluster,
 // each fault, and for each object the first change of each sort (created, modified, deleted) that
 // each program makes, in that stretch or up to five times as long before it, for news may come
 // late. A loop soon runs out of those: it changes the same objects again and again, or nothing.
@@ -187,9 +196,10 @@ func reasons(events []history.Event) (n int) {
 		ref           history.Ref
 	}
 	seen := map[change]bool{}
+	var elsewhere outside
 	for i := range events {
 		e := &events[i]
-		if e.Kind == history.Fault {
+		if changed := elsewhere.changes(e) > 0; e.Kind == history.Fault || changed && e.Reconcile.None() {
 			n++
 		}
 		for _, c := range e.Changes {

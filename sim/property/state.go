@@ -19,6 +19,7 @@ func ActionableStatus(of history.Ref, root string, share float64, grace time.Dur
 	return perRun(func() judge {
 		var from, since, named history.Time // judged from; the last change of the answer; time in which it was named
 		naming := false
+		var disturbed disturbances
 		upTo := func(now history.Time) {
 			if naming && now > max(since, from) {
 				named += now - max(since, from)
@@ -27,7 +28,7 @@ func ActionableStatus(of history.Ref, root string, share float64, grace time.Dur
 		}
 		return judge{
 			event: func(_ *history.History, e *history.Event) error {
-				if disturbs(e) {
+				if disturbed.by(e) {
 					since, from, named = e.At, e.At+grace, 0
 				}
 				for _, c := range e.Changes {
