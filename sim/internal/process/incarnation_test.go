@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/rest"
 
 	"github.com/wavetank/wavetank/history"
@@ -230,6 +232,30 @@ func TestStop(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Each incarnation draws names of its own, also when every choice is the default choice.
+func TestIncarnationsDrawDifferentNames(t *testing.T) {
+	run(t, func(t *testing.T, w *testWorld) {
+		Seed(t, 0)
+		drawn := map[string]int{}
+		main := func(ctx context.Context, _ *rest.Config) error {
+			drawn[utilrand.String(5)]++
+			drawn[fmt.Sprint(rand.Int63())]++ //nolint:gosec // as client-go draws its jitter
+			return obedient(ctx, nil)
+		}
+		for _, name := range []string{"p", "q"} {
+			w.Start(name, main, Settings{})
+			w.drain(w.Sched.Now() + time.Second)
+		}
+		for range 3 {
+			for _, name := range []string{"p", "q"} {
+				w.Find(name).Current().Stop()
+				w.drain(w.Sched.Now() + time.Hour)
+			}
+		}
+		expect(t, "different values of eight incarnations", len(drawn), 16)
+	})
 }
 
 // A frozen program that ends does so when it goes on, as nobody hears of it before.

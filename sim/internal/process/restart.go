@@ -1,6 +1,8 @@
 package process
 
 import (
+	"fmt"
+	"hash/fnv"
 	"time"
 
 	"github.com/wavetank/wavetank/sim/internal/choice"
@@ -57,10 +59,20 @@ func (p *Process) scheduleRestart(failed, asked bool, why string) {
 		Own:   wait,
 		Do: func() {
 			if asked {
-				reseed(uint64(w.Sched.Choices.Choose(choice.Label{Kind: choice.Seed, What: p.Name}, 1<<16)))
+				chosen := w.Sched.Choices.Choose(choice.Label{Kind: choice.Seed, What: p.Name}, 1<<16)
+				reseed(p.seedOfNext(chosen))
 			}
 			p.begin()
 		},
 	}
 	w.Sched.Park(p.restart)
+}
+
+// seedOfNext is the seed of the random generators as the next incarnation begins. It depends on the
+// process and on the incarnation: the default choice is that of every incarnation and of the run
+// itself, and an incarnation must not draw the names that another has drawn.
+func (p *Process) seedOfNext(chosen int) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %s/%d", chosen, p.Name, p.started+1)
+	return h.Sum64()
 }
