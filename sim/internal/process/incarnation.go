@@ -195,6 +195,17 @@ func (l *Incarnation) Stop() {
 // yet.
 func (l *Incarnation) Ending() bool { return l.ending.Load() }
 
+// EndsByContext implements [wire.Owner]. A manager ends its own parts one after another, so only
+// programs without one are concerned.
+func (l *Incarnation) EndsByContext() bool {
+	if !l.ending.Load() {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.managers) == 0
+}
+
 // dismiss lets an incarnation that is ending begin no reconcile any more. In production it may: a
 // work queue that is shut down chooses at random between the next key and its end, and much of
 // client-go chooses between an answer and a context that is done.

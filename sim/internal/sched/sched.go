@@ -107,6 +107,9 @@ func New(c *choice.Recorder, o Observer) *Scheduler {
 // Now is virtual time since the start of the run. Any goroutine may call it.
 func (s *Scheduler) Now() time.Duration { return time.Since(s.start) }
 
+// At is the virtual time of an instant. Any goroutine may call it.
+func (s *Scheduler) At(t time.Time) time.Duration { return t.Sub(s.start) }
+
 // Steps is the number of steps so far.
 func (s *Scheduler) Steps() int { return s.steps }
 

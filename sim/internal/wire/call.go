@@ -236,6 +236,17 @@ func (c *Call) cause(kind history.CauseKind) history.Cause {
 	return history.Cause{Kind: kind, Verb: c.Info.Verb, Object: c.Kind, Of: of}
 }
 
+// expired reports whether the call is sent at the very instant of its context's deadline. A poll
+// whose interval divides its time-out, such as the renewal of client-go's leader election, has a
+// timer and a deadline that are due at one instant, and Go's runtime chooses at random which fires
+// first. If it is the timer, the program sends one more request. Such a request does not leave the
+// program, so the choice has no effect.
+func (c *Call) expired() bool {
+	deadline, ok := c.http.Context().Deadline()
+	s := c.Port.network.Sched
+	return ok && s.At(deadline) == s.Now()
+}
+
 // clientTimeout is the time-out that a reflector draws for each watch. Reflectors that start
 // together draw in an order that the harness does not choose, so the number must not matter: see
 // [Stream.timeLimit].

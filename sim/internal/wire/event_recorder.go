@@ -34,6 +34,14 @@ func (c *Call) recorder() bool {
 	return writes && calledBy("tools/record.recordEvent")
 }
 
+// mayHaveShutDown reports whether the call comes from a broadcaster of tools/record that may have
+// been shut down already: one that the program gave the context of its main function. Such a
+// broadcaster chooses at random between the Events that it still has and its end, so its requests
+// are not sent. A manager ends its broadcaster last.
+func (p *Port) mayHaveShutDown(c *Call) bool {
+	return p.Owner != nil && p.Owner.EndsByContext() && c.recorder()
+}
+
 // calledBy says whether the calling goroutine is in a function whose name contains one of these.
 func calledBy(names ...string) bool {
 	var pcs [64]uintptr

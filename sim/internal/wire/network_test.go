@@ -90,6 +90,8 @@ type program struct {
 	killed bool
 }
 
+func (p *program) EndsByContext() bool { return false }
+
 func (p *program) Kill() { p.killed = true; p.w.Bury(p.Port) }
 
 func (w *fakeWorld) program(name string) *program {

@@ -58,6 +58,9 @@ type Port struct {
 type Owner interface {
 	// Kill ends the incarnation at once.
 	Kill()
+	// EndsByContext reports whether parts of the program may have ended because the context of its
+	// main function is done.
+	EndsByContext() bool
 }
 
 // NewPort returns the end of the wire for one incarnation of a process.
@@ -162,11 +165,15 @@ func (p *Port) roundTrip(req *http.Request, client int) (*http.Response, error) 
 		call.callers = make([]uintptr, 64)
 		call.callers = call.callers[:runtime.Callers(2, call.callers)]
 	}
-	if p.dead.Load() && call.lingers() {
+	if p.dead.Load() && call.lingers() || p.mayHaveShutDown(call) {
 		return p.linger(call)
 	}
 	if p.dead.Load() || c.ending.Load() {
 		return nil, ErrDead
+	}
+	if p.Owner != nil && call.expired() {
+		<-req.Context().Done()
+		return nil, context.DeadlineExceeded
 	}
 	if call.Host != "" {
 		if t := c.resolve(call, call.Host); t.clash != "" || !t.found() {

@@ -72,6 +72,39 @@ func TestRulings(t *testing.T) {
 	}
 }
 
+// A poll whose interval divides its time-out has a timer and a deadline that are due at one
+// instant. Which fires first must not matter: a request of that instant is not sent.
+func TestARequestAtItsDeadlineIsNotSent(t *testing.T) {
+	for range 20 {
+		run(t, func(t *testing.T, w *fakeWorld) {
+			p, asked := w.program("p"), 0
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			defer cancel()
+			go func() {
+				defer cancel()
+				for tick := time.NewTicker(2 * time.Second); ; {
+					select {
+					case <-tick.C:
+					case <-ctx.Done():
+						return
+					}
+					asked++
+					url := "http://" + APIHost + "/api/v1/namespaces"
+					req, _ := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+					_, err := p.RoundTrip(req)
+					if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("the request ended with %v", err)
+					}
+				}
+			}()
+			w.drain(time.Minute)
+			if asked < 4 || len(w.History.Events) != 8 {
+				t.Errorf("of %d requests there are these events, want 8 of 4: %s", asked, w.events())
+			}
+		})
+	}
+}
+
 // Seen is called when the consequence reaches the caller, not before.
 func TestSeenIsCalledWithTheReply(t *testing.T) {
 	for _, leg := range []string{"arrive", "landed"} {

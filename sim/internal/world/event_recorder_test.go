@@ -8,6 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -81,6 +86,49 @@ func herald(mgr ctrl.Manager) error {
 			}
 			return reconcile.Result{RequeueAfter: time.Second}, nil
 		}))
+}
+
+// announcer records three Events of each ConfigMap that it sees, by a broadcaster of its own that
+// ends with its context, and takes a second to end.
+func announcer(ctx context.Context, cfg *rest.Config) error {
+	clients, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return err
+	}
+	b := record.NewBroadcaster(record.WithContext(ctx))
+	b.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: clients.CoreV1().Events("")})
+	recorder := b.NewRecorder(clientgoscheme.Scheme, corev1.EventSource{Component: "announcer"})
+	for ctx.Err() == nil {
+		all, err := clients.CoreV1().ConfigMaps("default").List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, what := range []string{"One", "Two", "Three"} {
+			for i := range all.Items {
+				recorder.Event(&all.Items[i], corev1.EventTypeNormal, what, "it is there")
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	time.Sleep(time.Second)
+	return nil
+}
+
+// A broadcaster that ends with the context of the program chooses at random, too, while the program
+// is still there.
+func TestABroadcasterThatEndsWithTheProgramsContextRepeats(t *testing.T) {
+	twice(t, func(w *World) {
+		w.Run("announcer", announcer, ProcessOptions{})
+		for _, name := range []string{"a", "b"} {
+			w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
+		}
+		w.Sleep(105 * time.Millisecond)
+		w.Stop("announcer")
+		w.Sleep(10 * time.Second)
+	}, 40, 0)
 }
 
 // A broadcaster that is shut down while it waits to try again chooses at random between the Events
