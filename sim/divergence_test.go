@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -190,6 +192,42 @@ func TestWarningsOfDoubledRunsArePrinted(t *testing.T) {
 		out, ok := child(t.TempDir(), t.Name(), args, nil)
 		if !ok || strings.Count(out, "differ now and then") != 1 || !strings.Contains(out, "wavetank run --exact") {
 			t.Errorf("with %v:\n%s", args, out)
+		}
+	}
+}
+
+// A request that a process sends by chance as it ends, and that has no effect, makes no difference
+// between two runs of a choice sequence. It does between two runs of a seed, so it is a warning.
+func TestRunsThatAskForDifferentChoicesAreAWarning(t *testing.T) {
+	run := 0
+	r := sim.Explore(t, func(w *sim.World) {
+		run++
+		sends := run%2 == 0
+		w.Run("op", func(ctx context.Context, cfg *rest.Config) error {
+			c, err := client.New(cfg, client.Options{})
+			if err != nil {
+				return err
+			}
+			go func() {
+				if <-ctx.Done(); sends { // and the process ends before there is an answer
+					_ = c.Get(context.Background(), client.ObjectKey{Name: "default"}, &corev1.Namespace{})
+				}
+			}()
+			for ctx.Err() == nil {
+				_ = c.List(ctx, &corev1.ConfigMapList{})
+			}
+			return nil
+		})
+		w.Sleep(10 * time.Millisecond)
+		w.Stop("op")
+		w.Sleep(time.Second)
+	}, sim.Runs(4), sim.For(0), sim.Verify(1), sim.Strategy("random"))
+	if err := r.Err(); err != nil || len(r.Divergences) != 1 {
+		t.Fatalf("want one warning, got %+v and %v", r.Divergences, err)
+	}
+	for _, want := range []string{"ask for different choices", "request op get Namespace default"} {
+		if got := r.Divergences[0].Sentence(); !strings.Contains(got, want) {
+			t.Errorf("the warning lacks %q:\n%s", want, got)
 		}
 	}
 }

@@ -42,8 +42,11 @@ func (d Divergence) Sentence() string {
 		return indented(b.String())
 	}
 	fmt.Fprintf(&b, "two runs of one choice sequence differ now and then: %s\n", d.Cause)
-	fmt.Fprintf(&b, "%s differed so, and %d of %d further pairs; the first was run %d, at step %d (%v)\n%s\n",
-		runs, d.Differed, d.Pairs, d.First, d.Step, d.At, d.What)
+	fmt.Fprintf(&b, "%s differed so", runs)
+	if d.Pairs > 0 {
+		fmt.Fprintf(&b, ", and %d of %d further pairs", d.Differed, d.Pairs)
+	}
+	fmt.Fprintf(&b, "; the first was run %d, at step %d (%v)\n%s\n", d.First, d.Step, d.At, d.What)
 	for _, g := range d.Goroutines {
 		fmt.Fprintln(&b, g)
 	}

@@ -30,6 +30,7 @@ type divergence struct {
 	story.Divergence
 	likely string
 	second *run.Result
+	asked  bool // they did the same, and asked for different choices
 }
 
 // runTwice makes a run again from its choices and compares the two histories. Runs that always
@@ -42,7 +43,7 @@ func (c *campaign) runTwice(i int, seed uint64, strategy string, first *run.Resu
 		return
 	}
 	d.First = i
-	if d.Text {
+	if d.Text || d.asked {
 		c.addDivergence(d)
 		return
 	}
@@ -79,7 +80,7 @@ func (c *campaign) runAgain(first *run.Result) (*divergence, *run.Result) {
 	text := at < 0
 	if text {
 		if at, what = history.Difference(first.History, second.History); at < 0 {
-			return nil, second
+			return c.comparedChoices(first, second), second
 		}
 	}
 	d := &divergence{second: second}
@@ -95,6 +96,28 @@ func (c *campaign) runAgain(first *run.Result) (*divergence, *run.Result) {
 		d.Goroutines = goroutines(first, second, at)
 	}
 	return d, second
+}
+
+// comparedChoices says which choice one of two runs asked for and the other did not, although they
+// did the same; nil if there is none. A seed leads to other runs in another process then: a random
+// source draws for each choice that is asked for.
+func (c *campaign) comparedChoices(first, second *run.Result) *divergence {
+	at := choice.Difference(first.Log, second.Log)
+	if at < 0 {
+		return nil
+	}
+	asked := func(log []choice.Answer) string {
+		if at >= len(log) {
+			return "none"
+		}
+		return storyChoice(choice.Entry{ID: log[at].ID()}).ID()
+	}
+	d := &divergence{second: second, asked: true}
+	d.Runs, d.Command, d.Step, d.At = 1, c.exactCommand(), second.Steps, second.Virtual
+	d.Cause = "they do the same, but ask for different choices, so the seed may lead to other runs in another " +
+		"process; likely a process sends a request by chance as it ends"
+	d.What = fmt.Sprintf("choice %d differs:\n  first:  %s\n  second: %s", at, asked(first.Log), asked(second.Log))
+	return d
 }
 
 // differingText names the text that differs.
@@ -126,7 +149,7 @@ func (c *campaign) alwaysDiffers(d *divergence) (always bool, broken *run.Result
 			break
 		}
 		pair, next := c.runAgain(last)
-		if pair != nil && !pair.Text {
+		if pair != nil && !pair.Text && !pair.asked {
 			d.Differed++
 		}
 		broken, last = firstFailing(broken, next), next

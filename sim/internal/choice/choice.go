@@ -76,6 +76,18 @@ type other struct {
 	nth, value int32
 }
 
+// Difference is the index of the first question in which two runs differ; -1 if there is none. Runs
+// that do the same may still have asked different questions, for example about a request that was
+// withdrawn. Then a source that draws an answer for each question leads them apart.
+func Difference(a, b []Answer) int {
+	for i := range max(len(a), len(b)) {
+		if i >= len(a) || i >= len(b) || a[i].ID() != b[i].ID() || a[i].N != b[i].N {
+			return i
+		}
+	}
+	return -1
+}
+
 // New returns a recorder of the choices of one run.
 func New(o Source) *Recorder { return &Recorder{source: o, asked: map[Label]*counted{}} }
 

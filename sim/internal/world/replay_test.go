@@ -138,6 +138,9 @@ func twice(t *testing.T, scenario func(*World), seeds int, window time.Duration)
 			if differ == 1 {
 				t.Errorf("seed %d: %s", i, what)
 			}
+		} else if at := choice.Difference(first.Log, second.Log); at >= 0 {
+			t.Errorf("seed %d: the two runs ask different questions, from question %d of %d and %d on", i, at,
+				len(first.Log), len(second.Log))
 		}
 	}
 	t.Logf("%d seeds twice, %d events: %d differ", seeds, events, differ)
