@@ -100,13 +100,23 @@ func failure(r *story.Result) *junitFailure {
 	first := r.Findings[0]
 	var text strings.Builder
 	for _, f := range r.Findings {
-		fmt.Fprintf(&text, "%d runs: %s\n%s\n", f.Count, f.Cause, f.Story)
+		fmt.Fprintf(&text, "%d runs: %s\n", f.Count, f.Cause)
+		if s, err := story.Decode([]byte(f.Story)); err == nil {
+			fmt.Fprintf(&text, "%s\n\n", inShort(s))
+		}
 	}
 	message := first.Cause
 	if n := len(r.Findings); n > 1 {
 		message = fmt.Sprintf("%d causes, the first: %s", n, first.Cause)
 	}
 	return &junitFailure{Message: message, Type: first.Kind, Text: text.String()}
+}
+
+// inShort is a story as a log shows it: what was observed, the lines that led to it, and the replay
+// command.
+func inShort(s *story.Story) string {
+	lines := slices.Concat(s.Excerpt(story.MaxLines), s.Delays())
+	return fmt.Sprintf("%s\n%s\nreplay: %s", s.Message, strings.Join(lines, "\n"), s.Replay)
 }
 
 // unreached are the sometimes properties of a complete campaign that were true in no run.
@@ -145,8 +155,7 @@ func Annotations(module string, results []*story.Result) string {
 			if r.Explored {
 				level = "notice"
 			}
-			note(level, s.Site, f.Cause,
-				fmt.Sprintf("%s\n%s\nreplay: %s", s.Message, strings.Join(excerpt(s.History), "\n"), s.Replay))
+			note(level, s.Site, f.Cause, inShort(s)) // GitHub shows only a few kilobytes
 		}
 		for _, d := range r.Drifted {
 			text := fmt.Sprintf("%s: the story passes, but may test nothing: the code no longer sends %s",
@@ -169,22 +178,6 @@ func Annotations(module string, results []*story.Result) string {
 		}
 	}
 	return b.String()
-}
-
-// GitHub shows only a few kilobytes of an annotation, and the replay command is at its end.
-const (
-	headLines = 6 // first lines that are kept of a story that is too long
-	mostLines = 40
-)
-
-// excerpt leaves out the middle of a long story.
-func excerpt(lines []string) []string {
-	more := len(lines) - mostLines
-	if more <= 0 {
-		return lines
-	}
-	gap := fmt.Sprintf("… %d lines left out; the story has them all …", more)
-	return slices.Concat(lines[:headLines], []string{gap}, lines[headLines+more:])
 }
 
 // message and property escape the characters that have a meaning in the log syntax.

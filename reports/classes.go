@@ -24,8 +24,8 @@ type Class struct {
 	Text    string
 }
 
-// linesOfStory is how much of the end of a story a class shows.
-const linesOfStory = 10
+// linesOfStory is how many lines of a story a class shows.
+const linesOfStory = 16
 
 // ReadClasses reads reports/classes below the root: lines "title", "words", "story" and "bugs", and
 // perhaps "also" with further stories, as in "promotion/two-leaders--V1"; an empty line; and the
@@ -78,7 +78,7 @@ func ReadClasses(root string) ([]Class, error) {
 const classesHead = `# Classes of bugs
 
 For reviews: what goes wrong in controllers, by class. This page is written by "make catalogue" from reports/classes; do
-not edit it. Each class has a faulty and a fixed form, the end of a story in which Wavetank found it, public threads
+not edit it. Each class has a faulty and a fixed form, the lines of a story that led to the violation, public threads
 where it happened elsewhere, and what to ask in a review.
 
 `
@@ -114,9 +114,8 @@ func (c Class) section(root string) (string, error) {
 		if s == nil {
 			return b.String(), err
 		}
-		end := s.History[max(0, len(s.History)-linesOfStory):]
-		fmt.Fprintf(&b, "\nThe end of [its story](../%s), %s:\n\n", c.Stories[0], s.Headline())
-		fmt.Fprintf(&b, "```\n%s\n```\n\n`%s`\n", strings.Join(end, "\n"), s.Replay)
+		fmt.Fprintf(&b, "\nFrom [its story](../%s), %s:\n\n", c.Stories[0], s.Headline())
+		fmt.Fprintf(&b, "```\n%s\n```\n\n`%s`\n", strings.Join(s.Excerpt(linesOfStory), "\n"), s.Replay)
 	}
 	if len(c.Bugs) > 0 {
 		bugs := strings.Join(c.Bugs, ", ")

@@ -108,7 +108,7 @@ func linksOf(root, dir, up, file string, s *story.Story) (storyLinks, error) {
 	l := storyLinks{
 		Name:     path.Base(packageOf(file)) + ": " + cell,
 		Headline: s.Headline(), File: up + "/" + file, Replay: s.Replay,
-		End: strings.Join(s.History[max(0, len(s.History)-linesOfStory):], "\n"),
+		End: strings.Join(s.Excerpt(linesOfStory), "\n"),
 	}
 	at := timelineOf(file)
 	if exists(filepath.Join(dir, filepath.FromSlash(at))) {

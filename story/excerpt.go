@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	longestRound = 12 // lines of what goes round and round
-	fewestRounds = 3  // from which on they are shown once
-	fewLines     = 16 // that are shown all
-	lastLines    = 4  // before the violation, that are shown in any case
-	headLines    = 6  // that are kept of a story that is still too long
-	mostLines    = 40
-	notesColumn  = 34 // where notes begin: beneath what an actor did
+	longestRound = 12                        // lines of what goes round and round
+	fewestRounds = 3                         // from which on they are shown once
+	fewLines     = 16                        // that are shown all
+	lastLines    = 4                         // before the violation, that are shown in any case
+	headLines    = 6                         // that are kept of a story that is still too long
+	minLines     = headLines + lastLines + 1 // that an excerpt of any length has room for
+	notesColumn  = 34                        // where notes begin: beneath what an actor did
 )
 
 // counters are what differs between two rounds that do the same: revisions, what a write changed,
@@ -29,22 +29,73 @@ type excerptLine struct {
 	rank int  // of a line that led to it
 }
 
-// Excerpt is the history for a failure message. Lines that repeat are shown once, with their number
-// and how the rounds ended. Of a history that is still long, it has the lines that led to the
-// violation. If these are not known, the middle is left out.
-func (s *Story) Excerpt() []string {
+// MaxLines is how many lines of a story a failure message has room for.
+const MaxLines = 40
+
+// Excerpt is the history for a failure message, in at most max lines, but at least 11. Lines that
+// repeat are shown once, with their number and how the rounds ended. Of a history that is still
+// long, it has the lines that led to the violation. If these are not known, the middle is left out.
+func (s *Story) Excerpt(max int) []string {
+	if max < minLines {
+		max = minLines
+	}
 	lines := s.folded()
 	if s.Led != nil && len(lines) > fewLines {
 		for i := range lines {
 			lines[i].led = lines[i].led || i >= len(lines)-lastLines
 		}
-		return closest(lines)
+		return closest(lines, max)
 	}
 	var out []string
 	for _, l := range lines {
 		out = append(out, l.text)
 	}
-	return shorten(out)
+	return shorten(out, max)
+}
+
+// Abridge cuts a long history to about max lines and leaves marks in the gaps. The lines that are
+// closest to the violation stay. If these are not known, the middle is left out.
+func (s *Story) Abridge(max int) {
+	if len(s.History) <= max {
+		return
+	}
+	const first, mark = 15, "… %d lines left out; a replay has them all …"
+	kept := make([]bool, len(s.History))
+	for i := range lastLines {
+		kept[len(kept)-1-i] = true
+	}
+	if s.Led == nil {
+		for i := range kept {
+			kept[i] = i < first || i >= len(kept)-(max-first-1)
+		}
+	}
+	byRank := slices.SortedStableFunc(slices.Values(s.Led), func(a, b Led) int { return a.Rank - b.Rank })
+	for n, l := range byRank {
+		kept[l.Line] = kept[l.Line] || 2*n < max // there may be as many gaps
+	}
+	var history []string
+	at := map[int]int{} // where a line is now
+	for i := 0; i < len(kept); i++ {
+		gap := i
+		for gap < len(kept) && !kept[gap] {
+			gap++
+		}
+		if gap-i > 1 {
+			history = append(history, fmt.Sprintf(mark, gap-i))
+			i = gap - 1
+			continue
+		}
+		at[i] = len(history)
+		history = append(history, s.History[i])
+	}
+	var led []Led
+	for _, l := range s.Led {
+		if line, ok := at[l.Line]; ok {
+			l.Line = line
+			led = append(led, l)
+		}
+	}
+	s.History, s.Led = history, led
 }
 
 // folded is the history with each round once.
@@ -115,7 +166,7 @@ func ended(round []string) string {
 
 // closest are the lines that led to the violation, without the least close ones if there are too
 // many.
-func closest(lines []excerptLine) []string {
+func closest(lines []excerptLine, max int) []string {
 	var ranks []int
 	for _, l := range lines {
 		if l.led {
@@ -126,8 +177,8 @@ func closest(lines []excerptLine) []string {
 	ranks = slices.Compact(ranks)
 	for {
 		out := picked(lines)
-		if len(out) <= mostLines || len(ranks) == 1 {
-			return shorten(out)
+		if len(out) <= max || len(ranks) == 1 {
+			return shorten(out, max)
 		}
 		farthest := ranks[len(ranks)-1]
 		ranks = ranks[:len(ranks)-1]
@@ -163,11 +214,11 @@ func picked(lines []excerptLine) (out []string) {
 }
 
 // shorten leaves out the middle of what is too long.
-func shorten(lines []string) []string {
-	more := len(lines) - mostLines
-	if more <= 0 {
+func shorten(lines []string, max int) []string {
+	if len(lines) <= max {
 		return lines
 	}
+	more := len(lines) - max + 1
 	gap := []string{fmt.Sprintf("… %d lines left out; the story has them all …", more)}
 	return slices.Concat(lines[:headLines], gap, lines[headLines+more:])
 }

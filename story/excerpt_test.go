@@ -35,10 +35,10 @@ func TestAnExcerptShowsWhatGoesRoundOnce(t *testing.T) {
 		"one line": {slices.Repeat([]string{first}, 5), []string{first, "00:00.001    … this 4 times more"}},
 		"others":   {apart[:40], apart[:40]},
 		"too many": {apart,
-			slices.Concat(apart[:6], []string{"… 4 lines left out; the story has them all …"}, apart[10:])},
+			slices.Concat(apart[:6], []string{"… 5 lines left out; the story has them all …"}, apart[11:])},
 		"to an end": {often, append(round(1), "00:30.002    … these 2 lines 29 times more")},
 	} {
-		if d := cmp.Diff(c.want, (&Story{History: c.lines}).Excerpt()); d != "" {
+		if d := cmp.Diff(c.want, (&Story{History: c.lines}).Excerpt(MaxLines)); d != "" {
 			t.Errorf("%s (-want +got)\n%s", name, d)
 		}
 	}
@@ -49,13 +49,13 @@ func TestAnExcerptHasTheLinesThatLedToIt(t *testing.T) {
 	for i := range 30 {
 		lines = append(lines, fmt.Sprintf("00:00.001    user             create App a%d → rv 6", i))
 	}
-	got := (&Story{History: lines, Led: led(3, 5, 12)}).Excerpt()
+	got := (&Story{History: lines, Led: led(3, 5, 12)}).Excerpt(MaxLines)
 	want := slices.Concat([]string{"… 3 lines left out; the story has them all …"}, lines[3:6],
 		[]string{"… 6 lines …", lines[12], "… 13 lines …"}, lines[26:])
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	if d := cmp.Diff(lines[:16], (&Story{History: lines[:16], Led: led(3)}).Excerpt()); d != "" {
+	if d := cmp.Diff(lines[:16], (&Story{History: lines[:16], Led: led(3)}).Excerpt(MaxLines)); d != "" {
 		t.Errorf("a short story is not shown whole (-want +got)\n%s", d)
 	}
 }
@@ -75,11 +75,11 @@ func TestExcerptHasNotes(t *testing.T) {
 	}
 	note := Led{Line: 7, Notes: []string{"its cache lacks App a3"}}
 	want := strings.Repeat(" ", 34) + "its cache lacks App a3"
-	got := (&Story{History: lines, Led: []Led{note}}).Excerpt()
+	got := (&Story{History: lines, Led: []Led{note}}).Excerpt(MaxLines)
 	if got[1] != lines[7] || got[2] != want {
 		t.Errorf("a long story: %q", got)
 	}
-	if got := (&Story{History: lines[:9], Led: []Led{note}}).Excerpt(); got[8] != want {
+	if got := (&Story{History: lines[:9], Led: []Led{note}}).Excerpt(MaxLines); got[8] != want {
 		t.Errorf("a short story: %q", got)
 	}
 }
@@ -91,7 +91,7 @@ func TestExcerptSaysHowRoundsEnd(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("00:%02d.001    op/1             reconciles app #%d", i, i),
 			fmt.Sprintf("00:%02d.002    op/1               ends: error: no quota", i))
 	}
-	got := (&Story{History: lines}).Excerpt()
+	got := (&Story{History: lines}).Excerpt(MaxLines)
 	want := "00:11.002    … these 2 lines 11 times more, each ends: error: no quota"
 	if len(got) != 3 || got[2] != want {
 		t.Errorf("%q, want %q", got, want)

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -52,19 +53,8 @@ type Story struct {
 	// History is the shrunk run, a line for each event.
 	History []string
 	// Led are the lines of the history that led to the violation, in order; nil if they are not
-	// known. A file does not have it.
+	// known.
 	Led []Led
-}
-
-// Led is a line of the history that led to the violation.
-type Led struct {
-	Line int // its number, from 0
-	// Rank orders the lines by how close they are to the violation, 0 first. The last ones are left
-	// out of an excerpt that would be too long.
-	Rank int
-	// Notes are further lines about it, without a time: what no event says, for example that an
-	// object was missing in a cache.
-	Notes []string
 }
 
 // Headline is the property that was violated, or the first line of the message if there is none.
@@ -171,11 +161,15 @@ func (s *Story) Encode() []byte {
 	for _, c := range s.Choices {
 		fmt.Fprintln(&choices, c.Line())
 	}
-	return txtar.Format(&txtar.Archive{Comment: head.Bytes(), Files: []txtar.File{
+	files := []txtar.File{
 		{Name: "violation", Data: []byte(marker.ReplaceAllString(s.Message, " $0") + "\n")},
 		{Name: "choices", Data: []byte(choices.String())},
 		{Name: "history", Data: []byte(strings.Join(s.History, "\n") + "\n")},
-	}})
+	}
+	if len(s.Led) > 0 {
+		files = append(files, txtar.File{Name: ledSection, Data: encodeLed(s.Led)})
+	}
+	return txtar.Format(&txtar.Archive{Comment: head.Bytes(), Files: files})
 }
 
 // Decode reads a story. The error says what is wrong with the file. All that it reads is
@@ -204,12 +198,17 @@ func Decode(data []byte) (*Story, error) {
 		return nil, errors.New("the header names no test")
 	}
 	found := false
+	var err error
 	for _, f := range a.Files {
 		switch f.Name {
 		case "violation":
 			s.Message = strings.TrimSuffix(Printable(string(f.Data)), "\n")
 		case "history":
 			s.History = strings.Split(strings.TrimSuffix(Printable(string(f.Data)), "\n"), "\n")
+		case ledSection:
+			if s.Led, err = decodeLed(Printable(string(f.Data))); err != nil {
+				return nil, err
+			}
 		case "choices":
 			found = true
 			if err := s.readChoices(string(f.Data)); err != nil {
@@ -217,6 +216,7 @@ func Decode(data []byte) (*Story, error) {
 			}
 		}
 	}
+	s.Led = slices.DeleteFunc(s.Led, func(l Led) bool { return l.Line >= len(s.History) }) // an edited file
 	if !found {
 		return nil, errors.New("the story has no choices section, so there is nothing to replay")
 	}

@@ -2,6 +2,7 @@ package story
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -92,5 +93,49 @@ func TestBadStoriesSayWhatIsWrong(t *testing.T) {
 	}
 	if _, err := Read("nowhere.txtar"); !os.IsNotExist(err) {
 		t.Errorf("a missing file gives %v", err)
+	}
+}
+
+// What led to a violation is read as it was written. A file without it, or with a history that was
+// cut by hand, can be read, too.
+func TestLedIsReadBack(t *testing.T) {
+	want := Story{Test: "TestX", History: []string{"a", "b", "c"},
+		Led: []Led{{Line: 0, Rank: 2}, {Line: 2, Rank: 0, Notes: []string{"its cache lacks x", "and y"}}}}
+	got, err := Decode(want.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want.Led, got.Led); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	want.History = want.History[:1]
+	if got, err := Decode(want.Encode()); err != nil || len(got.Led) != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+	bad := strings.Replace(string(want.Encode()), "1 2\n", "one 2\n", 1)
+	if _, err := Decode([]byte(bad)); err == nil || !strings.Contains(err.Error(), `line "one 2" of section "led"`) {
+		t.Errorf("a line that is no number: %v", err)
+	}
+}
+
+// A long history keeps the lines that are closest to the violation, and its notes move with them.
+func TestAbridgeKeepsWhatLedToIt(t *testing.T) {
+	s := &Story{}
+	for i := range 200 {
+		s.History = append(s.History, fmt.Sprintf("line %d", i))
+	}
+	s.Led = []Led{{Line: 50, Rank: 1}, {Line: 100, Rank: 0, Notes: []string{"a note"}}, {Line: 150, Rank: 99}}
+	s.Abridge(20)
+	for _, l := range s.Led {
+		if l.Rank == 0 && (s.History[l.Line] != "line 100" || len(l.Notes) != 1) {
+			t.Errorf("line %d is %q", l.Line, s.History[l.Line])
+		}
+	}
+	if len(s.Led) != 3 || len(s.History) > 20 || s.History[0] != "… 50 lines left out; a replay has them all …" {
+		t.Errorf("%q, %v", s.History, s.Led)
+	}
+	s = &Story{History: s.History}
+	if s.Abridge(100); len(s.Led) != 0 {
+		t.Errorf("%v", s.Led)
 	}
 }

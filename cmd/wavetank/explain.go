@@ -15,9 +15,10 @@ import (
 )
 
 func explainCommand() *cobra.Command {
-	return &cobra.Command{
+	var all bool
+	cmd := &cobra.Command{
 		Use:     "explain story.txtar …",
-		Short:   "Explain stories in sentences",
+		Short:   "Explain stories in sentences: what led to the violation",
 		Example: "  wavetank explain testdata/sim/TestPromoteOnce/0ad58962.txtar",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -26,11 +27,16 @@ func explainCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if !all {
+					s.Abridge(story.MaxLines)
+				}
 				explain(cmd.OutOrStdout(), path, s)
 			}
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "every line of the story, not only those that led to the violation")
+	return cmd
 }
 
 // explain writes one story in sentences: what broke, what happened with a paragraph for each
@@ -42,7 +48,13 @@ func explain(out io.Writer, path string, s *story.Story) {
 	}
 	fmt.Fprintf(out, "In %s, %s broke: %s.\n\n", s.Test, what, strings.TrimSuffix(s.Message, "."))
 	fmt.Fprintln(out, "What happened:")
-	for _, p := range paragraphs(s.History) {
+	lines := slices.Clone(s.History)
+	for _, l := range s.Led {
+		for _, note := range l.Notes {
+			lines[l.Line] += "; " + note
+		}
+	}
+	for _, p := range paragraphs(lines) {
 		fmt.Fprintf(out, "  %s\n", p)
 	}
 	if len(s.Choices) == 0 {
@@ -108,6 +120,11 @@ func paragraphs(history []string) []string {
 	var out []string
 	last := map[string]int{} // the actor's latest paragraph
 	for _, l := range history {
+		if strings.HasPrefix(l, "… ") { // lines are left out
+			out = append(out, l)
+			clear(last)
+			continue
+		}
 		at, who, what := columns(l)
 		if i, ok := last[who]; ok && strings.HasPrefix(what, "  ") {
 			out[i] += "; it " + predicate(strings.TrimSpace(what))
@@ -117,7 +134,9 @@ func paragraphs(history []string) []string {
 		out = append(out, strings.Join(strings.Fields(fmt.Sprintf("At %s, %s %s", at, who, predicate(what))), " "))
 	}
 	for i := range out {
-		out[i] = strings.TrimSuffix(out[i], ".") + "."
+		if !strings.HasPrefix(out[i], "… ") {
+			out[i] = strings.TrimSuffix(out[i], ".") + "."
+		}
 	}
 	return out
 }

@@ -47,7 +47,7 @@ func (f *Failure) Text() string {
 	if f.Story == nil {
 		return story.Printable(b.String())
 	}
-	for _, l := range f.Story.Excerpt() {
+	for _, l := range f.Story.Excerpt(story.MaxLines) {
 		fmt.Fprintf(&b, "    %s\n", l)
 	}
 	for _, delay := range f.Story.Delays() {

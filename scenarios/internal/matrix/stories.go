@@ -24,7 +24,6 @@ import (
 const (
 	longestStory   = 200 // lines of a file
 	longestHistory = 60  // lines of the history in a file; a replay shows all
-	headOfHistory  = 15  // lines kept of the beginning of a longer history
 )
 
 var unfit = regexp.MustCompile(`[^a-zA-Z0-9]+`)
@@ -214,7 +213,7 @@ func (p *prover[V]) candidates() (out []candidate[V], err error) {
 			if k.Story, err = story.Read(k.file); err != nil {
 				return nil, err
 			}
-			abridge(k.Story)
+			k.Story.Abridge(longestHistory)
 		}
 		out = append(out, k)
 	}
@@ -227,16 +226,6 @@ func (p *prover[V]) candidates() (out []candidate[V], err error) {
 	return out, nil
 }
 
-// abridge leaves out the middle of a long history.
-func abridge(s *story.Story) {
-	if len(s.History) <= longestHistory {
-		return
-	}
-	left := len(s.History) - longestHistory + 1
-	mark := fmt.Sprintf("… %d lines left out; a replay has them all …", left)
-	s.History = slices.Concat(s.History[:headOfHistory], []string{mark}, s.History[headOfHistory+left:])
-}
-
 // rewrite gives a stored story the text that its replay has now. Its choices, and how they were
 // found, stay.
 func rewrite(path string, now *story.Story) error {
@@ -244,8 +233,9 @@ func rewrite(path string, now *story.Story) error {
 	if err != nil {
 		return err
 	}
-	s.Site, s.Message, s.History, s.After, s.Versions = now.Site, now.Message, now.History, now.After, now.Versions
-	abridge(s)
+	s.Site, s.Message, s.After, s.Versions = now.Site, now.Message, now.After, now.Versions
+	s.History, s.Led = now.History, now.Led
+	s.Abridge(longestHistory)
 	return os.WriteFile(path, s.Encode(), 0o666)
 }
 

@@ -52,7 +52,7 @@ func (c *campaign) reportHang(why string) (said string) {
 	}
 	length.Choices, length.Steps = len(tape), f.Step
 	f.Story = c.story(f, tape, length, length)
-	for _, l := range f.Story.Excerpt() {
+	for _, l := range f.Story.Excerpt(story.MaxLines) {
 		said += "    " + l + "\n"
 	}
 	if c.settings.Replay != "" {
