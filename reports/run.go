@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/atomicfile"
 	"github.com/wavetank/wavetank/story"
 )
 
@@ -86,7 +87,7 @@ func WriteRun(dir string, r Run) (page string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.WriteFile(mkdir(dir, r.base()+RunSuffix), append(data, '\n'), 0o666); err != nil {
+	if err := atomicfile.Write(mkdir(dir, r.base()+RunSuffix), append(data, '\n')); err != nil {
 		return "", err
 	}
 	html, err := timelines(r.title(), r)

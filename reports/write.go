@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/wavetank/wavetank/internal/atomicfile"
 )
 
 // marker is in the first bytes of every page, so that a page of somebody else is recognised.
@@ -23,7 +25,7 @@ func mark(html []byte) []byte {
 func WritePage(path string, html []byte) error {
 	old, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return os.WriteFile(path, html, 0o666)
+		return atomicfile.Write(path, html)
 	}
 	if err != nil {
 		return err
@@ -37,5 +39,5 @@ func WritePage(path string, html []byte) error {
 		return fmt.Errorf("%s was not written by Wavetank, so it is not replaced; "+
 			"move it away, or write the report to another directory", path)
 	}
-	return os.WriteFile(path, html, 0o666)
+	return atomicfile.Write(path, html)
 }

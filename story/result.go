@@ -12,6 +12,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/wavetank/wavetank/internal/atomicfile"
 )
 
 // Result is the state of a campaign, or of one shard of it. It is written as JSON while the
@@ -246,11 +248,7 @@ func (r *Result) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, r.FileName())
-	if err := os.WriteFile(path+".new", append(data, '\n'), 0o666); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return atomicfile.Write(filepath.Join(dir, r.FileName()), append(data, '\n'))
 }
 
 // Merge adds up the shards of one campaign, with the shortest story of each cause. The merged

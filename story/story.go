@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/wavetank/wavetank/internal/atomicfile"
 )
 
 // Format is the version of the file format that this package writes.
@@ -311,13 +313,13 @@ func Read(path string) (*Story, error) {
 }
 
 // Write stores the story in a directory, which it makes if it is missing, and returns the file's
-// path.
+// path. If it fails, the directory has the file that it had before, or none.
 func (s *Story) Write(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
 	}
 	path := filepath.Join(dir, s.Name())
-	return path, os.WriteFile(path, s.Encode(), 0o666)
+	return path, atomicfile.Write(path, s.Encode())
 }
 
 // List returns the paths of all stories in a directory, in order. It returns none if there is no

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wavetank/wavetank/internal/atomicfile"
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/story"
 )
@@ -89,7 +90,7 @@ func (o *options) leave(cmd *cobra.Command) error {
 		return err
 	}
 	for name, data := range map[string]string{"junit.xml": string(suites), "summary.md": text} {
-		if err := os.WriteFile(filepath.Join(o.report, name), []byte(story.Printable(data)), 0o644); err != nil {
+		if err := atomicfile.Write(filepath.Join(o.report, name), []byte(story.Printable(data))); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wavetank/wavetank/internal/atomicfile"
 	"github.com/wavetank/wavetank/story"
 )
 
@@ -58,7 +59,7 @@ func exportCommand() *cobra.Command {
 			if _, err := os.Stat(to); err == nil {
 				return fmt.Errorf("%s exists; remove it first, or write to another file", to)
 			}
-			return os.WriteFile(to, source, 0o666)
+			return atomicfile.Write(to, source)
 		},
 	}
 	f := cmd.Flags()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wavetank/wavetank/internal/atomicfile"
 	"github.com/wavetank/wavetank/story"
 )
 
@@ -176,7 +177,7 @@ func (o *options) warn(out io.Writer, lines []string) error {
 	for _, line := range lines {
 		fmt.Fprintf(out, "warning: %s\n", line)
 	}
-	return os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o644)
+	return atomicfile.Write(path, []byte(strings.Join(lines, "\n")+"\n"))
 }
 
 // environment are the settings of one process, as SIM_ variables. A flag would fail in a package

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wavetank/wavetank/internal/atomicfile"
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
@@ -115,7 +116,7 @@ func (s *show) replay(t *testing.T, found *result.Failure, scenario, fixed func(
 	html, err := reports.Compare(reports.Run{Story: found.Story, File: found.File, History: found.History},
 		reports.Run{Name: "the fixed variant, with the same choices", History: r.Replayed})
 	if err == nil {
-		err = os.WriteFile(strings.TrimSuffix(found.Page, ".html")+reports.BesideSuffix, html, 0o666)
+		err = atomicfile.Write(strings.TrimSuffix(found.Page, ".html")+reports.BesideSuffix, html)
 	}
 	if err != nil {
 		t.Errorf("the page that shows both could not be made: %v", err)

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/wavetank/wavetank/internal/atomicfile"
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 )
@@ -107,7 +108,7 @@ func (o output) writeSummary(summary *matrix.Summary) error {
 	if err := summaryPage.Execute(&b, summary); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(o.pages, summaryFile), b.Bytes(), 0o666)
+	return atomicfile.Write(filepath.Join(o.pages, summaryFile), b.Bytes())
 }
 
 // alone waits until no other scenario's package writes what they share; the caller says when it is
@@ -143,7 +144,7 @@ func (o output) write(t *testing.T, scenario string, rows []Row) {
 	slices.SortStableFunc(all, func(a, b Row) int { return strings.Compare(a.Scenario, b.Scenario) })
 	data, err = json.MarshalIndent(all, "", "  ")
 	if err == nil {
-		err = os.WriteFile(o.results(), append(data, '\n'), 0o666)
+		err = atomicfile.Write(o.results(), append(data, '\n'))
 	}
 	if err != nil {
 		t.Fatal(err)

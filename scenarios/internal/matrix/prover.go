@@ -19,6 +19,7 @@ import (
 
 	differ "github.com/google/go-cmp/cmp"
 
+	"github.com/wavetank/wavetank/internal/atomicfile"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/story"
@@ -225,7 +226,7 @@ func (p *prover[V]) write(t *testing.T) {
 	t.Helper()
 	text, err := p.table.render(folder(t), p.cells)
 	if err == nil {
-		err = errors.Join(os.WriteFile(results, encode(p.cells), 0o666), os.WriteFile(page, []byte(text), 0o666))
+		err = errors.Join(atomicfile.Write(results, encode(p.cells)), atomicfile.Write(page, []byte(text)))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +244,7 @@ func (k *cell) keep(found string) error {
 	}
 	s.Replay = strings.Replace(s.Replay, found, catalogue, 1)
 	path := filepath.Join(catalogue, k.Story)
-	return errors.Join(os.MkdirAll(catalogue, 0o777), os.WriteFile(path, s.Encode(), 0o666))
+	return errors.Join(os.MkdirAll(catalogue, 0o777), atomicfile.Write(path, s.Encode()))
 }
 
 // stories returns all stories of the folder, by path.

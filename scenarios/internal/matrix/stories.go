@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/atomicfile"
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/result"
@@ -52,7 +53,7 @@ func (c *cell) path(t testing.TB) (string, error) {
 	}
 	none := &story.Story{Test: t.Name(), Kind: "always", Property: c.Property}
 	path := filepath.Join(t.TempDir(), c.storyName())
-	return path, os.WriteFile(path, none.Encode(), 0o666)
+	return path, atomicfile.Write(path, none.Encode())
 }
 
 // replay replays a failing cell. The variant must break the property of its case, with as many
@@ -236,7 +237,7 @@ func rewrite(path string, now *story.Story) error {
 	s.Site, s.Message, s.After, s.Versions = now.Site, now.Message, now.After, now.Versions
 	s.History, s.Led = now.History, now.Led
 	s.Abridge(longestHistory)
-	return os.WriteFile(path, s.Encode(), 0o666)
+	return atomicfile.Write(path, s.Encode())
 }
 
 // borrow looks for a chosen story of the same property that makes a cell fail, and writes it into
@@ -266,7 +267,7 @@ func rename[V ~string](chosen []candidate[V]) error {
 		c.cell.Story = c.cell.storyName()
 		c.Replay = strings.Replace(c.Replay, filepath.Base(c.file), c.cell.Story, 1)
 		path := filepath.Join(catalogue, c.cell.Story)
-		if err := os.WriteFile(path, c.Encode(), 0o666); err != nil {
+		if err := atomicfile.Write(path, c.Encode()); err != nil {
 			return err
 		}
 		kept[path] = true

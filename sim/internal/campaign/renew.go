@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/wavetank/wavetank/internal/atomicfile"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/story"
 )
@@ -16,7 +17,7 @@ func (c *campaign) renew(path string, old, fresh *story.Story) (to string) {
 		to = filepath.Join(filepath.Dir(path), fresh.Name())
 	}
 	fresh.Replay = c.command(to)
-	err := os.WriteFile(to, fresh.Encode(), 0o666)
+	err := atomicfile.Write(to, fresh.Encode())
 	if err == nil && to != path {
 		err = os.Remove(path)
 	}
