@@ -65,6 +65,7 @@ func explore(t *testing.T, r run.Runner, s Settings) *campaign {
 	c := newCampaign(t, r, s, name)
 	c.report.Seed = baseSeed(s.Host.Name(), s.Seed)
 	defer watch(t.Name(), s, c)()
+	defer c.heedSignals()()
 	began := time.Now()
 	c.run(began)
 	c.report.Elapsed = c.before + time.Since(began)
@@ -110,29 +111,31 @@ func baseSeed(name, flag string) uint64 {
 
 // campaign is all runs of one scenario that are made by one command.
 type campaign struct {
-	t         *testing.T
-	runner    run.Runner
-	settings  Settings
-	report    result.Report
-	tally     tally
-	progress  *progress
-	shrunk    map[string]int // failing runs that were shrunk, by property
-	shrinking string         // how far the failure at hand has shrunk
-	repeated  map[string]int // doubled runs that differed and were repeated, by cause
-	saved     time.Time
-	before    time.Duration // real time that earlier processes spent on the campaign
-	cpu       time.Duration // of the process, when the campaign began in it
-	doing     atomic.Pointer[activity]
-	dialled   string            // where a run that hangs has connected to the real network: its repetition found it
-	exact     bool              // the test binary was built for exact mode
-	outdated  []*result.Failure // what outdated stories came to; their failure waits for the search
-	keep      func(next int)    // writes the result, from run next on still to be made; nil before the first run
-	pace      story.Result      // how the campaign went on: its Growth and Slowest
+	t            *testing.T
+	runner       run.Runner
+	settings     Settings
+	report       result.Report
+	tally        tally
+	progress     *progress
+	shrunk       map[string]int // failing runs that were shrunk, by property
+	shrinking    string         // how far the failure at hand has shrunk
+	repeated     map[string]int // doubled runs that differed and were repeated, by cause
+	saved        time.Time
+	before       time.Duration // real time that earlier processes spent on the campaign
+	cpu          time.Duration // of the process, when the campaign began in it
+	doing        atomic.Pointer[activity]
+	dialled      string            // where a run that hangs has connected to the real network: its repetition found it
+	exact        bool              // the test binary was built for exact mode
+	outdated     []*result.Failure // what outdated stories came to; their failure waits for the search
+	keep         func(next int)    // writes the result, from run next on still to be made; nil before the first run
+	interruption interruption
+	pace         story.Result // how the campaign went on: its Growth and Slowest
 }
 
 func newCampaign(t *testing.T, r run.Runner, s Settings, name string) *campaign {
 	return &campaign{t: t, runner: r, settings: s, report: result.Report{Name: name}, exact: hasOverlay(t),
-		progress: &progress{}, shrunk: map[string]int{}, repeated: map[string]int{}}
+		progress: &progress{}, shrunk: map[string]int{}, repeated: map[string]int{},
+		interruption: interruption{written: make(chan struct{})}}
 }
 
 // execute makes one run.
@@ -195,6 +198,9 @@ func (c *campaign) run(began time.Time) {
 			c.addFailing(i, seed, strategy, res, res)
 		} else if s.Verify > 0 && i%s.Verify == 0 {
 			c.runTwice(i, seed, strategy, res)
+		}
+		if c.mustEnd() {
+			c.endInterrupted(i + 1)
 		}
 		if c.report.Failure != nil && !s.KeepGoing {
 			c.finish(search, i+1, began)

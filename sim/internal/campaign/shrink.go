@@ -83,7 +83,7 @@ func (c *campaign) shrink(f *result.Failure, first, from *run.Result, limit time
 		best, p.shortened = res, p.spent()
 		c.shrinking = fmt.Sprintf("%s of %s", lengthOf(res).Words(), lengthOf(first).Words())
 		return choice.Trial{Same: true, Used: res.Tape, Log: res.Log}
-	}, p.over)
+	}, func() bool { return c.mustEnd() || p.over() })
 	f.Shrinking = story.Shrinking{Runs: runs, Took: p.spent(), Stopped: stopped && limit > 0}
 	again := c.execute(choice.Play(tape))
 	at, _ := history.Divergence(best.History, again.History)

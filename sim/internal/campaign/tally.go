@@ -69,5 +69,6 @@ func (c *campaign) count(res *run.Result) {
 		}
 		r.Sometimes[i].Reached += p.Reached
 	}
+	c.publish()
 	c.progress.show(c)
 }

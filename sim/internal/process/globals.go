@@ -25,8 +25,9 @@ import (
 // This file is the list of every package-level variable and process-wide setting that a run
 // changes; a test in the root compares it with the code. Enter and Seed below change variables of
 // other modules, and each incarnation begins with a metrics.Registry of its own. [RecordDials]
-// changes runtime.MemProfileRate, and rapid's flags are set while rapid makes the choices. The
-// variables of the harness's own say what is going on in the process:
+// changes runtime.MemProfileRate, and rapid's flags are set while rapid makes the choices. A
+// campaign handles SIGINT and SIGTERM. The variables of the harness's own say what is going on in
+// the process:
 //
 //   - sim/internal/world: current is the world of the run under way.
 //   - sim/internal/process: random is what the run under way reads from crypto/rand.

@@ -1,0 +1,123 @@
+package campaign
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/wavetank/wavetank/story"
+)
+
+// interruptGrace is how long a campaign that is interrupted may take to end the run under way and
+// to write its result.
+const interruptGrace = 2 * time.Second
+
+// interruption lets a campaign say what it has tried before a signal ends the process.
+type interruption struct {
+	asked    atomic.Bool // a signal has come
+	standing atomic.Pointer[standing]
+	file     string        // the result's; "" if none is written
+	written  chan struct{} // closed when the campaign has stopped and its result is on file
+}
+
+// standing is how far a campaign has come. It does not change once it is published.
+type standing struct {
+	runs, planned, broken int
+	kept                  []string // stories
+	result                string   // the file of the result; "" if none is written
+}
+
+// publish lets a signal find how far the campaign has come.
+func (c *campaign) publish() {
+	r, s := &c.report, c.settings
+	now := &standing{runs: r.Runs, planned: s.planned(), broken: c.broken()}
+	if f := r.Failure; f != nil && f.File != "" {
+		now.kept = append(now.kept, f.File)
+	}
+	now.result = c.interruption.file
+	c.interruption.standing.Store(now)
+}
+
+// broken is how many runs have failed.
+func (c *campaign) broken() (n int) {
+	for _, f := range c.report.Findings {
+		n += f.Count
+	}
+	return n
+}
+
+// sentence says what an interrupted campaign has tried, in a line.
+func (s *standing) sentence(name string, by os.Signal) string {
+	if s == nil {
+		return fmt.Sprintf("sim: %s was ended by a signal (%v) before its first run", name, by)
+	}
+	made := fmt.Sprintf("%d runs", s.runs)
+	if s.planned > 0 {
+		made = fmt.Sprintf("%d of %d runs", s.runs, s.planned)
+	}
+	line := fmt.Sprintf("sim: %s was ended by a signal (%v) after %s, %d of which broke a property", name, by, made,
+		s.broken)
+	for _, file := range s.kept {
+		line += "; the story is " + file
+	}
+	if s.result != "" {
+		return line + fmt.Sprintf("; the result is %s, and the same command continues from there", s.result)
+	}
+	return line + "; no result is kept; with -sim.report=directory the next command continues where this one ended"
+}
+
+// heedSignals says what the campaign has tried when SIGINT or SIGTERM ends the process, until stop
+// is called. The campaign ends its run first, if that does not take long.
+func (c *campaign) heedSignals() (stop func()) {
+	if dir := c.settings.ReportDir; dir != "" {
+		c.interruption.file = filepath.Join(dir, c.result(0).FileName())
+	}
+	signals, done := make(chan os.Signal, 1), make(chan struct{})
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		if !signal.Ignored(s) { // as of a job in the background
+			signal.Notify(signals, s)
+		}
+	}
+	go func() {
+		select {
+		case <-done:
+			return
+		case by := <-signals:
+			c.interruption.asked.Store(true)
+			select {
+			case <-c.interruption.written:
+			case <-done: // it had ended by itself
+			case <-time.After(interruptGrace):
+			}
+			line := c.interruption.standing.Load().sentence(c.report.Name, by)
+			fmt.Fprintln(os.Stderr, story.Printable(line))
+			signal.Stop(signals)
+			endBy(by)
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(done)
+	}
+}
+
+// mustEnd reports whether a signal asks the campaign to end.
+func (c *campaign) mustEnd() bool { return c.interruption.asked.Load() }
+
+// endInterrupted writes the result, from run next on still to be made, and waits for the end of the
+// process.
+func (c *campaign) endInterrupted(next int) {
+	if c.keep != nil {
+		c.keep(next)
+	}
+	c.publish()
+	if f := c.report.Failure; f != nil {
+		fmt.Fprintf(os.Stderr, "--- FAIL: %s\n%s", c.t.Name(), f.Text())
+	}
+	close(c.interruption.written)
+	select {}
+}
