@@ -33,6 +33,8 @@ const (
 	Again     Kind = "again"     // the user applies the same objects once more
 	Violation Kind = "violation" // a property does not hold; Note is the sentence
 	Mutation  Kind = "mutation"  // an object in an incarnation's cache was changed in place; Note says what
+	// HandlerPause says that an event handler pauses before it continues; Note says where.
+	HandlerPause Kind = "handler-pause"
 )
 
 // Ref names one object. Kind is empty for things outside the cluster.

@@ -133,6 +133,8 @@ func (e *Event) line(request string, effects []Effect, committed map[commit]Time
 		return "applies the same objects once more"
 	case Mutation:
 		return fmt.Sprintf("%s rv %d was changed in place in its cache: %s", e.Ref, e.Revision, e.Note)
+	case HandlerPause:
+		return e.Note
 	case Request:
 		return e.requestLine(request, effects)
 	case Reply:

@@ -15,6 +15,7 @@ const (
 	Request  Kind = "request"  // how long a request took
 	Reply    Kind = "reply"    // how long a reply took
 	Step     Kind = "step"     // how long a step of a built-in controller took
+	Handler  Kind = "handler"  // how long an event handler paused after it had added a key
 	Arm      Kind = "arm"      // how often a declared fault was injected in the run
 	Inject   Kind = "inject"   // that a fault was injected, and how
 	Option   Kind = "option"   // an option of a process
@@ -27,8 +28,8 @@ const (
 
 // kinds are the kinds, with what begins the label of a choice.
 var kinds = map[Kind]string{
-	Next: "next", Request: "request ", Reply: "reply ", Step: "step ", Arm: "fault ", Inject: "", Option: "knob ",
-	Endpoint: "endpoint of ", Builtin: "", Draw: "draw ", Names: "names", Seed: "dice",
+	Next: "next", Request: "request ", Reply: "reply ", Step: "step ", Handler: "handler ", Arm: "fault ",
+	Inject: "", Option: "knob ", Endpoint: "endpoint of ", Builtin: "", Draw: "draw ", Names: "names", Seed: "dice",
 }
 
 // Choice is one choice that is not the default.
@@ -38,7 +39,8 @@ type Choice struct {
 	// its arguments, a built-in controller, or the name of a draw. It is empty for other kinds.
 	Of string
 	// Who and Verb are about a request: the process that sends it, and its verb. Before the process
-	// a fault may say when, for example "before". A watch event has its type for a verb.
+	// a fault may say when, for example "before". A watch event has its type for a verb, and a
+	// handler that adds a key "add".
 	Who, Verb string
 	// What is the object of the request, or else the rest: a scope, a place, or the number of a
 	// draw's word, from 0.
@@ -100,8 +102,8 @@ func (c Choice) Line() string {
 // owned says whether choices of the kind have an owner in Of.
 func (k Kind) owned() bool { return k == Inject || k == Builtin || k == Draw }
 
-// sent says whether choices of the kind may be about a request.
-func (k Kind) sent() bool { return k == Request || k == Reply || k == Inject }
+// sent says whether choices of the kind may be about a request, or about a key that a handler adds.
+func (k Kind) sent() bool { return k == Request || k == Reply || k == Inject || k == Handler }
 
 // head is a part of a line that ends with a colon. It is in quotes if it has a colon in it.
 func head(s string) string {

@@ -265,7 +265,7 @@ func (s *Story) Needs() string {
 	for _, c := range s.Choices {
 		kinds[c.Kind] = true
 	}
-	delays := kinds[Request] || kinds[Reply] || kinds[Step]
+	delays := kinds[Request] || kinds[Reply] || kinds[Step] || kinds[Handler]
 	switch {
 	case s.After.Faults > 0 || kinds[Inject]:
 		return ""

@@ -102,7 +102,7 @@ func TestAStorySaysWhatItDoesNotNeed(t *testing.T) {
 	for want, choices := range map[string][]Choice{
 		"needs no fault, no delay and no other order: it fails on the default schedule": nil,
 		"needs no fault and no delay, only an order of actions":                         {{Kind: Next}},
-		"needs no fault, only delays":                                                   {{Kind: Reply}},
+		"needs no fault, only delays":                                                   {{Kind: Handler}},
 		"needs no fault, only delays and an order of actions":                           {{Kind: Step}, {Kind: Next}},
 		"needs no fault and no delay":                                                   {{Kind: Draw}},
 		"":                                                                              {{Kind: Arm}, {Kind: Inject}},

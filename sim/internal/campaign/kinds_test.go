@@ -11,7 +11,8 @@ import (
 func TestStoriesKnowEveryKindOfChoice(t *testing.T) {
 	for k, want := range map[choice.Kind]story.Kind{
 		choice.Next: story.Next, choice.Request: story.Request, choice.Reply: story.Reply, choice.Step: story.Step,
-		choice.Arm: story.Arm, choice.Inject: story.Inject, choice.Option: story.Option,
+		choice.Handler: story.Handler,
+		choice.Arm:     story.Arm, choice.Inject: story.Inject, choice.Option: story.Option,
 		choice.Endpoint: story.Endpoint,
 		choice.Builtin:  story.Builtin, choice.Draw: story.Draw, choice.Names: story.Names, choice.Seed: story.Seed,
 	} {

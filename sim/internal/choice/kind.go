@@ -9,6 +9,7 @@ const (
 	Request  Kind = "request"  // how long a request takes
 	Reply    Kind = "reply"    // how long a reply takes
 	Step     Kind = "step"     // how long a step of a built-in controller takes
+	Handler  Kind = "handler"  // how long an event handler pauses after it has added a key
 	Arm      Kind = "arm"      // whether a declared fault may be injected in this run, and how often
 	Inject   Kind = "inject"   // whether a fault is injected here, and how
 	Option   Kind = "option"   // an option of a process that the scenario leaves open
@@ -20,7 +21,9 @@ const (
 )
 
 // Schedules says whether the choice is about time and order.
-func (k Kind) Schedules() bool { return k == Next || k == Request || k == Reply || k == Step }
+func (k Kind) Schedules() bool {
+	return k == Next || k == Request || k == Reply || k == Step || k == Handler
+}
 
 // Draws says whether the choice is of a value that is as good as any other.
 func (k Kind) Draws() bool { return k == Draw || k == Names || k == Seed }
@@ -38,7 +41,8 @@ type Label struct {
 	// its arguments, a built-in controller, or the name of a draw. It is empty for other kinds.
 	Of string
 	// Who and Verb are about a request: the process that sends it, and its verb. Before the process
-	// a fault may say when, for example "before". A watch event has its type for a verb.
+	// a fault may say when, for example "before". A watch event has its type for a verb, and a
+	// handler that adds a key "add".
 	Who, Verb string
 	// What is the object of the request, or else the rest: a scope, a place, or the number of a
 	// draw's word, from 0.

@@ -41,6 +41,7 @@ type Incarnation struct {
 	waits      int                                // how many have begun to
 	runnables  int                                // of the program's own, that were added to managers
 	waiters    []waiter
+	handlers   []waitingHandler // until the next quiet moment
 	managers   []*Manager
 	webhooks   []*webhookServer
 	hooked     []*observedController

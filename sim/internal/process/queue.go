@@ -111,7 +111,10 @@ func (q *queue) each(f func(request, *key) bool) {
 }
 
 // Add implements workqueue.TypedInterface.
-func (q *queue) Add(item request) { q.plain(priorityqueue.AddOpts{}, item) }
+func (q *queue) Add(item request) {
+	q.plain(priorityqueue.AddOpts{}, item)
+	q.waitAfterAdd(item)
+}
 
 // plain holds a plain add until the phase is over.
 func (q *queue) plain(o priorityqueue.AddOpts, items ...request) {

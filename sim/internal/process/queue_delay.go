@@ -27,6 +27,9 @@ func (q priorityQueue) AddWithOpts(o priorityqueue.AddOpts, items ...request) { 
 func (q *queue) add(o priorityqueue.AddOpts, items ...request) {
 	if !o.RateLimited && o.After <= 0 {
 		q.plain(o, items...)
+		if len(items) > 0 {
+			q.waitAfterAdd(items[len(items)-1])
+		}
 		return
 	}
 	s := q.incarnation.world.Sched

@@ -79,9 +79,9 @@ func (w *Supervisor) Find(name string) *Process {
 }
 
 // Flush is called at each quiet moment. First it lets those go on, one by one, who have waited for
-// a cache. Then informers' handlers get their notifications in order. When there are none it passes
-// the held adds to the queues, process by process and controller by controller. It reports whether
-// any goroutine can go on.
+// a cache. Then informers' handlers get their notifications in order, and handlers that wait after
+// an addition continue. When there are none it passes the held adds to the queues, process by
+// process and controller by controller. It reports whether any goroutine can go on.
 func (w *Supervisor) Flush() (woke bool) {
 	dead := func(l *Incarnation) bool { return l.Port.Dead() }
 	w.alive = slices.DeleteFunc(append(w.alive[:0], w.incarnations...), dead)
@@ -96,6 +96,9 @@ func (w *Supervisor) Flush() (woke bool) {
 		for _, i := range informers {
 			woke = i.onQuiet() || woke
 		}
+	}
+	for _, l := range alive {
+		woke = l.continueHandlers() || woke
 	}
 	if woke {
 		return true
