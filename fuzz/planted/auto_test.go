@@ -180,5 +180,5 @@ var missed = map[string]string{
 	"sealed-before-drained": needsOrder, "two-behind-the-seal": needsOrder, "successor-goes-back": needsOrder,
 	"stopped-halfway": needsHaste, "deleted-while-down": needsValue, "finalizer-before-cleanup": needsValue,
 	"timer-lost": needsValue, "timer-overwritten": needsValue, "two-conflicts-swallowed": needsValue,
-	"count-lost": needsHaste, "one-delete-of-many-gets": needsValue,
+	"count-lost": needsHaste, "one-delete-of-many-gets": needsValue, "new-revision-cancelled": needsValue,
 }
