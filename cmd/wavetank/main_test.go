@@ -119,11 +119,25 @@ func replayFromElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	paths, err := story.List(filepath.Join(kept, "TestBreaks"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(paths[0])
+	if err == nil {
+		err = os.WriteFile(filepath.Join(kept, "TestBreaks", "again.txtar"), data, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(t.TempDir())
-	if code, out := do(t, t.Context(), "replay", kept); code != exitBroke ||
-		!strings.Contains(out, "a greeting stays as it is") {
+	code, out := do(t, t.Context(), "replay", kept)
+	if code != exitBroke || !strings.Contains(out, "a greeting stays as it is") {
 		t.Errorf("replay of a directory from elsewhere: exit code %d, want %d and the sentence:\n%s", code, exitBroke,
 			out)
+	}
+	if strings.Count(out, "building the tests of") != 1 || strings.Count(out, "go test ") < 2 {
+		t.Errorf("replay builds the tests of a package once for all its stories:\n%s", out)
 	}
 	t.Chdir(here)
 }

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -69,17 +66,17 @@ func shrinkCommand() *cobra.Command {
 }
 
 func replayAll(cmd *cobra.Command, paths, extra []string) error {
-	dir, err := os.MkdirTemp("", "wavetank")
+	r, err := newReplayer(cmd, extra)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer r.close()
 	if paths, err = storiesIn(paths); err != nil {
 		return err
 	}
 	broke := false
 	for _, path := range paths {
-		said, err := replayOne(cmd, path, extra, dir, cmd.OutOrStdout())
+		said, err := r.replay(path, cmd.OutOrStdout())
 		if err != nil {
 			return err
 		}
@@ -89,54 +86,6 @@ func replayAll(cmd *cobra.Command, paths, extra []string) error {
 		return errBroke
 	}
 	return nil
-}
-
-// replayOne replays a story and returns what its test says of it, by lines. dir is for files that
-// are needed on the way. The output of the test goes to out; nil for nowhere, except if the story
-// was not replayed.
-func replayOne(cmd *cobra.Command, path string, extra []string, dir string, out io.Writer) ([]string, error) {
-	args, err := replayArgs(path, extra)
-	if err != nil {
-		return nil, err
-	}
-	if at := slices.Index(args, overlaid); at >= 0 {
-		made, err := overlay(filepath.Join(dir, "overlay"))
-		if err != nil {
-			return nil, err
-		}
-		args[at] = "-overlay=" + made
-	}
-	test := exec.CommandContext(cmd.Context(), "go", args...)
-	test.Cancel = interrupt(test)
-	test.Dir = directory(path, args[1])
-	var silent bytes.Buffer
-	test.Stdout, test.Stderr = &silent, &silent
-	if out != nil {
-		fmt.Fprintf(out, "go %s\n", shellquote.Join(args...))
-		test.Stdout, test.Stderr = out, cmd.ErrOrStderr()
-	}
-	replayed := filepath.Join(dir, "replayed")
-	if err := os.RemoveAll(replayed); err != nil {
-		return nil, err
-	}
-	test.Env = append(os.Environ(), "WAVETANK_REPLAYED="+replayed)
-	if out == nil {
-		test.Env = append(test.Env, "SIM_DRIFT=warn") // the lines say it
-	}
-	err = test.Run()
-	text, _ := os.ReadFile(replayed)
-	said := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-	switch {
-	case cmd.Context().Err() != nil:
-		return nil, errInterrupted
-	case slices.Contains(said, "broke"), err == nil && len(text) > 0:
-		return said, nil
-	}
-	if err != nil {
-		fmt.Fprint(cmd.ErrOrStderr(), story.Printable(silent.String()))
-		return nil, fmt.Errorf("%s was not replayed: go test: %w", path, err)
-	}
-	return nil, fmt.Errorf("%s was not replayed: %w", path, errNoTest)
 }
 
 // errNoTest says that no test took up a story.
@@ -229,11 +178,6 @@ func replayArgs(path string, extra []string) ([]string, error) {
 		}
 	}
 	return append(append(args, "-sim.replay="+abs), extra...), nil
-}
-
-// interrupt ends a go test and its test binary as Ctrl-C at a terminal does.
-func interrupt(cmd *exec.Cmd) func() error {
-	return func() error { return cmd.Process.Signal(os.Interrupt) }
 }
 
 // relative is a path as somebody in the working directory would write it.

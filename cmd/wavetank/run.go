@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -122,8 +124,9 @@ func (o *options) run(ctx context.Context, patterns []string, out, errs io.Write
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	outlives := outliving(ctx, patterns)
-	s := &session{options: o, tmp: tmp, out: out, errs: errs}
+	// It begins after the first build, which compiles the same packages.
+	outlives := sync.OnceValue(func() func() []string { return outliving(ctx, patterns) })
+	s := &session{options: o, tmp: tmp, out: out, errs: errs, built: func() { outlives() }}
 	var failed []string
 	var results []*story.Result
 	for _, p := range packages {
@@ -143,13 +146,16 @@ func (o *options) run(ctx context.Context, patterns []string, out, errs io.Write
 		}
 	}
 	missed := summary(out, results)
-	if err := o.warn(out, outlives()); err != nil {
+	if err := o.warn(out, outlives()()); err != nil {
 		return err
+	}
+	if ctx.Err() != nil {
+		fmt.Fprintf(out, "interrupted: the results so far are kept in %s, and the same command continues\n",
+			relative(o.report))
+		return errInterrupted
 	}
 	fmt.Fprintf(out, "results: %s\n", relative(o.report))
 	switch {
-	case ctx.Err() != nil:
-		return errInterrupted
 	case len(failed) > 0 && len(results) == 0:
 		return fmt.Errorf("no campaign could begin in %s: see the output of their tests above",
 			strings.Join(failed, ", "))
@@ -223,10 +229,10 @@ func (o *options) runProcesses(ctx context.Context, p testPackage, binary, dir s
 		go func() {
 			cmd := exec.CommandContext(ctx, binary, append([]string{"-test.timeout=0"}, selected...)...)
 			cmd.Dir, cmd.Env = p.Dir, o.environment(i, dir)
-			cmd.Cancel = interrupt(cmd)
-			cmd.WaitDelay = 10 * time.Second
-			output, err := cmd.CombinedOutput()
-			done <- ending{string(output), err}
+			var output bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &output, &output
+			err := runInGroup(ctx, cmd)
+			done <- ending{output.String(), err}
 		}()
 	}
 	watch := newWatch(errs, p.Path, dir)

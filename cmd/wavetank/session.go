@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +22,7 @@ type session struct {
 	binaries  int    // built so far
 	overlay   string // of exact mode; "" until it is needed
 	out, errs io.Writer
+	built     func() // is called after each build
 }
 
 // made is the outcome of the campaigns of a package.
@@ -36,21 +36,19 @@ type made struct {
 func (s *session) campaigns(ctx context.Context, p testPackage, exact bool) (made, error) {
 	binary := filepath.Join(s.tmp, fmt.Sprintf("%d.test", s.binaries))
 	s.binaries++
-	args := []string{"test", "-c", "-o", binary}
+	var flags []string
 	// One directory for each number of processes: shards of different divisions do not add up.
 	dir := fmt.Sprintf("%s-by-%d", strings.NewReplacer("/", "_", ".", "_").Replace(p.Path), s.procs)
 	if exact {
 		if err := s.makeOverlay(); err != nil {
 			return made{}, err
 		}
-		args, dir = append(args, "-overlay", s.overlay), dir+"-exact"
+		flags, dir = []string{"-overlay=" + s.overlay}, dir+"-exact"
 	}
-	fmt.Fprintf(s.errs, "building the tests of %s\n", p.Path)
-	build := exec.CommandContext(ctx, "go", append(args, p.Path)...)
-	build.Stderr = s.errs
-	if err := build.Run(); err != nil {
-		return made{}, fmt.Errorf("the tests of %s do not build: %w", p.Path, err)
+	if err := compile(ctx, s.errs, testBinary{pkg: p.Path, path: binary, flags: flags}); err != nil {
+		return made{}, err
 	}
+	s.built()
 	m, began := made{dir: filepath.Join(s.report, dir)}, time.Now()
 	output, err := s.runProcesses(ctx, p, binary, m.dir, s.errs)
 	if err != nil {

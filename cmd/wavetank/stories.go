@@ -44,21 +44,21 @@ func storiesCommand() *cobra.Command {
 
 // maintain replays stories, and renews or removes those that no longer fit.
 func maintain(cmd *cobra.Command, paths []string, remove bool) error {
-	dir, err := os.MkdirTemp("", "wavetank")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	if paths, err = storiesIn(paths); err != nil {
-		return err
-	}
 	var extra []string
 	if !remove {
 		extra = []string{"-sim.renew"}
 	}
+	r, err := newReplayer(cmd, extra)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	if paths, err = storiesIn(paths); err != nil {
+		return err
+	}
 	left := false
 	for _, path := range paths {
-		said, err := replayOne(cmd, path, extra, dir, nil)
+		said, err := r.replay(path, nil)
 		what, unfit := fitOf(said)
 		switch {
 		case errors.Is(err, errNoTest):
