@@ -2,22 +2,18 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wavetank/wavetank/cmd/wavetank/scaffold"
-	"github.com/wavetank/wavetank/story"
 )
 
 func initCommand() *cobra.Command {
@@ -29,8 +25,9 @@ func initCommand() *cobra.Command {
 			"and makes the manager, the schemes that main adds, definitions (config/crd/bases), webhooks\n" +
 			"(config/webhook), samples (config/samples) and the environment of config/manager. Writes a test\n" +
 			"for each controller beside it; where the tests there are Ginkgo's, a spec in a package of its own,\n" +
-			"simulation, which needs no etcd. What it had to guess is printed. No file is replaced.\n\n" +
-			"Then each test is run, and what it says is explained.",
+			"simulation, which needs no etcd. What it had to guess is printed. A test that it has written before\n" +
+			"is renewed unless it has been edited; no other file is replaced.\n\n" +
+			"Then the tests are built and run, and what they say is explained.",
 		Example: "  wavetank init\n  wavetank init ../operator --no-run",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,40 +54,102 @@ func initialise(cmd *cobra.Command, dir string, run bool) error {
 	for _, n := range project.Notes {
 		fmt.Fprintf(out, "note: %s\n", n)
 	}
-	var tests []*scaffold.Test
-	isNew := map[string]bool{}
+	var specs []*spec
 	for _, c := range project.Controllers {
-		t, err := project.Test(c)
+		s, err := newSpec(project, c)
 		if err != nil {
 			return err
 		}
-		if isNew[t.File], err = writeTest(out, t); err != nil {
+		specs = append(specs, s)
+	}
+	suite := slices.ContainsFunc(specs, func(s *spec) bool { return s.Suite != "" })
+	if err := require(cmd, dir, suite); err != nil { // before anything is written
+		return err
+	}
+	for _, s := range specs {
+		if err := s.write(out); err != nil {
 			return err
 		}
-		tests = append(tests, t)
 	}
-	if err := require(cmd, dir, tests); err != nil {
-		return err
+	if err := goCommand(cmd.Context(), dir, "mod", "tidy"); err != nil {
+		return fmt.Errorf("the tests are written, and they stay. go mod tidy failed, so they cannot be built: correct "+
+			"go.mod, and run wavetank init again: %w", err)
 	}
 	if !run {
 		return nil
 	}
-	broke := false
-	for i, t := range tests {
-		again := func(hosts []string) (*scaffold.Test, error) { return project.Test(project.Controllers[i], hosts...) }
-		if !isNew[t.File] {
-			again = nil
-		}
-		failed, err := tryTest(cmd.Context(), out, t, again)
-		if err != nil {
+	return tryAll(cmd, specs)
+}
+
+// spec is the test of a controller, and what init may do with its file.
+type spec struct {
+	*scaffold.Test
+	project    *scaffold.Project
+	controller scaffold.Controller
+	hosts      []string // for which the test has a guess
+	edited     bool     // somebody has written or edited the file
+}
+
+func newSpec(p *scaffold.Project, c scaffold.Controller) (*spec, error) {
+	s := &spec{project: p, controller: c}
+	if err := s.render(); err != nil {
+		return nil, err
+	}
+	was, err := os.ReadFile(s.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return s, nil
+	case err != nil:
+		return nil, err
+	case !scaffold.Unedited(was):
+		s.edited = true
+		return s, nil
+	}
+	s.hosts = scaffold.Hosts(was)
+	return s, s.render()
+}
+
+func (s *spec) render() (err error) {
+	s.Test, err = s.project.Test(s.controller, s.hosts...)
+	return err
+}
+
+// write writes a test, and the suite that it belongs to, unless somebody has edited them.
+func (s *spec) write(out io.Writer) error {
+	if s.Suite != "" {
+		was, err := os.ReadFile(s.Suite)
+		if err == nil && !scaffold.Unedited(was) {
+			fmt.Fprintf(out, "%s has been edited, and stays as it is\n", relative(s.Suite))
+		} else if err := writeFile(s.Suite, s.SuiteSource); err != nil {
 			return err
 		}
-		broke = broke || failed
 	}
-	if broke {
-		return errBroke
+	if s.edited {
+		fmt.Fprintf(out, "%s has been edited, and stays as it is; remove it to have it written again\n", relative(s.File))
+		return nil
 	}
+	did := "written"
+	if was, err := os.ReadFile(s.File); err == nil {
+		if did = "renewed"; bytes.Equal(was, s.Source) {
+			did = "is up to date"
+		}
+	}
+	if err := writeFile(s.File, s.Source); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s: %s\n", relative(s.File), did)
+	s.printGuesses(out)
 	return nil
+}
+
+func (s *spec) printGuesses(out io.Writer) {
+	for _, g := range s.Guesses {
+		fmt.Fprintf(out, "  guess: %s\n", g)
+	}
+}
+
+func writeFile(path string, data []byte) error {
+	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, data, 0o666))
 }
 
 // isModule says what to do where a directory is not the root of a module.
@@ -110,6 +169,9 @@ func isModule(dir string) error {
 		"the operator's module", dir)
 }
 
+// maxModules is how many modules are named where there are several.
+const maxModules = 10
+
 // otherModules says which modules lie below a directory; nil if there are none.
 func otherModules(dir string) error {
 	var found []string
@@ -128,171 +190,9 @@ func otherModules(dir string) error {
 	if len(found) == 0 {
 		return nil
 	}
-	return fmt.Errorf("there are other modules below it, name the operator's: %s", strings.Join(found, ", or "))
-}
-
-// writeTest writes a test, and the suite that it belongs to, unless they are there.
-func writeTest(out io.Writer, t *scaffold.Test) (isNew bool, err error) {
-	if t.Suite != "" {
-		if err := writeNew(t.Suite, t.SuiteSource); err != nil && !errors.Is(err, fs.ErrExist) {
-			return false, err
-		}
+	more := ""
+	if n := len(found) - maxModules; n > 0 {
+		found, more = found[:maxModules], fmt.Sprintf(", or one of %d others", n)
 	}
-	switch err := writeNew(t.File, t.Source); {
-	case errors.Is(err, fs.ErrExist):
-		fmt.Fprintf(out, "%s is there already, and stays as it is\n", relative(t.File))
-		return false, nil
-	case err != nil:
-		return false, err
-	}
-	fmt.Fprintf(out, "%s: written\n", relative(t.File))
-	printGuesses(out, t)
-	return true, nil
-}
-
-func printGuesses(out io.Writer, t *scaffold.Test) {
-	for _, g := range t.Guesses {
-		fmt.Fprintf(out, "  guess: %s\n", g)
-	}
-}
-
-// writeNew writes a file that does not exist.
-func writeNew(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
-}
-
-// require adds the modules that the tests import to go.mod, unless they are there.
-func require(cmd *cobra.Command, dir string, tests []*scaffold.Test) error {
-	modules := []string{ours}
-	if slices.ContainsFunc(tests, func(t *scaffold.Test) bool { return t.Suite != "" }) {
-		modules = append(modules, simPackage+"/simginkgo")
-	}
-	for _, m := range modules {
-		if inDir(cmd.Context(), dir, "go", "list", "-m", m) == nil {
-			continue
-		}
-		if err := inDir(cmd.Context(), dir, "go", "get", m+"@"+released()); err != nil {
-			return fmt.Errorf("%s is not in go.mod, and go get %[1]s@%s failed: %w", m, released(), err)
-		}
-	}
-	if err := inDir(cmd.Context(), dir, "go", "mod", "tidy"); err != nil {
-		return fmt.Errorf("go mod tidy: %w", err)
-	}
-	return nil
-}
-
-// released is the version of the command, for the modules beside it.
-func released() string {
-	if v, _, _ := strings.Cut(version(), ","); strings.HasPrefix(v, "v") && !strings.Contains(v, "+") {
-		return v
-	}
-	return "latest"
-}
-
-func inDir(ctx context.Context, dir, name string, args ...string) error {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = dir
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, bytes.TrimSpace(text))
-	}
-	return nil
-}
-
-// advice is what to add to a test when its output says something. $1 and $2 are parts of that.
-var advice = []struct {
-	said *regexp.Regexp
-	todo string
-}{
-	{regexp.MustCompile(`([A-Za-z.]+) "([^"]+)" not found`),
-		`if a user or an installer makes $1 "$2", w.Apply it before w.Settle`},
-	{regexp.MustCompile(`no kind is registered for the type ([\w.]+)`), `add $1 to the scheme, as main does`},
-	{regexp.MustCompile(`no matches for kind "(\w+)"`), `w.Install the definition of $1`},
-	{regexp.MustCompile(`lookup ([\w.-]+)`),
-		`declare the host with w.External("$1", handler), and give the operator sim.HTTPClient(mgr)`},
-	{regexp.MustCompile(`does not model conversion webhooks`),
-		"install a copy of the definition without spec.conversion, and apply objects of the stored version"},
-	{regexp.MustCompile(`has no host "([\w.-]+)`),
-		`declare the host with w.External("$1", handler); docs/scenarios.md has one`},
-	{regexp.MustCompile(`invalid memory address or nil pointer`),
-		`fill in the fields of the reconciler that are empty`},
-}
-
-// tryTest runs a test, shows what it says, and adds what would help. Where a service outside the
-// cluster is asked that the world does not have, the test is written again with a guess at it.
-func tryTest(ctx context.Context, out io.Writer, t *scaffold.Test,
-	again func(hosts []string) (*scaffold.Test, error)) (failed bool, err error) {
-	fmt.Fprintf(out, "\ngo test ./%s -run '^%s$' -v\n", filepath.ToSlash(relative(filepath.Dir(t.File))), t.Name)
-	var text string
-	for hosts := []string(nil); ; {
-		if text, failed, err = runTest(ctx, t); err != nil {
-			return false, err
-		}
-		more := unknownHosts(text)
-		more = slices.DeleteFunc(more, func(host string) bool { return slices.Contains(hosts, host) })
-		if again == nil || len(more) == 0 {
-			break
-		}
-		hosts = append(hosts, more...)
-		if t, err = again(hosts); err != nil {
-			return false, err
-		}
-		if err := os.WriteFile(t.File, t.Source, 0o666); err != nil {
-			return false, err
-		}
-		fmt.Fprintf(out, "  it asks %s: %s is written again\n", strings.Join(more, ", "), relative(t.File))
-		printGuesses(out, t)
-	}
-	for line := range strings.Lines(story.Printable(text)) {
-		if !strings.HasPrefix(line, "=== ") && strings.TrimSpace(line) != "" {
-			fmt.Fprint(out, "  ", line)
-		}
-	}
-	for _, todo := range advise(text) {
-		fmt.Fprintf(out, "  to do: %s\n", todo)
-	}
-	return failed, nil
-}
-
-func runTest(ctx context.Context, t *scaffold.Test) (text string, failed bool, err error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-run", "^"+t.Name+"$", ".")
-	cmd.Dir, cmd.Env = filepath.Dir(t.File), append(os.Environ(), "GINKGO_NO_COLOR=TRUE")
-	data, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return "", false, err
-	}
-	return string(data), err != nil, nil
-}
-
-var unknownHost = regexp.MustCompile(`the world has no host "([\w.:-]+)"`)
-
-// unknownHosts are the services outside the cluster that a test asked and its world does not have.
-func unknownHosts(text string) (hosts []string) {
-	for _, m := range unknownHost.FindAllStringSubmatch(text, -1) {
-		if !slices.Contains(hosts, m[1]) {
-			hosts = append(hosts, m[1])
-		}
-	}
-	return hosts
-}
-
-// advise is what would help a test that says this, each once.
-func advise(text string) (out []string) {
-	for _, a := range advice {
-		for _, m := range a.said.FindAllStringSubmatchIndex(text, -1) {
-			todo := string(a.said.ExpandString(nil, a.todo, text, m))
-			if !slices.Contains(out, todo) && len(out) < 5 {
-				out = append(out, todo)
-			}
-		}
-	}
-	return out
+	return fmt.Errorf("there are other modules below it, name the operator's: %s%s", strings.Join(found, ", or "), more)
 }

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wavetank/wavetank/cmd/wavetank/scaffold"
+	"github.com/wavetank/wavetank/story"
 )
 
 const mainOfBackup = `package main
@@ -123,12 +126,94 @@ func TestInit(t *testing.T) {
 	if n := lines(t, file); n > 35 {
 		t.Errorf("%d lines were written", n)
 	}
+	stories, err := story.List(filepath.Join(dir, "internal", "controller", "testdata", "sim", "TestSimulatedBackup"))
+	if err != nil || len(stories) == 0 {
+		t.Fatalf("no story is kept: %v", err)
+	}
+	if code, out := do(t, t.Context(), "export", stories[0]); code != exitHeld || !strings.Contains(out, "(t, backup, ") {
+		t.Errorf("export: exit code %d:\n%s", code, out)
+	}
 	if err := os.WriteFile(file, []byte("package controller\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	_, out = do(t, t.Context(), "init", "--no-run")
-	if !strings.Contains(out, "is there already") || lines(t, file) != 1 {
+	if !strings.Contains(out, "has been edited, and stays as it is") || lines(t, file) != 1 {
 		t.Errorf("what was there:\n%s", out)
+	}
+}
+
+// Until it is edited, a test is renewed: it gets what init knows now, and keeps the hosts that were
+// guessed.
+func TestInitRenewsItsTests(t *testing.T) {
+	dir := backupProject(t, nil)
+	file := filepath.Join(dir, "internal", "controller", "backup_sim_test.go")
+	initAgain := func(want string, parts ...string) {
+		t.Helper()
+		_, out := do(t, t.Context(), "init", "--no-run")
+		source, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(out, want) {
+			t.Fatalf("it does not say %q (%v):\n%s", want, err, out)
+		}
+		for _, part := range parts {
+			if !strings.Contains(string(source), part) {
+				t.Errorf("the test has no %q:\n%s", part, source)
+			}
+		}
+	}
+	initAgain(": written", "func TestSimulatedBackup(t *testing.T) {\n\tsim.Check(t, backup)\n}",
+		"func backup(w *sim.World) {")
+	initAgain(": is up to date", "sim.Check(t, backup)")
+	old := []byte("package controller\n\nvar _ = w.External(\"mail.example\", auto.REST())\n")
+	if err := os.WriteFile(file, scaffold.Marked(old), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	initAgain(": renewed", "sim.Check(t, backup)", `w.External("mail.example", auto.REST())`)
+	edited, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited = append(edited, "\n// mine\n"...)
+	if err := os.WriteFile(file, edited, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	initAgain("has been edited, and stays as it is", "// mine")
+}
+
+// A module that cannot be had leaves no file behind, and a checkout helps.
+func TestInitWithoutTheModule(t *testing.T) {
+	dir := backupProject(t, map[string]string{"internal/controller/suite_test.go": suiteOfBackup})
+	t.Setenv("GOPROXY", "off")
+	edit := func(args ...string) {
+		t.Helper()
+		if err := goCommand(t.Context(), dir, append([]string{"mod", "edit"}, args...)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edit("-dropreplace="+ours, "-droprequire="+ours, "-dropreplace="+ginkgoModule, "-droprequire="+ginkgoModule)
+	code, out := do(t, t.Context(), "init", "--no-run")
+	here := checkout()
+	if code != exitUsage || !strings.Contains(out, "go mod edit -replace="+ours+"="+here+"\n") ||
+		!strings.Contains(out, "nothing is written") {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "internal", "controller", "simulation")); err == nil {
+		t.Error("a test was written that cannot be built")
+	}
+	relative, err := filepath.Rel(dir, here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit("-replace=" + ours + "=" + filepath.ToSlash(relative)) // and the one for Ginkgo is not needed
+	code, out = do(t, t.Context(), "init", "--no-run")
+	if code != exitHeld || strings.Contains(out, "go get") {
+		t.Fatalf("exit code %d:\n%s", code, out)
+	}
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	for _, want := range []string{ours + " v", ginkgoModule + " v",
+		ginkgoModule + " => " + filepath.ToSlash(relative) + "/sim/simginkgo\n"} {
+		if err != nil || !strings.Contains(string(mod), want) {
+			t.Errorf("go.mod lacks %q (%v):\n%s", want, err, mod)
+		}
 	}
 }
 
@@ -137,7 +222,22 @@ func TestInit(t *testing.T) {
 //
 //make:campaigns
 func TestInitWithGinkgo(t *testing.T) {
-	dir := backupProject(t, map[string]string{"internal/controller/suite_test.go": `package controller
+	dir := backupProject(t, map[string]string{"internal/controller/suite_test.go": suiteOfBackup,
+		"internal/controller/note.go": noteOfBackup})
+	code, out := do(t, t.Context(), "init")
+	if code != exitBroke || !strings.Contains(out, danglingClaim) || !strings.Contains(out, "Ran 2 of 2 Specs") ||
+		strings.Count(out, "go test ./internal/controller/simulation") != 1 {
+		t.Fatalf("exit code %d:\n%s", code, out)
+	}
+	for _, file := range []string{"backup_sim_test.go", "note_sim_test.go", "suite_test.go"} {
+		if n := lines(t, filepath.Join(dir, "internal", "controller", "simulation", file)); n > 35 {
+			t.Errorf("%s has %d lines", file, n)
+		}
+	}
+}
+
+// suiteOfBackup is a suite as scaffolds have it: it needs etcd.
+const suiteOfBackup = `package controller
 
 import (
 	"testing"
@@ -153,17 +253,28 @@ func TestControllers(t *testing.T) {
 
 var _ = BeforeSuite(func() { Fail("there is no etcd") })
 var _ = It("needs etcd", func() {})
-`})
-	code, out := do(t, t.Context(), "init")
-	if code != exitBroke || !strings.Contains(out, danglingClaim) || !strings.Contains(out, "Ran 1 of 1 Specs") {
-		t.Fatalf("exit code %d:\n%s", code, out)
-	}
-	for _, file := range []string{"backup_sim_test.go", "suite_test.go"} {
-		if n := lines(t, filepath.Join(dir, "internal", "controller", "simulation", file)); n > 35 {
-			t.Errorf("%s has %d lines", file, n)
-		}
-	}
+`
+
+// noteOfBackup is a second controller of the package, which does nothing.
+const noteOfBackup = `package controller
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+type NoteReconciler struct{}
+
+func (r *NoteReconciler) Reconcile(context.Context, ctrl.Request) (ctrl.Result, error) {
+	return ctrl.Result{}, nil
 }
+
+func (r *NoteReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(r)
+}
+`
 
 // What main does not say is guessed, and the guess is named. A scenario whose every reconcile fails
 // says why, and what to do.

@@ -38,7 +38,7 @@ func TestTutorial(t *testing.T) {
 		case "console":
 			runBlock(t, checkout, text)
 		case "go":
-			if err := writeNew(file, []byte(text+"\n")); err != nil {
+			if err := writeFile(file, []byte(text+"\n")); err != nil {
 				t.Fatal(err)
 			}
 		case "diff":

@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"go/ast"
 	"go/format"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 const modulePath = "github.com/wavetank/wavetank"
@@ -54,27 +58,68 @@ func (p *Project) Test(c Controller, hosts ...string) (*Test, error) {
 		w.imports["testing"] = ""
 	}
 	t.File = filepath.Join(dir, strings.ToLower(short)+"_sim_test.go")
-	body := w.environment() + w.check() + w.body(dir, strings.ToLower(short)) + "})\n"
-	head, tail := "func "+t.Name+"(t *testing.T) {\n", "}\n"
-	if w.ginkgo {
-		head, tail = fmt.Sprintf("var _ = It(\"settles with a %s\", func() {\n", short), "})\n"
-	}
-	var scheme string
+	scheme := ""
 	var err error
 	if w.ginkgo {
-		t.SuiteSource, err = w.suite()
+		if t.SuiteSource, err = w.suite(); err != nil {
+			return nil, err
+		}
+		t.SuiteSource = Marked(t.SuiteSource)
 	} else {
-		scheme = w.scheme() // before the imports are known
+		scheme = w.scheme()
 	}
-	if err != nil {
-		return nil, err
-	}
-	source := fmt.Sprintf("package %s\n\n%s\n%s%s%s%s%s", pkg, w.importBlock(), w.comments(), head, scheme, body, tail)
+	body := w.body(dir, strings.ToLower(short))
+	scenario := w.free(short, t.File)
+	source := fmt.Sprintf("package %s\n\n%s\n%s%s\n// %s is what surrounds the operator, and what users do.\n"+
+		"func %[5]s(w *sim.World) {\n%s%s}\n",
+		pkg, w.importBlock(), w.comments(), w.test(t.Name, short, scenario), scenario, scheme, body)
 	if t.Source, err = format.Source([]byte(source)); err != nil {
 		return nil, fmt.Errorf("%w in:\n%s", err, source)
 	}
-	t.Guesses = w.guesses
+	t.Source, t.Guesses = Marked(t.Source), w.guesses
 	return t, nil
+}
+
+// test is the function, or the spec, that runs the scenario.
+func (w *writer) test(name, short, scenario string) string {
+	if w.ginkgo {
+		return fmt.Sprintf("var _ = It(\"settles with a %s\", func() {\n%ssimginkgo.Check(%s)\n})\n", short,
+			w.environment(), scenario)
+	}
+	return fmt.Sprintf("func %s(t *testing.T) {\n%ssim.Check(t, %s)\n}\n", name, w.environment(), scenario)
+}
+
+// free is a name for the scenario that nothing else has in the package of the test, beside the file
+// of the test itself.
+func (w *writer) free(short, file string) string {
+	runes := []rune(short)
+	for i, r := range runes {
+		if i > 0 && i+1 < len(runes) && unicode.IsLower(runes[i+1]) {
+			break
+		}
+		runes[i] = unicode.ToLower(r)
+	}
+	name := string(runes)
+	taken := func(name string) bool {
+		return token.IsKeyword(name) || types.Universe.Lookup(name) != nil || w.taken(name) ||
+			!w.ginkgo && w.c.Package.Types.Scope().Lookup(name) != nil || declaredBeside(file, name)
+	}
+	for taken(name) {
+		name += "Scenario"
+	}
+	return name
+}
+
+// declaredBeside reports whether another test file of the directory declares a name.
+func declaredBeside(file, name string) bool {
+	files, _ := filepath.Glob(filepath.Join(filepath.Dir(file), "*_test.go"))
+	return slices.ContainsFunc(files, func(other string) bool {
+		parsed, err := parser.ParseFile(token.NewFileSet(), other, nil, parser.SkipObjectResolution)
+		return err == nil && other != file && slices.ContainsFunc(parsed.Decls, func(d ast.Decl) bool {
+			f, method := d.(*ast.FuncDecl)
+			return parts(d)[name] != nil && !(method && f.Recv != nil)
+		})
+	})
 }
 
 // comments are the guesses, for whoever reads the test.
@@ -84,14 +129,6 @@ func (w *writer) comments() string {
 		fmt.Fprintf(&b, "// Guess: %s.\n", g)
 	}
 	return b.String()
-}
-
-// check begins the call that runs the scenario.
-func (w *writer) check() string {
-	if w.ginkgo {
-		return "simginkgo.Check(func(w *sim.World) {\n"
-	}
-	return "sim.Check(t, func(w *sim.World) {\n"
 }
 
 // environment sets what the Deployment of the manager sets, as far as the code reads it.
@@ -254,11 +291,20 @@ func (w *writer) scheme() string {
 	schemes := w.project.main.schemes
 	if len(schemes) == 0 {
 		schemes = []function{{"k8s.io/client-go/kubernetes/scheme", "AddToScheme"}}
-		if w.c.kindPath != "" && !strings.HasPrefix(w.c.kindPath, "k8s.io/api/") {
-			schemes = append(schemes, function{w.c.kindPath, "AddToScheme"})
+		var kinds []string
+		for _, c := range w.project.Controllers {
+			shares := c.fullName == w.c.fullName || w.ginkgo && c.Dir == w.c.Dir // the suite's scheme
+			if !shares || c.kindPath == "" {
+				continue
+			}
+			kinds = append(kinds, c.Kind)
+			add := function{c.kindPath, "AddToScheme"}
+			if !strings.HasPrefix(c.kindPath, "k8s.io/api/") && !slices.Contains(schemes, add) {
+				schemes = append(schemes, add)
+			}
 		}
 		w.guess("no call of AddToScheme was seen in package main, so the scheme has the built-in kinds and %s",
-			w.c.Kind)
+			strings.Join(kinds, ", "))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "scheme := %s.NewScheme()\n", w.use(machinery+"runtime", ""))

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavetank/wavetank/story"
+)
+
+// advice is what to add to a test when its output says something. $1 and $2 are parts of that.
+var advice = []struct {
+	said *regexp.Regexp
+	todo string
+}{
+	{regexp.MustCompile(`([A-Za-z.]+) "([^"]+)" not found`),
+		`if a user or an installer makes $1 "$2", w.Apply it before w.Settle`},
+	{regexp.MustCompile(`no kind is registered for the type ([\w.]+)`), `add $1 to the scheme, as main does`},
+	{regexp.MustCompile(`no matches for kind "(\w+)"`), `w.Install the definition of $1`},
+	{regexp.MustCompile(`lookup ([\w.-]+)`),
+		`declare the host with w.External("$1", handler), and give the operator sim.HTTPClient(mgr)`},
+	{regexp.MustCompile(`does not model conversion webhooks`),
+		"install a copy of the definition without spec.conversion, and apply objects of the stored version"},
+	{regexp.MustCompile(`has no host "([\w.-]+)`),
+		`declare the host with w.External("$1", handler); docs/scenarios.md has one`},
+	{regexp.MustCompile(`invalid memory address or nil pointer`),
+		`fill in the fields of the reconciler that are empty`},
+}
+
+// trial is a test with the specs that it runs: one, or those of a suite.
+type trial struct {
+	dir, name string
+	specs     []*spec
+}
+
+// trials are the tests of specs, each once.
+func trials(specs []*spec) (out []*trial) {
+	for _, s := range specs {
+		dir := filepath.Dir(s.File)
+		i := slices.IndexFunc(out, func(t *trial) bool { return t.dir == dir && t.name == s.Name })
+		if i < 0 {
+			i = len(out)
+			out = append(out, &trial{dir: dir, name: s.Name})
+		}
+		out[i].specs = append(out[i].specs, s)
+	}
+	return out
+}
+
+// trier builds and runs tests.
+type trier struct {
+	cmd      *cobra.Command
+	tmp      string
+	binaries map[string]string // by directory
+	builds   int
+}
+
+// tryAll runs the tests of specs, shows what they say, and adds what would help.
+func tryAll(cmd *cobra.Command, specs []*spec) error {
+	tmp, err := os.MkdirTemp("", "wavetank")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	r := &trier{cmd: cmd, tmp: tmp, binaries: map[string]string{}}
+	var bad []error
+	broke := false
+	for _, t := range trials(specs) {
+		failed, err := r.try(t)
+		if cmd.Context().Err() != nil {
+			fmt.Fprintln(cmd.OutOrStdout(), "interrupted: the tests that are written stay; wavetank init continues with them")
+			return errInterrupted
+		}
+		bad = append(bad, err)
+		broke = broke || failed
+	}
+	if err := errors.Join(bad...); err != nil {
+		return err
+	}
+	if broke {
+		return errBroke
+	}
+	return nil
+}
+
+// try runs a test. If it asks a service outside the cluster that its world does not have, the test
+// is written again with a guess at the service.
+func (r *trier) try(t *trial) (failed bool, err error) {
+	out := r.cmd.OutOrStdout()
+	fmt.Fprintf(out, "\ngo test ./%s -run '^%s$' -v\n", filepath.ToSlash(relative(t.dir)), t.name)
+	var text string
+	for again := true; again; {
+		if text, failed, err = r.run(t); err != nil {
+			return false, err
+		}
+		again = false
+		for _, s := range t.specs {
+			hosts := slices.DeleteFunc(unknownHosts(text), func(h string) bool { return slices.Contains(s.hosts, h) })
+			if s.edited || len(hosts) == 0 {
+				continue
+			}
+			s.hosts = append(s.hosts, hosts...)
+			if err := errors.Join(s.render(), writeFile(s.File, s.Source)); err != nil {
+				return false, err
+			}
+			fmt.Fprintf(out, "  it asks %s: %s is written again\n", strings.Join(hosts, ", "), relative(s.File))
+			s.printGuesses(out)
+			again = true
+		}
+		if again {
+			delete(r.binaries, t.dir)
+		}
+	}
+	for line := range strings.Lines(story.Printable(text)) {
+		if !strings.HasPrefix(line, "=== ") && strings.TrimSpace(line) != "" {
+			fmt.Fprint(out, "  ", line)
+		}
+	}
+	for _, todo := range advise(text) {
+		fmt.Fprintf(out, "  to do: %s\n", todo)
+	}
+	return failed, nil
+}
+
+// run runs a test once, after its package is built.
+func (r *trier) run(t *trial) (text string, failed bool, err error) {
+	ctx := r.cmd.Context()
+	binary := r.binaries[t.dir]
+	if binary == "" {
+		binary = filepath.Join(r.tmp, fmt.Sprintf("%d.test", r.builds))
+		r.builds++
+		root := t.specs[0].project.Root
+		pkg, err := filepath.Rel(root, t.dir)
+		if err != nil {
+			return "", false, err
+		}
+		b := testBinary{dir: root, pkg: "./" + filepath.ToSlash(pkg), path: binary}
+		if err := compile(ctx, r.cmd.ErrOrStderr(), b); err != nil {
+			return "", false, err
+		}
+		r.binaries[t.dir] = binary
+	}
+	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.timeout=10m", "-test.run=^"+t.name+"$")
+	cmd.Dir, cmd.Env = t.dir, append(os.Environ(), "GINKGO_NO_COLOR=TRUE")
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	err = runInGroup(ctx, cmd)
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return "", false, err
+	}
+	return said.String(), err != nil, nil
+}
+
+var unknownHost = regexp.MustCompile(`the world has no host "([\w.:-]+)"`)
+
+// unknownHosts are the services outside the cluster that a test asked and its world does not have.
+func unknownHosts(text string) (hosts []string) {
+	for _, m := range unknownHost.FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(hosts, m[1]) {
+			hosts = append(hosts, m[1])
+		}
+	}
+	return hosts
+}
+
+// advise is what would help a test that says this, each once.
+func advise(text string) (out []string) {
+	for _, a := range advice {
+		for _, m := range a.said.FindAllStringSubmatchIndex(text, -1) {
+			todo := string(a.said.ExpandString(nil, a.todo, text, m))
+			if !slices.Contains(out, todo) && len(out) < 5 {
+				out = append(out, todo)
+			}
+		}
+	}
+	return out
+}
