@@ -41,8 +41,8 @@ var errDoesNotBuild = errors.New("does not build")
 func compile(ctx context.Context, errs io.Writer, b testBinary) error {
 	total := b.stale(ctx)
 	if total >= largeBuild {
-		fmt.Fprintf(errs, "a first build takes minutes: %d packages are to be compiled. Go's build cache keeps them, so "+
-			"later builds take seconds\n", total)
+		fmt.Fprintf(errs, "a first build takes minutes: %d packages are to be compiled. Go's build cache keeps them, "+
+			"so later builds take seconds\n", total)
 	}
 	p := newProgress(errs, "building the tests of "+b.pkg, total)
 	switch err := b.build(ctx, p); {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,19 +76,7 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 	}
 	out = append(out, apiServer(cmd))
 	out = append(out, environment(cmd)...)
-	packages, err := testPackages(cmd.Context(), patterns)
-	switch hidden := hiddenPackage.FindStringSubmatch(fmt.Sprint(err)); {
-	case hidden != nil:
-		out = append(out, finding{"internal packages", false, fmt.Sprintf("%s may be imported by modules whose path "+
-			"lies below %s only: write \"module %s/simulation\" into go.mod; its directory may be anywhere",
-			hidden[1], hidden[2], hidden[2])})
-	case err != nil:
-		out = append(out, finding{"scenarios", false, whyNone(err.Error())})
-	default:
-		note := fmt.Sprintf("%d packages have tests that link sim", len(packages))
-		out = append(out, finding{"scenarios", true, note})
-	}
-	out = append(out, internalPackages(cmd)...)
+	out = append(out, scenarios(cmd, patterns)...)
 	cgo, _ := output(cmd, "go", "env", "CGO_ENABLED")
 	cc, _ := output(cmd, "go", "env", "CC")
 	compiler := "for go test -race"
@@ -119,20 +108,51 @@ func whyNone(message string) string {
 	if said != "" {
 		return firstLine(said)
 	}
-	return first + "; write a test that calls sim.Check"
+	return first + "; wavetank init writes a first one for each controller"
 }
 
 // hiddenPackage is what the go command says of an import that it refuses, with the package and what
 // stands before internal/.
 var hiddenPackage = regexp.MustCompile(`use of internal package ((\S+?)/internal(?:/\S*)?) not allowed`)
 
+// scenarios says which packages have scenarios, and where a module of tests of its own would have
+// to lie. To stay fast, it asks the go command about no package without such a test.
+func scenarios(cmd *cobra.Command, patterns []string) []finding {
+	all, err := goList(cmd.Context(), append([]string{"-e"}, patterns...)...)
+	var testing []string
+	for _, p := range all {
+		if slices.ContainsFunc(slices.Concat(p.TestImports, p.XTestImports), func(path string) bool {
+			return path == simPackage || strings.HasPrefix(path, simPackage+"/")
+		}) {
+			testing = append(testing, p.ImportPath)
+		}
+	}
+	if err == nil && len(testing) == 0 {
+		err = noScenario(patterns)
+	}
+	if err == nil {
+		_, err = goList(cmd.Context(), append([]string{"-test"}, testing...)...)
+	}
+	var out []finding
+	switch hidden := hiddenPackage.FindStringSubmatch(fmt.Sprint(err)); {
+	case hidden != nil:
+		out = append(out, finding{"internal packages", false, fmt.Sprintf("%s may be imported by modules whose path "+
+			"lies below %s only: write \"module %s/simulation\" into go.mod; its directory may be anywhere",
+			hidden[1], hidden[2], hidden[2])})
+	case err != nil:
+		out = append(out, finding{"scenarios", false, whyNone(err.Error())})
+	case len(testing) == 1:
+		out = append(out, finding{"scenarios", true, "the tests of " + testing[0] + " import sim"})
+	default:
+		note := fmt.Sprintf("%d packages have tests that import sim", len(testing))
+		out = append(out, finding{"scenarios", true, note})
+	}
+	return append(out, internalPackages(all)...)
+}
+
 // internalPackages says where a module of tests of its own would have to lie, if this one has
 // controllers below internal/.
-func internalPackages(cmd *cobra.Command) []finding {
-	all, err := goList(cmd.Context(), "-e", "./...")
-	if err != nil {
-		return nil
-	}
+func internalPackages(all []listed) []finding {
 	for _, p := range all {
 		before, _, below := strings.Cut(p.ImportPath, "/internal/")
 		if below && strings.Contains(p.ImportPath, "controller") {
@@ -164,19 +184,30 @@ func module(cmd *cobra.Command, path, least, newest string) finding {
 	if m.Main {
 		return finding{path, true, "the module itself"}
 	}
-	switch r := m.Replace; {
-	case r != nil && path != ours:
-		note := fmt.Sprintf("%s is replaced by %s %s, which nobody has tried: take the replace line out if a test of "+
-			"Wavetank's own fails", m.Version, r.Path, r.Version)
-		return finding{path, true, note}
-	case least != "" && semver.Compare(m.Version, least) < 0:
-		return finding{path, false, fmt.Sprintf("%s is older than %s: %s; or put the tests into a module of their own",
-			m.Version, least, get)}
-	case least != "" && semver.Compare(semver.MajorMinor(m.Version), newest) > 0:
-		note := fmt.Sprintf("%s is newer than %s, the newest that was tried", m.Version, newest)
-		return finding{path, true, note}
+	version, note := m.Version, m.Version
+	if r := m.Replace; r != nil && path != ours {
+		by := r.Path
+		if by == path {
+			by = "a replace line"
+		}
+		version, note = r.Version, fmt.Sprintf("%s (by %s; go.mod requires %s)", r.Version, by, m.Version)
+		if version == "" {
+			return finding{path, true, fmt.Sprintf("%s is replaced by the directory %s, whose version is not known: "+
+				"if a test fails in it, take the replace line out", m.Version, r.Path)}
+		}
 	}
-	return finding{path, true, m.Version}
+	switch {
+	case least != "" && semver.Compare(version, least) < 0:
+		todo := get
+		if m.Replace != nil {
+			todo = "correct the replace line"
+		}
+		return finding{path, false, fmt.Sprintf("%s is older than %s: %s; or put the tests into a module of their own",
+			note, least, todo)}
+	case least != "" && semver.Compare(semver.MajorMinor(version), newest) > 0:
+		return finding{path, true, fmt.Sprintf("%s is newer than %s, the newest that was tried", note, newest)}
+	}
+	return finding{path, true, note}
 }
 
 // environment says what decides about versions beside go.mod.

@@ -44,12 +44,12 @@ func initCommand() *cobra.Command {
 
 func initialise(cmd *cobra.Command, dir string, run bool) error {
 	out := cmd.OutOrStdout()
-	if err := isModule(dir); err != nil {
+	if err := isModule(dir, "wavetank init "); err != nil {
 		return err
 	}
 	project, err := scaffold.Read(dir)
 	if err != nil {
-		return errors.Join(err, otherModules(dir))
+		return errors.Join(err, otherModules(dir, "wavetank init "))
 	}
 	for _, n := range project.Notes {
 		fmt.Fprintf(out, "note: %s\n", n)
@@ -125,7 +125,8 @@ func (s *spec) write(out io.Writer) error {
 		}
 	}
 	if s.edited {
-		fmt.Fprintf(out, "%s has been edited, and stays as it is; remove it to have it written again\n", relative(s.File))
+		fmt.Fprintf(out, "%s has been edited, and stays as it is; remove it to have it written again\n",
+			relative(s.File))
 		return nil
 	}
 	did := "written"
@@ -152,28 +153,29 @@ func writeFile(path string, data []byte) error {
 	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, data, 0o666))
 }
 
-// isModule says what to do where a directory is not the root of a module.
-func isModule(dir string) error {
+// isModule says what to do where a directory is not the root of a module; command is what the path
+// of a module is put behind.
+func isModule(dir, command string) error {
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 		return nil
 	}
-	if others := otherModules(dir); others != nil {
+	if others := otherModules(dir, command); others != nil {
 		return fmt.Errorf("%s has no go.mod; %w", dir, others)
 	}
 	for up := filepath.Dir(dir); up != filepath.Dir(up); up = filepath.Dir(up) {
 		if _, err := os.Stat(filepath.Join(up, "go.mod")); err == nil {
-			return fmt.Errorf("%s has no go.mod; it is in the module %s: run wavetank init %[2]s", dir, relative(up))
+			return fmt.Errorf("%s has no go.mod; it is in the module %s: run %s%[2]s", dir, relative(up), command)
 		}
 	}
-	return fmt.Errorf("%s has no go.mod, and no directory above or below it has one; run wavetank init in the root of "+
-		"the operator's module", dir)
+	return fmt.Errorf("%s has no go.mod, and no directory above or below it has one; run wavetank in the root of the "+
+		"operator's module", dir)
 }
 
 // maxModules is how many modules are named where there are several.
 const maxModules = 10
 
 // otherModules says which modules lie below a directory; nil if there are none.
-func otherModules(dir string) error {
+func otherModules(dir, command string) error {
 	var found []string
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -183,7 +185,7 @@ func otherModules(dir string) error {
 			slices.Contains([]string{"vendor", "testdata", "node_modules"}, d.Name())):
 			return fs.SkipDir
 		case d.Name() == "go.mod" && filepath.Dir(path) != dir:
-			found = append(found, "wavetank init "+relative(filepath.Dir(path)))
+			found = append(found, command+relative(filepath.Dir(path)))
 		}
 		return nil
 	})

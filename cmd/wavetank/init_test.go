@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -130,7 +131,8 @@ func TestInit(t *testing.T) {
 	if err != nil || len(stories) == 0 {
 		t.Fatalf("no story is kept: %v", err)
 	}
-	if code, out := do(t, t.Context(), "export", stories[0]); code != exitHeld || !strings.Contains(out, "(t, backup, ") {
+	code, out = do(t, t.Context(), "export", stories[0])
+	if code != exitHeld || !strings.Contains(out, "(t, backup, ") {
 		t.Errorf("export: exit code %d:\n%s", code, out)
 	}
 	if err := os.WriteFile(file, []byte("package controller\n"), 0o666); err != nil {
@@ -323,6 +325,25 @@ func (r *PostReconciler) SetupWithManager(_ context.Context, mgr ctrl.Manager, o
 	}
 }
 
+// Outside of a module, every command says where there is one.
+func TestOutsideOfModules(t *testing.T) {
+	t.Setenv("GOWORK", "off")
+	dir := t.TempDir()
+	err := errors.Join(os.Mkdir(filepath.Join(dir, "operator"), 0o777),
+		os.WriteFile(filepath.Join(dir, "operator", "go.mod"), []byte("module example.com/operator\n"), 0o666))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for _, command := range []string{"list", "run", "ci"} {
+		code, out := do(t, t.Context(), command)
+		if code != exitUsage || !strings.Contains(out, "has no go.mod; there are other modules below it, name the "+
+			"operator's: cd operator\n") {
+			t.Errorf("%s: exit code %d:\n%s", command, code, out)
+		}
+	}
+}
+
 // Where there is nothing to read, it says what was looked for and what to do.
 func TestInitOfNothing(t *testing.T) {
 	t.Setenv("GOWORK", "off")
@@ -348,6 +369,10 @@ func TestInitOfNothing(t *testing.T) {
 	file("a/x.go", "package x\n")
 	file("a/deep/down/x.go", "package x\n")
 	says(dir, filepath.Join(dir, "a")+", or wavetank init "+filepath.Join(dir, "b"))
+	for i := range 12 {
+		file(fmt.Sprintf("many/m%02d/go.mod", i), "module example.com/m\n")
+	}
+	says(filepath.Join(dir, "many"), filepath.Join(dir, "many", "m09")+", or one of 2 others\n")
 	says(filepath.Join(dir, "a", "deep"), "it is in the module "+filepath.Join(dir, "a")+": run wavetank init")
 	file("a/y.go", "package x\n\nimport \"sigs.k8s.io/controller-runtime\"\n\nvar a int = (\n")
 	says(filepath.Join(dir, "a"), "cannot be read; go build ./... must pass before its controllers can be run:\n"+

@@ -76,7 +76,8 @@ func tryAll(cmd *cobra.Command, specs []*spec) error {
 	for _, t := range trials(specs) {
 		failed, err := r.try(t)
 		if cmd.Context().Err() != nil {
-			fmt.Fprintln(cmd.OutOrStdout(), "interrupted: the tests that are written stay; wavetank init continues with them")
+			fmt.Fprintln(cmd.OutOrStdout(),
+				"interrupted: the tests that are written stay; wavetank init continues with them")
 			return errInterrupted
 		}
 		bad = append(bad, err)

@@ -22,6 +22,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // The exit codes, as the package comment has them.
@@ -58,6 +59,7 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) int {
 		SilenceUsage:  true,
 	}
 	root.SetArgs(args)
+	root.SetFlagErrorFunc(explainFlag)
 	root.SetOut(out)
 	root.SetErr(errs)
 	root.AddCommand(initCommand(), listCommand(), runCommand(), ciCommand())
@@ -75,6 +77,31 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) int {
 	}
 	fmt.Fprintf(errs, "wavetank: %v\n", err)
 	return exitUsage
+}
+
+// explainFlag adds to an unknown flag those that are meant, and where all are listed.
+func explainFlag(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return fmt.Errorf("%w%s; %s --help lists the flags", err, suggestion("--"+unknown.GetSpecifiedName(), names),
+		cmd.CommandPath())
+}
+
+// suggestion asks for the names that are like a word; "" if none is.
+func suggestion(word string, names []string) string {
+	c := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, name := range names {
+		c.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	similar := c.SuggestionsFor(word)
+	if len(similar) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %s?)", strings.Join(similar, " or "))
 }
 
 // version is the module's version, with the commit of a build from a checkout.

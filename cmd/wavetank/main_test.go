@@ -272,12 +272,16 @@ func TestDoctorOfModulesThatCannotBeTested(t *testing.T) {
 		imports  = "package x\n\nimport _ \"github.com/wavetank/wavetank/sim\"\n"
 		vendored = "# k8s.io/api v0.35.0\n## explicit\nk8s.io/api/core/v1\n"
 		replaced = "require k8s.io/client-go v0.35.0\nreplace k8s.io/client-go => k8s.io/client-go v0.35.1"
+		held     = "require k8s.io/client-go v0.37.2\nreplace k8s.io/client-go => k8s.io/client-go v0.33.0"
 	)
 	for name, c := range map[string]struct{ mod, file, content, want string }{
 		"below the range": {mod: "require sigs.k8s.io/controller-runtime v0.20.4",
 			want: "v0.20.4 is older than v0.23.3: go get sigs.k8s.io/controller-runtime@latest; or put the tests"},
 		"replaced client-go": {mod: replaced,
-			want: "v0.35.0 is replaced by k8s.io/client-go v0.35.1, which nobody has tried"},
+			want: "ok       k8s.io/client-go     v0.35.1 (by a replace line; go.mod requires v0.35.0)"},
+		"client-go held back": {mod: held, want: "MISSING  k8s.io/client-go     v0.33.0 (by a replace line; go.mod " +
+			"requires v0.37.2) is older than v0.35.0: correct the replace line"},
+		"no test": {want: "wavetank init writes a first one for each controller"},
 		"a module is missing": {file: "x_test.go", content: imports,
 			want: "-mod=readonly keeps go from adding it: go get"},
 		"vendored": {file: "vendor/modules.txt", content: vendored,
@@ -391,7 +395,12 @@ func TestBadInput(t *testing.T) {
 		{"its command selects no test", []string{"replay", gone}},
 		{"at least one process", []string{"run", shop, "--procs", "0"}},
 		{"neither a number nor", []string{"run", shop, "--seed", "abc"}},
-		{"no campaign could begin", append(run, "--run", "^TestBreaks$", "--strategy", "guess")},
+		{"no campaign could begin", append(run, "--run", "^TestBreaks$", "--strategy", "portfolio,burst")},
+		{`--strategy "radom" is unknown (did you mean random?); the strategies are portfolio, `,
+			append(run, "--strategy", "burst,radom")},
+		{"unknown flag: --rums (did you mean --run or --runs?); wavetank run --help lists the flags",
+			append(run, "--rums", "7")},
+		{"unknown flag: --colour; wavetank run --help", append(run, "--colour")},
 		{"would never end", []string{"run", shop, "--runs", "0"}},
 		{"no regular expression", []string{"run", shop, "--run", "("}},
 		{"shows the scenarios", append(run, "--run", "^Nope$", "--runs", "1")},

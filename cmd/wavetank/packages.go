@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,8 +12,10 @@ import (
 	"go/token"
 	"io"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,9 +84,22 @@ func goList(ctx context.Context, args ...string) (out []listed, err error) {
 	}
 }
 
+// outsideModules is what the go command says of a directory that belongs to no module.
+var outsideModules = regexp.MustCompile(
+	`does not contain (main module|modules listed in go\.work)|go\.mod file not found`)
+
+func noScenario(patterns []string) error {
+	return fmt.Errorf("no package among %s has a test that imports %s", strings.Join(patterns, " "), simPackage)
+}
+
 // testPackages finds the packages among patterns whose tests link sim.
 func testPackages(ctx context.Context, patterns []string) ([]testPackage, error) {
 	all, err := goList(ctx, append([]string{"-test"}, patterns...)...)
+	if err != nil && outsideModules.MatchString(err.Error()) {
+		if here, bad := os.Getwd(); bad == nil {
+			err = cmp.Or(isModule(here, "cd "), err)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +115,7 @@ func testPackages(ctx context.Context, patterns []string) ([]testPackage, error)
 		}
 	}
 	if len(linked) == 0 {
-		return nil, fmt.Errorf("no package among %s has a test that imports %s",
-			strings.Join(patterns, " "), simPackage)
+		return nil, fmt.Errorf("%w; wavetank init writes a first one for each controller", noScenario(patterns))
 	}
 	slices.Sort(linked)
 	var out []testPackage

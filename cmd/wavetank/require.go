@@ -41,8 +41,8 @@ func require(cmd *cobra.Command, dir string, suite bool) error {
 			continue
 		}
 		if beside := besideOurs(mod, dir); m == ginkgoModule && beside != "" {
-			fmt.Fprintf(cmd.OutOrStdout(), "go mod edit -replace=%s=%s (beside the directory that replaces %s)\n", m, beside,
-				ours)
+			fmt.Fprintf(cmd.OutOrStdout(), "go mod edit -replace=%s=%s (beside the directory that replaces %s)\n",
+				m, beside, ours)
 			if err := goCommand(cmd.Context(), dir, "mod", "edit", "-replace="+m+"="+beside); err != nil {
 				return err
 			}
@@ -50,8 +50,9 @@ func require(cmd *cobra.Command, dir string, suite bool) error {
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "go get %s@%s\n", m, released())
 		if err := goCommand(cmd.Context(), dir, "get", m+"@"+released()); err != nil {
-			return fmt.Errorf("nothing is written, because %s is not in go.mod and go get %[1]s@%s failed. If you have a "+
-				"checkout of Wavetank, use it, and run wavetank init again:\n  go mod edit -replace=%[3]s=%[4]s\n%[5]w",
+			return fmt.Errorf("nothing is written, because %s is not in go.mod and go get %[1]s@%s failed. "+
+				"If you have a checkout of Wavetank, use it, and run wavetank init again:\n"+
+				"  go mod edit -replace=%[3]s=%[4]s\n%[5]w",
 				m, released(), ours, checkout(), err)
 		}
 	}

@@ -166,7 +166,8 @@ func summary(to io.Writer, results []*story.Result) (missed bool) {
 			mode = " in exact mode"
 		}
 		elapsed, virtual := r.Elapsed.Round(100*time.Millisecond), r.Virtual.Round(time.Minute)
-		fmt.Fprintf(out, "%s%s: %s runs in %v of all processes together, %s; ", r.Test, mode, runs, elapsed, state)
+		fmt.Fprintf(out, "%s%s: %s runs in %v (real time, all processes added up), %s; ", r.Test, mode, runs, elapsed,
+			state)
 		fmt.Fprintf(out, "%d steps, %v of virtual time, %d runs doubled\n", r.Steps, virtual, r.Doubled)
 		for _, f := range r.Faults {
 			if f.Injected == 0 {

@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wavetank/wavetank/internal/atomicfile"
+	"github.com/wavetank/wavetank/internal/strategy"
 	"github.com/wavetank/wavetank/story"
 )
 
@@ -77,7 +78,7 @@ func (o *options) flags(cmd *cobra.Command) {
 		"(default: what the tests say; with --runs no limit)")
 	f.StringVar(&o.seed, "seed", "", "base seed: a number or \"random\" (default: fixed by each test's name)")
 	f.StringVar(&o.strategy, "strategy", "",
-		"how choice sequences are generated, see go test -args -h (default portfolio)")
+		"how choice sequences are generated: "+strings.Join(strategy.Names, ", ")+" (default portfolio)")
 	f.IntVar(&o.procs, "procs", runtime.NumCPU(), "processes")
 	f.StringVar(&o.match, "run", "", "tests that match this regular expression, as go test -run takes it "+
 		"(default: those that run scenarios)")
@@ -102,6 +103,12 @@ func (o *options) check() error {
 	}
 	if slices.Contains([]string{"exhaustive", "rapid"}, o.strategy) {
 		o.procs = 1
+	}
+	for _, name := range strings.Split(o.strategy, ",") {
+		if name != "" && !slices.Contains(strategy.Names, name) {
+			return fmt.Errorf("--strategy %q is unknown%s; the strategies are %s", name,
+				suggestion(name, strategy.Names), strings.Join(strategy.Names, ", "))
+		}
 	}
 	if _, err := strconv.ParseUint(o.seed, 0, 64); err != nil && o.seed != "" && o.seed != "random" {
 		return fmt.Errorf("--seed %q is neither a number nor \"random\"", o.seed)

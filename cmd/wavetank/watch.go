@@ -86,7 +86,11 @@ func (w *watch) show() {
 		w.before = 0 // of other code, so they are made anew
 	}
 	rate := float64(runs-w.before) / time.Since(w.began).Seconds()
-	fmt.Fprintf(w.out, "%s: %d of %d runs, %.0f a second, %d found, %s\n", w.name, runs, planned, rate, finds, coverage)
+	of := ""
+	if planned > 0 {
+		of = fmt.Sprintf(" of %d", planned)
+	}
+	fmt.Fprintf(w.out, "%s: %d%s runs, %.0f a second, %d found, %s\n", w.name, runs, of, rate, finds, coverage)
 }
 
 func (w *watch) done() {

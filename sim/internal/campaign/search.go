@@ -10,9 +10,6 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// strategies are the ways to make choice sequences, as -sim.strategy takes them.
-var strategies = []string{"portfolio", "burst", "aimed", "sweep", "swarm", "random", "storm", "exhaustive", "rapid"}
-
 // alone are the strategies that are made of all their runs: they take no turns and have no shards.
 var alone = []string{"exhaustive", "rapid"}
 

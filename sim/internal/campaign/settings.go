@@ -14,6 +14,7 @@ import (
 	"github.com/go-logr/logr/funcr"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/wavetank/wavetank/internal/strategy"
 	"github.com/wavetank/wavetank/sim/host"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
@@ -79,7 +80,7 @@ func init() {
 	add(flag.StringVar, &s.Seed, "seed", "", text,
 		"base seed: a number, \"random\", or empty for one fixed by the test's name")
 	add(flag.StringVar, &s.Strategy, "strategy", "portfolio", text,
-		"how choice sequences are made: "+strings.Join(strategies, ", "))
+		"how choice sequences are made: "+strings.Join(strategy.Names, ", "))
 	add(flag.IntVar, &s.Bound, "bound", 2, strconv.Atoi,
 		"disturbances in a run of the exhaustive strategy, at most")
 	add(flag.StringVar, &s.Shard, "shard", shardFromEnvironment(), text,
@@ -169,7 +170,7 @@ func (s Settings) check() error {
 		return fmt.Errorf("sim: -sim.verify=%d is negative; write 0 for never", s.Verify)
 	case s.unknownStrategy() != "":
 		return fmt.Errorf("sim: -sim.strategy=%q is unknown; write one of %s, or several with commas",
-			s.unknownStrategy(), strings.Join(strategies, ", "))
+			s.unknownStrategy(), strings.Join(strategy.Names, ", "))
 	case s.Shard != "" && !goodShard(s.Shard):
 		return fmt.Errorf("sim: -sim.shard=%q is not a shard; write i/n with 0 <= i < n, for example 0/4", s.Shard)
 	case s.shards() > 1 && slices.Contains(alone, s.Strategy):
@@ -252,7 +253,7 @@ func (s *Settings) plans() bool {
 func (s *Settings) unknownStrategy() string {
 	names := strings.Split(s.Strategy, ",")
 	for _, name := range names {
-		if !slices.Contains(strategies, name) {
+		if !slices.Contains(strategy.Names, name) {
 			return name
 		}
 		if len(names) > 1 && (name == "portfolio" || slices.Contains(alone, name)) {
