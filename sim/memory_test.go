@@ -1,12 +1,14 @@
 package sim_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math"
 	"os"
 	"regexp"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +16,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/models/kubelet"
 	"github.com/wavetank/wavetank/models/workload"
@@ -38,7 +42,7 @@ func TestMemoryLimit(t *testing.T) {
 		args, env []string
 		want      string
 	}{
-		{nil, nil, "the limit is 1073741824\n"},
+		{nil, nil, "the limit is 805306368\n"},
 		{[]string{"-sim.memory=256Mi"}, nil, "the limit is 268435456\n"},
 		{nil, []string{"SIM_MEMORY=2G"}, "the limit is 2000000000\n"},
 		{nil, []string{"SIM_MEMORY=0"}, "the limit is 9223372036854775807\n"},
@@ -105,11 +109,54 @@ func TestMemoryOfRollouts(t *testing.T) {
 	if r.Failure != nil || r.Runs != *rolloutRuns {
 		t.Errorf("%d runs: %v", r.Runs, r.Err())
 	}
-	peak := "unknown"
+	t.Logf("%d runs of %d steps each, %.3f in a second of CPU time, peak of resident memory %d kB", r.Runs,
+		r.Steps/r.Runs, float64(r.Runs)/r.Spent.Seconds(), peakMemory())
+}
+
+// peakMemory is the most memory that the process has held, in kB; 0 if the system does not say.
+func peakMemory() (peak int) {
 	status, _ := os.ReadFile("/proc/self/status") // of Linux
-	if m := regexp.MustCompile(`VmHWM:\s*(\d+ kB)`).FindSubmatch(status); m != nil {
-		peak = string(m[1])
+	if m := regexp.MustCompile(`VmHWM:\s*(\d+) kB`).FindSubmatch(status); m != nil {
+		peak, _ = strconv.Atoi(string(m[1]))
 	}
-	t.Logf("%d runs of %d steps each, %.3f in a second of CPU time, peak of resident memory %s", r.Runs, r.Steps/r.Runs,
-		float64(r.Runs)/r.Spent.Seconds(), peak)
+	return peak
+}
+
+// never writes the same object again and again.
+func never(w *sim.World) {
+	w.Without("no hot loop")
+	w.Start("writer", func(mgr ctrl.Manager) error {
+		c := mgr.GetClient()
+		return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(
+			func(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+				cm := &corev1.ConfigMap{}
+				if err := c.Get(ctx, req.NamespacedName, cm); err != nil {
+					return ctrl.Result{}, client.IgnoreNotFound(err)
+				}
+				cm.Data = map[string]string{"text": cm.ResourceVersion + strings.Repeat(".", 2000)}
+				return ctrl.Result{}, c.Update(ctx, cm)
+			}))
+	})
+	w.Inject(fault.StaleCache(time.Second))
+	w.Apply(configMap("a"))
+	w.Settle()
+}
+
+// A process that makes runs of 50,000 steps, and shrinks one, holds less than 1 GB.
+//
+//make:campaigns
+func TestMemoryOfLongRuns(t *testing.T) {
+	if os.Getenv(part) == "" {
+		if out, ok := child(t.TempDir(), t.Name(), nil, nil); !ok {
+			t.Errorf("%s", out)
+		}
+		return
+	}
+	r := sim.Explore(t, never, sim.Strategy("random"), sim.Runs(2), sim.For(0), sim.Shrink(4*time.Second))
+	if r.Failure == nil || r.Failure.Step < 50000 {
+		t.Fatalf("the run should fail after 50000 steps: %v", r.Err())
+	}
+	if peak := peakMemory(); peak*1024 > 1e9 {
+		t.Errorf("the process held %d kB", peak)
+	}
 }

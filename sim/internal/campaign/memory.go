@@ -11,8 +11,9 @@ import (
 type memory int64
 
 // defaultMemory is where the memory of a campaign is held. Garbage is collected when the heap has
-// grown tenfold, which took gigabytes where runs are long.
-const defaultMemory memory = 1 << 30
+// grown tenfold, which took gigabytes where runs are long. What the process needs outside Go's heap
+// comes on top, and it stays below 1 GB.
+const defaultMemory memory = 768 << 20
 
 // String implements [flag.Value].
 func (m memory) String() string { return resource.NewQuantity(int64(m), resource.BinarySI).String() }
