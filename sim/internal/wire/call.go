@@ -82,6 +82,14 @@ func (c *Call) Object() history.Ref {
 	return ref
 }
 
+// given is the name that a create gives its object; "" if the server completes it.
+func (c *Call) given() string {
+	if name := c.Object().Name; !strings.HasSuffix(name, "…") {
+		return name
+	}
+	return ""
+}
+
 // Verb is the Kubernetes verb, or the HTTP method for the outside.
 func (c *Call) Verb() string {
 	if c.Host != "" {

@@ -234,9 +234,12 @@ func (c *Network) record(call *Call, resp *apiserver.Response) {
 		if len(resp.Changes) == 0 && call.Info.Name != "" && resp.Code < 300 {
 			e.Revision = revisionOf(resp.Body)
 		}
-		if e.Ref.Name == "" && len(resp.Changes) == 1 { // generateName
+		if e.Ref.Name == "" && len(resp.Changes) == 1 { // of a create, whose URL has no name
 			e.Ref.Name = resp.Changes[0].Name
 		}
+	}
+	if e.Ref.Name == "" {
+		e.Ref.Name = call.given()
 	}
 	call.event = c.History.Add(e)
 	if c.Callers != nil {

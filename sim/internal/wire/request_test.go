@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -410,3 +411,24 @@ func TestACallInWords(t *testing.T) {
 }
 
 type key struct{}
+
+// A create that is refused has the name of its object on record, though no object has it.
+func TestRefusedCreateHasAName(t *testing.T) {
+	run(t, func(t *testing.T, w *fakeWorld) {
+		w.commit(t, "a")
+		p := w.program("p")
+		got := w.create(p, "a")
+		generated := w.send(context.Background(), p, http.MethodPost, configMaps,
+			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"b-"},"data":{"not valid":"x"}}`)
+		w.drain(time.Second)
+		expect(t, "replies", fmt.Sprint(got, generated), "409 422")
+		var names []string
+		for _, e := range w.History.Events {
+			if e.Kind == history.Request && e.Process == "p" {
+				names = append(names, e.Ref.Name)
+			}
+		}
+		slices.Sort(names)
+		expect(t, "names", fmt.Sprintf("%q", names), `["" "a"]`)
+	})
+}
