@@ -425,6 +425,8 @@ var scenes = []misuse{
 			panic("not this way")
 		}, sim.Stories(t.TempDir()))
 	}, []string{"panic at step 2\n"}},
+	{"a scenario that skips", func(t *testing.T) { sim.Check(t, func(*sim.World) { t.Skip("not today") }) },
+		[]string{"the scenario called t.Skip, which ends its run and not the test; call t.Skip before sim.Check"}},
 	{"no scenario", func(t *testing.T) { sim.Check(t, nil) }, []string{"sim: Check and Explore need a scenario"}},
 	{"a scenario in a scenario", func(t *testing.T) {
 		sim.Check(t, func(*sim.World) { sim.Check(t, func(*sim.World) {}) })

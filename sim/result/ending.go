@@ -45,10 +45,12 @@ type Ending struct {
 	// Property is the sentence of the property that was violated; "" where the kind is about no
 	// property.
 	Property string
-	// Site is where the property was declared, as file:line.
+	// Site is where the property was declared, or where the scenario panicked, as file:line.
 	Site string
 	// Message says what was observed.
 	Message string
+	// Stack is that of the goroutine that panicked in the scenario or in a property; "" for others.
+	Stack string
 	// Step and At are when it was noticed.
 	Step int
 	At   history.Time

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/bubble"
+	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/shell"
 	"github.com/wavetank/wavetank/sim/result"
@@ -114,12 +115,20 @@ func Fail(site, message string) bool {
 const endedInside = "the scenario's goroutine was ended from inside (t.FailNow or runtime.Goexit); " +
 	"state what must hold with w.Always or w.Eventually"
 
+// skippedInside is the message of a run whose scenario called t.Skip.
+const skippedInside = "sim: the scenario called t.Skip, which ends its run and not the test; " +
+	"call t.Skip before sim.Check, or return from the scenario"
+
 // endInside takes in how the scenario ended: by a panic, or without one.
 func (a *attempt) endInside(panicked any, returned bool) {
 	w := a.world
 	switch v := panicked.(type) {
 	case nil:
-		if !returned && w.failure == nil {
+		switch {
+		case returned || w.failure != nil:
+		case a.skipped():
+			w.failure = &result.Ending{Kind: result.Misuse, Message: skippedInside}
+		default:
 			w.failure = &result.Ending{Kind: result.Panic, Message: endedInside}
 		}
 	case stopRun:
@@ -130,10 +139,12 @@ func (a *attempt) endInside(panicked any, returned bool) {
 			a.carried = v
 			break
 		}
-		w.failure = &result.Ending{Kind: result.Panic, Message: fmt.Sprintf("%v\n%s", v, debug.Stack())}
+		stack := string(debug.Stack())
+		w.failure = &result.Ending{Kind: result.Panic, Site: process.CallerIn(stack, stack), Message: fmt.Sprint(v),
+			Stack: stack}
 		if p := w.judge.current; p != nil {
+			w.failure.Message = fmt.Sprintf("the property %q panicked at %s: %v", p.sentence, w.failure.Site, v)
 			w.failure.Site = p.site
-			w.failure.Message = fmt.Sprintf("the property %q panicked: %s", p.sentence, w.failure.Message)
 		}
 	}
 	if w.failure != nil && w.failure.Step == 0 { // a panic's

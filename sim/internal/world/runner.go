@@ -123,7 +123,8 @@ type attempt struct {
 	world      *World
 	settings   run.Settings
 	source     *choice.Recorder
-	testFailed func() bool
+	testFailed func() bool // the run has failed the test itself
+	skipped    func() bool // something has called t.Skip
 	purpose    purpose
 	wants      bool     // it ended because it asked for an undisturbed run that was not there
 	ignored    []string // functions whose goroutines may be left behind
@@ -151,6 +152,7 @@ func (r *runner) once(t *testing.T, o choice.Source, s run.Settings, p purpose) 
 	s.Monitor.UnderWay.Store(true)
 	defer s.Monitor.UnderWay.Store(false)
 	failed := t.Failed()
+	a.skipped = t.Skipped
 	a.testFailed = func() bool { return t.Failed() && !failed }
 	err := bubble.Run(t, func(bt *testing.T) {
 		done := make(chan struct{})
