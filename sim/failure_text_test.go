@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"errors"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -54,3 +55,63 @@ func TestAFailureSaysWhatWasChangedFromWhereAndWhatItNeeds(t *testing.T) {
 		t.Errorf("the violation names the objects %v", last.Read)
 	}
 }
+
+// A panic in a scenario begins with the scenario's line, and its stack comes last.
+func TestAPanicShowsItsLineFirst(t *testing.T) {
+	f := sim.Explore(t, func(w *sim.World) {
+		w.Apply(configMap("a"))
+		panic("no luck")
+	}).Failure
+	if f == nil {
+		t.Fatal("nothing is found")
+	}
+	text := f.Text()
+	if !regexp.MustCompile(`^failure_text_test\.go:\d+: panic at step 2\n    no luck\n    00:`).MatchString(text) {
+		t.Errorf("it begins with\n%s", text)
+	}
+	_, stack, _ := strings.Cut(text, "the story was not kept")
+	if !strings.Contains(stack, "goroutine ") || strings.Contains(f.Message, "goroutine ") {
+		t.Errorf("its stack does not come last:\n%s", text)
+	}
+	if strings.Contains(string(f.Story.Encode()), "goroutine ") {
+		t.Errorf("its story has the stack:\n%s", f.Story.Encode())
+	}
+}
+
+// A campaign that keeps going makes its runs even if the default schedule fails, and says how many
+// runs it made and how many broke a property. A failure that needs no fault names its run.
+func TestKeepGoingSaysHowManyRunsBroke(t *testing.T) {
+	for name, broken := range map[string]int{"TestAllBreak": 11, "TestNoneBreaks": 0} {
+		out, ok := child(t.TempDir(), name,
+			[]string{"-sim.keep-going", "-sim.runs=10", "-sim.for=0", "-sim.shrink=0"}, nil)
+		says := []string{`sim: 11 of 11 runs broke a property; made were 11 runs in `,
+			`    found by undisturbed, run 0 of base seed \d+\n`}
+		if broken == 0 {
+			says = []string{`sim: nothing broke in 10 runs in `}
+		}
+		if ok != (broken == 0) {
+			t.Errorf("%s passes: %v", name, ok)
+		}
+		for _, want := range says {
+			if !regexp.MustCompile(want).MatchString(out) {
+				t.Errorf("%s: %q is not said:\n%s", name, want, out)
+			}
+		}
+	}
+}
+
+// breaking is a part of TestKeepGoingSaysHowManyRunsBroke.
+func breaking(t *testing.T, err error) {
+	if os.Getenv(part) != t.Name() {
+		t.Skip("a part of TestKeepGoingSaysHowManyRunsBroke")
+	}
+	sim.Check(t, func(w *sim.World) {
+		w.Always("all is well", func(*history.History) error { return err })
+		w.Apply(configMap("a"))
+		w.Settle()
+	})
+}
+
+func TestAllBreak(t *testing.T) { breaking(t, errors.New("it is not")) }
+
+func TestNoneBreaks(t *testing.T) { breaking(t, nil) }

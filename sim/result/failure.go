@@ -44,39 +44,48 @@ func (f *Failure) Text() string {
 	} else {
 		fmt.Fprintf(&b, "%s at step %d\n    %s\n", f.Kind, f.Step, indent(f.Message))
 	}
-	if f.Story == nil {
-		return story.Printable(b.String())
+	if f.Story != nil {
+		f.tell(&b)
 	}
+	if f.Stack != "" {
+		fmt.Fprintf(&b, "    %s\n", indent(f.Stack))
+	}
+	return story.Printable(b.String())
+}
+
+// tell writes the story, how it was found and shrunk, and how to see it again.
+func (f *Failure) tell(b *strings.Builder) {
 	for _, l := range f.Story.Excerpt(story.MaxLines) {
-		fmt.Fprintf(&b, "    %s\n", l)
+		fmt.Fprintf(b, "    %s\n", l)
 	}
 	for _, delay := range f.Story.Delays() {
-		fmt.Fprintf(&b, "    %s\n", delay)
+		fmt.Fprintf(b, "    %s\n", delay)
 	}
 	if needs := f.Story.Needs(); needs != "" && f.hasProperty() {
-		fmt.Fprintf(&b, "    %s\n", needs)
+		fmt.Fprintf(b, "    %s\n", needs)
 	}
 	if n := f.Shrinking.Runs; n > 0 {
 		before, after := f.Story.Before.Words(), f.Story.After.Words()
-		fmt.Fprintf(&b, "    shrunk from %s to %s, in %d runs; found by %s\n", before, after, n, f.Story.Seed)
+		fmt.Fprintf(b, "    shrunk from %s to %s, in %d runs; found by %s\n", before, after, n, f.Story.Seed)
+	} else {
+		fmt.Fprintf(b, "    found by %s\n", f.Story.Seed)
 	}
 	if f.Flaky {
 		b.WriteString("    FLAKY: its own choices do not repeat it; " +
 			"run again with -sim.verify=1 to see where two runs part\n")
 	}
 	if f.File != "" {
-		fmt.Fprintf(&b, "    story:  %s\n    replay: %s\n", f.File, f.Story.Replay)
+		fmt.Fprintf(b, "    story:  %s\n    replay: %s\n", f.File, f.Story.Replay)
 		if f.Shrinking.Stopped {
-			fmt.Fprintf(&b, "    %s:\n    wavetank shrink %s\n", notShort(f), f.File)
+			fmt.Fprintf(b, "    %s:\n    wavetank shrink %s\n", notShort(f), f.File)
 		}
 	} else {
 		b.WriteString("    the story was not kept; sim.Stories(directory) keeps it, " +
 			"and -sim.report=directory with all that was found\n")
 	}
 	if f.Page != "" {
-		fmt.Fprintf(&b, "    timeline: %s\n", f.Page)
+		fmt.Fprintf(b, "    timeline: %s\n", f.Page)
 	}
-	return story.Printable(b.String())
 }
 
 // hasProperty says whether the failure is the run's own, which its choices decide.

@@ -163,8 +163,7 @@ func (c *campaign) run(began time.Time) {
 		return
 	}
 	defer search.report()
-	if broken := search.prepare(); broken != nil {
-		c.addFailing(0, c.report.Seed, "undisturbed", broken, broken)
+	if !c.prepared(search) {
 		c.finish(search, 0, began)
 		return
 	}
@@ -210,6 +209,17 @@ func (c *campaign) run(began time.Time) {
 	}
 	c.report.Complete, c.report.Spent = true, spent.spent()
 	c.finish(search, s.Runs, began)
+}
+
+// prepared makes the runs that a search plans with. It reports false if one of them breaks
+// something and the campaign ends with that.
+func (c *campaign) prepared(s *search) bool {
+	broken := s.prepare()
+	if broken == nil {
+		return true
+	}
+	c.addFailing(0, c.report.Seed, "undisturbed", broken, broken)
+	return c.settings.KeepGoing && c.settings.Strategy != "exhaustive"
 }
 
 // keepPace notes how long a run took and how much had been seen by then: eight times at least for

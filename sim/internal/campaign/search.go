@@ -87,6 +87,9 @@ func (s *search) run(o choice.Source) *run.Result {
 // next makes run i. It reports false when the strategy has nothing left to try.
 func (s *search) next(i int, seed uint64) (*run.Result, string, bool) {
 	name := s.turns[i%len(s.turns)]
+	if s.base == nil && !slices.Contains(unplanned, name) {
+		name = "random" // a run to plan with breaks something by itself, and the campaign keeps going
+	}
 	single, planned := choice.Sequence(nil), false
 	if name == "sweep" {
 		if single, planned = s.sweep.At(s.turn(i)); !planned {

@@ -23,6 +23,9 @@ func (c *campaign) announce() {
 	for _, s := range r.Warnings {
 		c.t.Logf("sim: warning: %s", s)
 	}
+	if r.Failure != nil && c.settings.KeepGoing {
+		c.t.Logf("sim: %d of %d runs broke a property; made were %s", c.broken(), r.Runs, c.totals())
+	}
 	if r.Failure == nil && r.Runs > 0 && !c.settings.replayFlag {
 		c.t.Logf("sim: nothing broke in %s", c.totals())
 	}
@@ -49,6 +52,9 @@ func (c *campaign) printHidden(err error) {
 	}
 	if err != nil {
 		return
+	}
+	if c.settings.KeepGoing && !c.settings.replayFlag {
+		fmt.Printf("sim: %s: 0 of %d runs broke a property\n", c.report.Name, c.report.Runs)
 	}
 	for _, d := range c.report.Divergences {
 		fmt.Printf("sim: warning: %s: %s\n", c.report.Name, d.Sentence())
