@@ -103,14 +103,16 @@ type Event struct {
 	Reconcile   Reconcile `json:"reconcile,omitzero"` // that it belongs to
 	Call        int       `json:"call,omitempty"`     // Index of the request that a reply answers
 	// get, list, watch, create, update, patch, delete, …; HTTP method outside
-	Verb     string `json:"verb,omitempty"`
-	Ref      Ref    `json:"ref,omitzero"`
-	Sub      string `json:"sub,omitempty"`  // subresource
-	Host     string `json:"host,omitempty"` // for requests to the outside
-	Path     string `json:"path,omitempty"`
-	Code     int    `json:"code,omitempty"`     // HTTP status
-	Revision int64  `json:"revision,omitempty"` // resource version of the object in the reply or delivery
-	Server   int64  `json:"server,omitempty"`   // store revision of the API server after this event
+	Verb string `json:"verb,omitempty"`
+	Ref  Ref    `json:"ref,omitzero"`
+	Sub  string `json:"sub,omitempty"`  // subresource
+	Host string `json:"host,omitempty"` // for requests to the outside
+	Path string `json:"path,omitempty"`
+	Code int    `json:"code,omitempty"` // HTTP status
+	// Injected says of a request that a fault has answered it in place of the server.
+	Injected bool  `json:"injected,omitempty"`
+	Revision int64 `json:"revision,omitempty"` // resource version of the object in the reply or delivery
+	Server   int64 `json:"server,omitempty"`   // store revision of the API server after this event
 	// Cause is why a key was dequeued. Outcome is how a reconcile or an incarnation ended.
 	Cause     Cause      `json:"cause,omitzero"`
 	Outcome   Outcome    `json:"outcome,omitzero"`

@@ -183,6 +183,11 @@ func TestForbiddenSpeaksLikeKubernetes(t *testing.T) {
 		w.Inject(fault.Forbidden(time.Minute, fault.OnVerb("get")))
 		w.Apply(configMap("total", "n", "0"), withRole("ticket", configMap("a")))
 		w.Settle()
+		for _, e := range w.History().Events {
+			if refused := e.Kind == history.Request && e.Code == http.StatusForbidden; e.Injected != refused {
+				t.Errorf("injected=%v: %s", e.Injected, e.String())
+			}
+		}
 	}, sim.Runs(20))
 	want := `configmaps "total" is forbidden: User "tally" cannot get resource "configmaps" in API group "" ` +
 		`in the namespace "default"`

@@ -62,7 +62,7 @@ func (o *outside) news(e *history.Event) bool {
 // changes is how often in a row the answer to a request has shown a change outside, this one
 // included; 0 if it shows none.
 func (o *outside) changes(e *history.Event) int {
-	if e.Kind != history.Request || e.Host == "" || e.Incarnation == 0 {
+	if e.Kind != history.Request || e.Host == "" || e.Incarnation == 0 || e.Injected {
 		return 0
 	}
 	path, query, _ := strings.Cut(e.Path, "?")

@@ -34,6 +34,8 @@ func TestNewsFromOutside(t *testing.T) {
 		{"a time", "GET /a: at 2000-01-01T00:00:07Z, GET /a: at 2000-01-01T00:00:09.5Z", false},
 		{"a Unix time", "GET /a: at 946684805, GET /a: at 946684860", false},
 		{"another number", "GET /a: at 846684805, GET /a: at 846684860", true},
+		{"the answer of a fault", "GET /a: x, GET /a: 503", false},
+		{"the same answer after that of a fault", "GET /a: x, GET /a: 503, GET /a: x", false},
 		{"a counter", "GET /a: 1, GET /a: 2, GET /a: 3, GET /a: 4", false},
 	} {
 		var o outside
@@ -43,6 +45,9 @@ func TestNewsFromOutside(t *testing.T) {
 			parts := append(strings.Split(request, " "), "")
 			e := history.Event{Kind: history.Request, Process: "op", Incarnation: 1, Host: "h.example", Verb: parts[0],
 				Path: parts[1], Sent: []byte(parts[2]), Code: 200, Received: []byte(answer)}
+			if e.Injected = answer == "503"; e.Injected {
+				e.Code = 503
+			}
 			if answer == "404" {
 				e.Code = 404
 			}

@@ -16,7 +16,7 @@ type Refused struct {
 	Code             int // of the last one that failed
 }
 
-// RefusedOf counts the requests of programs that were answered. That something is not found, is
+// RefusedOf counts the requests of programs that were answered, except by faults. That something is not found, is
 // there already or has changed meanwhile (404, 409) is an answer and no refusal.
 func RefusedOf(events []history.Event) (out []Refused) {
 	type sort struct {
@@ -26,7 +26,7 @@ func RefusedOf(events []history.Event) (out []Refused) {
 	at := map[sort]int{}
 	for i := range events {
 		e := &events[i]
-		if e.Kind != history.Request || e.Incarnation == 0 || e.Code == 0 {
+		if e.Kind != history.Request || e.Incarnation == 0 || e.Code == 0 || e.Injected {
 			continue
 		}
 		r := Refused{Made: 1}

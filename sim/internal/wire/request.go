@@ -58,7 +58,7 @@ func (c *Network) effect(call *Call) {
 		c.answer(call, r)
 	case r.Answer != nil:
 		call.Response = r.Answer
-		c.record(call, r.Answer)
+		c.recordAnswer(call, r.Answer, true)
 		c.answer(call, r)
 	default:
 		if call.Host != "" {
@@ -219,8 +219,12 @@ func (c *Network) event(call *Call, k history.Kind) history.Event {
 }
 
 // record writes the request down as it took effect.
-func (c *Network) record(call *Call, resp *apiserver.Response) {
+func (c *Network) record(call *Call, resp *apiserver.Response) { c.recordAnswer(call, resp, false) }
+
+// recordAnswer writes the request down with its answer, which may be a fault's.
+func (c *Network) recordAnswer(call *Call, resp *apiserver.Response, injected bool) {
 	e := c.event(call, history.Request)
+	e.Injected = injected
 	if call.Host != "" {
 		e.Path = call.Request.URL.RequestURI()
 	}
