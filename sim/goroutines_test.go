@@ -1,12 +1,15 @@
 package sim_test
 
 import (
+	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -43,5 +46,33 @@ func TestGoroutinesThatAreLeftBehindAreNamed(t *testing.T) {
 	}
 	if err := sim.Explore(t, tidy(sim.IgnoreGoroutines(begins)), sim.Runs(20), sim.Verify(1)).Err(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A goroutine that a library begins once per process is left behind by one run only. It fails no
+// run, and hides nothing else that is wrong.
+func TestGoroutinesOfLibrariesAreAWarning(t *testing.T) {
+	for _, broken := range []bool{false, true} {
+		var library sync.Once
+		r := sim.Explore(t, func(w *sim.World) {
+			w.Start("tidy", func(ctrl.Manager) error {
+				library.Do(janitor)
+				return nil
+			})
+			w.Eventually("it is right", func(*history.History) error {
+				if broken {
+					return errors.New("it is not")
+				}
+				return nil
+			})
+			w.Settle()
+		}, sim.Runs(3), sim.For(0), sim.Shrink(0))
+		if failed := r.Failure != nil && r.Failure.Property == "it is right"; failed != broken {
+			t.Errorf("broken=%v: %+v", broken, r.Failure)
+		}
+		const want = `give w.Start sim.IgnoreGoroutines("github.com/wavetank/wavetank/sim_test.janitor")`
+		if got := strings.Join(r.Warnings, "\n"); !strings.Contains(got, want) {
+			t.Errorf("broken=%v: it warns of %q", broken, got)
+		}
 	}
 }

@@ -50,11 +50,12 @@ func Serves(services ...string) ProcessOption {
 	return func(p *world.ProcessOptions) { p.Services = append(p.Services, services...) }
 }
 
-// IgnoreGoroutines lets goroutines live on that these functions have begun. Without it they fail
-// the run as left behind. Some libraries begin one in a constructor that nobody can end, because
-// the process always ends before it matters. A function is named by its package and name, as the
-// failure does, for example github.com/hashicorp/golang-lru/v2/expirable.NewLRU. What such a
-// goroutine holds is held until the test binary ends.
+// IgnoreGoroutines lets goroutines live on that these functions have begun. Without it a run fails
+// if it leaves them behind each time it is made, and the campaign warns of one that only one run
+// leaves behind. Some libraries begin one in a constructor that nobody can end, because the process
+// always ends before it matters. A function is named by its package and name, as the failure does,
+// for example github.com/hashicorp/golang-lru/v2/expirable.NewLRU. What such a goroutine holds is
+// held until the test binary ends.
 func IgnoreGoroutines(begunBy ...string) ProcessOption {
 	return func(p *world.ProcessOptions) { p.IgnoredGoroutines = append(p.IgnoredGoroutines, begunBy...) }
 }

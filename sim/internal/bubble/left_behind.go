@@ -22,14 +22,19 @@ var endless = []string{
 // LeftBehind says which goroutines a bubble has left behind.
 type LeftBehind struct {
 	why    any
-	places []string
+	places map[string]int // how many goroutines there are, by where they stand and what began them
 }
 
 // Error implements error.
 func (e *LeftBehind) Error() string {
-	named := e.places
+	named := e.Places()
+	for i, p := range named {
+		if n := e.places[p]; n > 1 {
+			named[i] = fmt.Sprintf("%d in %s", n, p)
+		}
+	}
 	if n := len(named); n > 3 {
-		named = append(slices.Clone(named[:3]), fmt.Sprintf("and %d more", n-3))
+		named = append(named[:3], fmt.Sprintf("and %d more", n-3))
 	}
 	// Two runs that leave different goroutines behind fail alike: what differs comes after the
 	// first line.
@@ -37,6 +42,20 @@ func (e *LeftBehind) Error() string {
 		"End them when the context given to the process is done, or give "+
 		"w.Start sim.IgnoreGoroutines and the function that begins them, if nobody can.",
 		e.why, strings.Join(named, "\n"))
+}
+
+// Places are where the goroutines stand, and what began them, sorted. There are none in nil.
+func (e *LeftBehind) Places() []string {
+	if e == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(e.places))
+}
+
+// Only leaves out the goroutines in other places.
+func (e *LeftBehind) Only(places []string) *LeftBehind {
+	maps.DeleteFunc(e.places, func(p string, _ int) bool { return !slices.Contains(places, p) })
+	return e
 }
 
 // Except leaves out the goroutines that ignored functions have begun. It returns nil if there are
@@ -52,9 +71,9 @@ func (e *LeftBehind) Except(ignored []string) error {
 // inBubble is the first line of a goroutine that belongs to a bubble, as the runtime prints it.
 var inBubble = regexp.MustCompile(`^goroutine \d+ \[[^\]]*synctest bubble (\d+)`)
 
-// leftBehind lists where the goroutines of the latest bubble stand, without those that ignored
-// functions began. The list is sorted, because the runtime's order differs from run to run.
-func leftBehind(ignored []string) []string {
+// leftBehind counts the goroutines of the latest bubble by where they stand, without those that
+// ignored functions began.
+func leftBehind(ignored []string) map[string]int {
 	stacks := make([]byte, 1<<20)
 	for runtime.Stack(stacks, true) == len(stacks) {
 		stacks = make([]byte, 2*len(stacks))
@@ -75,14 +94,7 @@ func leftBehind(ignored []string) []string {
 			places[in+", begun by "+cmp.Or(by, "nobody")]++
 		}
 	}
-	var out []string
-	for _, p := range slices.Sorted(maps.Keys(places)) {
-		if n := places[p]; n > 1 {
-			p = fmt.Sprintf("%d in %s", n, p)
-		}
-		out = append(out, p)
-	}
-	return out
+	return places
 }
 
 // waits matches functions of standard packages in which a goroutine only waits.

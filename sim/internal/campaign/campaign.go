@@ -133,9 +133,11 @@ type campaign struct {
 }
 
 func newCampaign(t *testing.T, r run.Runner, s Settings, name string) *campaign {
-	return &campaign{t: t, runner: r, settings: s, report: result.Report{Name: name}, exact: hasOverlay(t),
+	c := &campaign{t: t, settings: s, report: result.Report{Name: name}, exact: hasOverlay(t),
 		progress: &progress{}, shrunk: map[string]int{}, repeated: map[string]int{},
 		interruption: interruption{written: make(chan struct{})}}
+	c.runner = c.tally.noting(r)
+	return c
 }
 
 // execute makes one run.

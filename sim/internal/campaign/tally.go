@@ -2,7 +2,9 @@ package campaign
 
 import (
 	"slices"
+	"testing"
 
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/story"
@@ -14,9 +16,24 @@ type tally struct {
 	refused    []run.Refused
 	ignored    []run.Ignored
 	unobserved []string // controllers
+	left       []string // goroutines that one run left behind
 	strayed    bool     // something connected to the real network, perhaps not in a run
 	searched   int      // runs made in search of failures, those of earlier processes included; kept stories are not
 	idle       int      // searched runs in which no process was started
+}
+
+// noting returns a runner that notes what any run has left behind: it may be one that is not
+// counted.
+func (t *tally) noting(runner run.Runner) run.Runner {
+	return func(test *testing.T, o choice.Source, s run.Settings) *run.Result {
+		res := runner(test, o, s)
+		for _, p := range res.Left {
+			if !slices.Contains(t.left, p) {
+				t.left = append(t.left, p)
+			}
+		}
+		return res
+	}
 }
 
 // searched adds a run that was made in search of failures to the report.

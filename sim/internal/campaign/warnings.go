@@ -3,6 +3,7 @@ package campaign
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +22,9 @@ func (c *campaign) warnings() (out []string) {
 	}
 	if c.tally.strayed {
 		out = append(out, strays)
+	}
+	for _, p := range c.tally.left {
+		out = append(out, leftOnce(p))
 	}
 	for _, d := range r.Drifted {
 		if c.settings.Drift == driftWarns {
@@ -169,6 +173,14 @@ func ignoredWarning(u run.Ignored) string {
 const strays = "something in this process connected over TCP while a run was made, and did not when the run was " +
 	"repeated; if it was the code under test, the run depends on the real network: " +
 	"use sim.HTTPClient(mgr) and w.External"
+
+// leftOnce says, in a sentence, that a goroutine was left behind by one run only. place is where it
+// stands and what began it, as bubble.LeftBehind has it.
+func leftOnce(place string) string {
+	_, by, _ := strings.Cut(place, ", begun by ")
+	return fmt.Sprintf("a goroutine was left behind when a run ended, but not by other runs: it stands in %s; "+
+		"a library may begin it once per process, and then give w.Start sim.IgnoreGoroutines(%q)", place, by)
+}
 
 // allFailed says, in a sentence, that a process achieved nothing in a campaign; "" if it did.
 func allFailed(o run.Outcomes, runs int) string {

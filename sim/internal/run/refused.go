@@ -16,8 +16,8 @@ type Refused struct {
 	Code             int // of the last one that failed
 }
 
-// RefusedOf counts the requests of programs that were answered, except by faults. That something is not found, is
-// there already or has changed meanwhile (404, 409) is an answer and no refusal.
+// RefusedOf counts the requests of programs that were answered, except by faults. That something is
+// not found, is there already or has changed meanwhile (404, 409) is an answer and no refusal.
 func RefusedOf(events []history.Event) (out []Refused) {
 	type sort struct {
 		process, verb, sub, host string

@@ -54,6 +54,7 @@ type Result struct {
 	Refused    []Refused
 	Ignored    []Ignored
 	Unobserved []string          // controllers that were not observed
+	Left       []string          // goroutines that a run left behind, and not each time: see bubble.LeftBehind
 	Strayed    bool              // something connected to the real network, perhaps not in the run
 	Processes  int               // that were started
 	Callers    map[int][]uintptr // of requests, by event

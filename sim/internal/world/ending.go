@@ -159,13 +159,16 @@ const failedInside = "the test was failed from inside the run, by t.Error or t.F
 // endOutside takes in what only the end of the bubble tells: its error, and whether the run has
 // failed the test itself.
 func (a *attempt) endOutside(err error, testFailed bool) {
+	stuck := current.Swap(nil)
 	if left, ok := err.(*bubble.LeftBehind); ok {
-		err = left.Except(a.ignored)
+		if err = left.Except(a.ignored); err != nil && stuck == nil {
+			a.left, err = left, nil // it may be that only the first run of a process leaves them
+		}
 	}
 	e := &a.Ending
-	if w := current.Swap(nil); w != nil && err != nil { // the scenario never went on
+	if stuck != nil && err != nil { // the scenario never went on
 		*e = result.Ending{}
-		if r := w.reported.Load(); r != nil {
+		if r := stuck.reported.Load(); r != nil {
 			*e = *r
 		}
 	}

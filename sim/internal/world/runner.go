@@ -21,6 +21,7 @@ type runner struct {
 	// undisturbed are the undisturbed runs that were compared with last, for other drawn values
 	// each.
 	undisturbed []*undisturbed
+	left        left
 }
 
 // undisturbed is the run with some drawn values in which every other choice is the default choice.
@@ -44,17 +45,18 @@ func (r *runner) run(t *testing.T, o choice.Source, s run.Settings) *run.Result 
 		s.Monitor = &run.Monitor{}
 	}
 	dials := process.Dials()
-	res := r.compared(t, o, s)
-	if process.Dials() != dials && res.Ending.Kind != result.Misuse {
-		r.failConnected(t, res, s)
+	a := r.compared(t, o, s)
+	if process.Dials() != dials && a.Ending.Kind != result.Misuse {
+		r.failConnected(t, a.Result, s)
 	}
-	return res
+	r.judgeLeft(t, a, s)
+	return a.Result
 }
 
 // compared makes a run. When it asks for an undisturbed run that is not there, it is given up, that
 // one is made, and the run is made again with the same answers as far as it had come. A run that
 // asks for an undisturbed run with other random values continues to its end before it is repeated.
-func (r *runner) compared(t *testing.T, o choice.Source, s run.Settings) *run.Result {
+func (r *runner) compared(t *testing.T, o choice.Source, s run.Settings) *attempt {
 	var answers []choice.Answer
 	for {
 		a := r.once(t, choice.Continue(answers, o), s, toJudge)
@@ -62,7 +64,7 @@ func (r *runner) compared(t *testing.T, o choice.Source, s run.Settings) *run.Re
 		case a.wants:
 			r.addUndisturbed(t, a.source.Sequence().Drawn(), s)
 		case !r.redraw(t, s):
-			return a.Result
+			return a
 		}
 		answers = a.Log
 	}
@@ -126,9 +128,10 @@ type attempt struct {
 	testFailed func() bool // the run has failed the test itself
 	skipped    func() bool // something has called t.Skip
 	purpose    purpose
-	wants      bool     // it ended because it asked for an undisturbed run that was not there
-	ignored    []string // functions whose goroutines may be left behind
-	carried    any      // a panic of somebody outside, to be raised again there
+	left       *bubble.LeftBehind // goroutines that did not end with the run; nil if there are none
+	wants      bool               // it ended because it asked for an undisturbed run that was not there
+	ignored    []string           // functions whose goroutines may be left behind
+	carried    any                // a panic of somebody outside, to be raised again there
 }
 
 // purpose is what a run is made for.
@@ -166,6 +169,7 @@ func (r *runner) once(t *testing.T, o choice.Source, s run.Settings, p purpose) 
 		panic(a.carried)
 	}
 	a.endOutside(err, a.testFailed())
+	r.left.note(a)
 	a.Log, a.Tape = a.source.Log(), a.source.Sequence()
 	for _, o := range run.OutcomesOf(a.History.Events) {
 		a.Outcomes = run.AddOutcomes(a.Outcomes, o)
