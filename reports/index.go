@@ -122,9 +122,11 @@ type campaignRow struct {
 // link is a name with an address.
 type link struct{ Name, Page string }
 
-// wrong is a cause of failures in one package: a property, and the classes of the faults that it
-// needs. Campaigns that found the same, as those of shards and variants, are one.
+// wrong is a cause of failures in one package, as [Causes] tells them apart, with the faults of its
+// shortest story. Campaigns that found the same, as those of shards and variants, are one.
 type wrong struct {
+	key                              string
+	steps                            int // of its story
 	Package, Kind, Property, Message string
 	Faults                           []string
 	Class                            *link  // of bugs; nil if it is not known
@@ -252,20 +254,22 @@ func (x *index) group(name string) *packageGroup {
 
 // found adds what a campaign found to what is wrong.
 func (x *index) found(r *story.Result, f story.Finding, at link) error {
-	w := wrong{Package: r.Package, Kind: f.Kind, Property: cmp.Or(f.Property, f.Cause)}
+	w := wrong{key: r.Package + "\n" + causeKey(f), steps: f.Steps, Package: r.Package, Kind: f.Kind,
+		Property: cmp.Or(f.Property, f.Cause)}
 	if s, err := story.Decode([]byte(f.Story)); err == nil {
 		w.Message, w.Faults = s.Message, Entry{Story: s}.Faults()
 		if w.Class, err = x.classes.of(s); err != nil {
 			return err
 		}
 	}
-	i := slices.IndexFunc(x.Wrong, func(o wrong) bool {
-		return o.Package == w.Package && o.Kind == w.Kind && o.Property == w.Property &&
-			slices.Equal(o.Faults, w.Faults)
-	})
-	if i < 0 {
+	i := slices.IndexFunc(x.Wrong, func(o wrong) bool { return o.key == w.key })
+	switch {
+	case i < 0:
 		i = len(x.Wrong)
 		x.Wrong = append(x.Wrong, w)
+	case w.steps < x.Wrong[i].steps:
+		w.Runs, w.In = x.Wrong[i].Runs, x.Wrong[i].In
+		x.Wrong[i] = w
 	}
 	x.Wrong[i].Runs += f.Count
 	if !slices.Contains(x.Wrong[i].In, at) {

@@ -33,7 +33,7 @@ func ciCommand() *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
-			if err := forget(o.report); err != nil {
+			if err := errors.Join(ignoreDefault(cmd, "report", o.report), forget(o.report)); err != nil {
 				return err
 			}
 			broke := o.run(cmd.Context(), orHere(args), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -109,8 +109,9 @@ func (o *options) markdown(results []*story.Result) (string, error) {
 	var b strings.Builder
 	b.WriteString("## Wavetank\n\n| test | runs | found |\n| --- | ---: | --- |\n")
 	for _, r := range results {
-		found := fmt.Sprintf("**%d causes**", len(r.Findings))
-		switch len(r.Findings) {
+		causes := len(reports.Causes(r.Findings))
+		found := fmt.Sprintf("**%d causes**", causes)
+		switch causes {
 		case 0:
 			found = "nothing"
 		case 1:

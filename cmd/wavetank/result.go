@@ -29,6 +29,9 @@ func mergeCommand() *cobra.Command {
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			results, err := mergeDir(selection{}, args...)
+			if err == nil {
+				err = ignoreDefault(cmd, "to", to)
+			}
 			if err != nil {
 				return err
 			}
@@ -190,7 +193,7 @@ func summary(to io.Writer, results []*story.Result) (missed bool) {
 				missed = missed || r.Complete
 			}
 		}
-		for _, f := range r.Findings {
+		for _, f := range reports.Causes(r.Findings) {
 			fmt.Fprintf(out, "  %d × %s; first by %s in run %d; shortest story %d steps\n",
 				f.Count, f.Cause, f.Strategy, f.First, f.Steps)
 		}

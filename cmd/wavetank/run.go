@@ -60,6 +60,9 @@ func runCommand() *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
+			if err := ignoreDefault(cmd, "report", o.report); err != nil {
+				return err
+			}
 			return o.run(cmd.Context(), orHere(args), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -67,6 +70,18 @@ func runCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.report, "report", filepath.Join("reports", "out", "campaign"), "directory for results")
 	cmd.Flags().BoolVar(&o.keepGoing, "keep-going", false, "continue after a failure and group failures by cause")
 	return cmd
+}
+
+// ignoreDefault makes the directory that a flag names by default, with a file that keeps git from
+// adding it. A directory that is there, or that somebody has named, stays as it is.
+func ignoreDefault(cmd *cobra.Command, flag, dir string) error {
+	if _, err := os.Stat(dir); err == nil || cmd.Flags().Changed(flag) {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(dir, ".gitignore"), []byte("# results of wavetank\n*\n"))
 }
 
 // flags are those of a campaign, whoever begins it.

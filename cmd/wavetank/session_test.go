@@ -88,6 +88,36 @@ func TestRunSwitchesToExactMode(t *testing.T) {
 	}
 }
 
+// What is merged into the default directory is ignored by git, and a directory that is there stays
+// as it is.
+func TestDefaultDirectoriesAreIgnored(t *testing.T) {
+	dir := t.TempDir()
+	r := &story.Result{Test: "TestX", Package: "x", Shards: 1, Complete: true, Runs: 1}
+	if err := r.Write(filepath.Join(dir, "results")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	ignored := filepath.Join("reports", "out", "merged", ".gitignore")
+	for range 2 {
+		if code, out := do(t, t.Context(), "merge", "results"); code != exitHeld {
+			t.Fatal(out)
+		}
+	}
+	if data, err := os.ReadFile(ignored); err != nil || !strings.HasSuffix(string(data), "\n*\n") {
+		t.Errorf("%q (%v)", data, err)
+	}
+	if err := os.Remove(ignored); err != nil {
+		t.Fatal(err)
+	}
+	do(t, t.Context(), "merge", "results")
+	do(t, t.Context(), "merge", "results", "--to", "named")
+	for _, file := range []string{ignored, filepath.Join("named", ".gitignore")} {
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("%s was written", file)
+		}
+	}
+}
+
 // The same campaign in exact mode is another one: both are merged, and a report has the later one.
 func TestExactCampaignsAreMergedApart(t *testing.T) {
 	dir := t.TempDir()
