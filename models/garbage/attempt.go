@@ -22,7 +22,7 @@ var (
 )
 
 func (c *collector) tryDelete(n *node) {
-	c.queue.add(n, "collect", func() error { return c.attempt(n) })
+	c.queue.wait(work{n, "collect"}, n.delay(), c.cluster.After, func() error { return c.attempt(n) })
 }
 
 // attempt is attemptToDeleteItem.
@@ -194,6 +194,7 @@ func (c *collector) deleteAmong(n *node, latest *metav1.ObjectMeta) error {
 }
 
 func (c *collector) delete(n *node, latest *metav1.ObjectMeta, policy metav1.DeletionPropagation) error {
+	c.pace.deleted(n, c.cluster.Now())
 	return gone(actor.Do(c.cluster, http.MethodDelete, n.path(), &metav1.DeleteOptions{
 		Preconditions:     &metav1.Preconditions{UID: &n.uid, ResourceVersion: &latest.ResourceVersion},
 		PropagationPolicy: &policy,

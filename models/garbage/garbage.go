@@ -39,7 +39,9 @@
 //
 // The collector knows of every change at once; it only acts later. A new type counts from the
 // moment it is served, unless [Discovery] says otherwise. The queues' common limit of ten retries a
-// second is left out. Events own nothing and are owned by nothing, as upstream.
+// second is left out. Instead, an object that is created again within a second of its deletion is
+// collected with a delay from the fifth time on: 1 ms, doubling up to 30 s. Events own nothing and
+// are owned by nothing, as upstream.
 package garbage
 
 import (
@@ -84,6 +86,7 @@ func New(opts ...Option) actor.Actor {
 type collector struct {
 	cluster actor.Cluster
 	queue   queue
+	pace    pace
 	nodes   map[types.UID]*node // every object there is
 	// dependents are the objects that name an owner, by the owner's UID.
 	dependents map[types.UID]map[*node]bool
@@ -105,6 +108,7 @@ type node struct {
 
 	owners []metav1.OwnerReference
 	raw    []byte // the owners as the object's encoding has them
+	rounds int    // see pace
 
 	deleting, foreground, orphaning bool
 	orphans                         *orphans // the work of orphaning, once it has begun
@@ -201,6 +205,7 @@ func (c *collector) Observe(change apiserver.Change) {
 	if n == nil {
 		n = &node{group: change.Group, version: change.Version, kind: change.Kind, resource: change.Resource,
 			namespace: change.Namespace, name: change.Name, uid: uid}
+		n.rounds = c.pace.created(n, c.cluster.Now())
 		c.nodes[uid] = n
 	}
 	c.changed(n, change.Object)

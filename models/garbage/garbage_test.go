@@ -317,6 +317,33 @@ func TestAnOwnerThatIsAbsent(t *testing.T) {
 	}
 }
 
+// A program creates a dependent of an owner that is gone each time the collector has deleted it.
+func TestARepeatedDeletionIsDelayed(t *testing.T) {
+	c := cluster(t, garbage.New())
+	owner := made(t, c, "ConfigMap", maps, "a")
+	must(t, c, http.MethodDelete, maps+"/a", nil)
+	rounds := 0
+	create := func() { made(t, c, "Secret", secrets, "a", owner); rounds++ }
+	c.Watch = func() {
+		if c.Do(http.MethodGet, secrets+"/a", nil, nil) == http.StatusNotFound {
+			create()
+		}
+	}
+	create()
+	c.Run(time.Minute)
+	if rounds < 10 || rounds > 25 {
+		t.Errorf("%d rounds in a minute; expected the time between them to double", rounds)
+	}
+	c.Watch = nil
+	c.Run(time.Minute)
+	create()
+	before := c.Now()
+	c.Run(time.Millisecond)
+	if c.Do(http.MethodGet, secrets+"/a", nil, nil) != http.StatusNotFound {
+		t.Errorf("not collected at once after a pause, %v later", c.Now()-before)
+	}
+}
+
 func TestAnOwnerOfTheSameNameIsAnother(t *testing.T) {
 	c := cluster(t, garbage.New())
 	root := made(t, c, "ConfigMap", maps, "root")
