@@ -132,9 +132,10 @@ func (u *upkeep) restores(e *history.Event) bool {
 // NoHotLoop holds while no key is dequeued more than most times within a stretch of virtual time
 // without a reason. For Always. Reasons are: each change by anybody but the programs under test,
 // each answer by which a program learns outside of its reconciles of a change outside the cluster,
-// each fault, and for each object the first change of each sort (created, modified, deleted) that
-// each program makes, in that stretch or up to five times as long before it, for news may come
-// late. A loop soon runs out of those: it changes the same objects again and again, or nothing.
+// each fault, each creation of an object that anybody but those programs has deleted, and for each
+// object the first change of each sort (created, modified, deleted) that each program makes. They
+// count in that stretch or up to five times as long before it, for news may come late. A loop soon
+// runs out of those: it changes the same objects again and again, or nothing.
 //
 // The default property takes 100 within 10 s: what client-go's default limiter for the classic
 // queue (10 a second, burst 100) grants to all keys of a controller together, here for one key. A
@@ -197,6 +198,7 @@ func reasons(events []history.Event) (n int) {
 	}
 	seen := map[change]bool{}
 	var elsewhere outside
+	taken := map[history.Ref]bool{} // its last change was a deletion by anybody but the programs
 	for i := range events {
 		e := &events[i]
 		if changed := elsewhere.changes(e) > 0; e.Kind == history.Fault || changed && e.Reconcile.None() {
@@ -204,10 +206,11 @@ func reasons(events []history.Event) (n int) {
 		}
 		for _, c := range e.Changes {
 			this := change{e.Process, c.Type, c.Ref}
-			if e.Incarnation == 0 || !seen[this] {
+			if e.Incarnation == 0 || !seen[this] || c.Type == "ADDED" && taken[c.Ref] {
 				n++
 			}
 			seen[this] = true
+			taken[c.Ref] = c.Type == "DELETED" && e.Incarnation == 0
 		}
 	}
 	return n
