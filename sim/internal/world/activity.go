@@ -14,8 +14,8 @@ type activity struct {
 	lastEvent time.Duration // when anything but idle chatter last happened
 	// lastOther is when a write last happened, or anything that is no part of a reconcile.
 	lastOther time.Duration
-	// wrote is the last write that changed an object other than Leases and Events. It has no body.
-	// lastWrite is its index.
+	// wrote is the last write that changed an object other than Leases and Events, without the
+	// object. lastWrite is its index.
 	wrote     history.Event
 	lastWrite int
 	recovery  moment // when faults ended last
@@ -102,7 +102,7 @@ func (a *activity) readTraffic(e *history.Event) {
 // readRequest notes what a request has changed.
 func (a *activity) readRequest(e *history.Event) {
 	if e.Host != "" && !e.Reconcile.None() {
-		a.outside[history.KeyID{Actor: e.Process, Key: e.Reconcile.Key}] = true
+		a.outside[keyOf(e)] = true
 	}
 	for _, c := range e.Changes {
 		delete(a.deleting, c.Ref)
@@ -111,7 +111,8 @@ func (a *activity) readRequest(e *history.Event) {
 		}
 		if !c.Ref.Chatter() {
 			a.lastWrite, a.lastOther = e.Index, e.At
-			a.wrote = history.Event{At: e.At, Process: e.Process, Incarnation: e.Incarnation, Verb: e.Verb, Ref: e.Ref}
+			a.wrote = history.Event{At: e.At, Process: e.Process, Incarnation: e.Incarnation, Verb: e.Verb, Ref: e.Ref,
+				Reconcile: e.Reconcile}
 		}
 	}
 }
@@ -136,4 +137,8 @@ func (a *activity) awaitsOutside(procs *process.Supervisor) (yes bool) {
 		}
 	}
 	return yes
+}
+
+func keyOf(e *history.Event) history.KeyID {
+	return history.KeyID{Actor: e.Process, Key: e.Reconcile.Key}
 }

@@ -3,7 +3,6 @@ package world
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
@@ -140,22 +139,6 @@ func (w *World) failIfTooLong(call string) {
 			"the run has taken %d steps and is still in %s, before it is asked to settle; if it is meant to be that "+
 				"long, allow more by sim.MaxSteps or -sim.max-steps", limit, call)})
 	}
-}
-
-// failUnsettled ends the run with a sentence about what is still pending.
-func (w *World) failUnsettled(limit string) {
-	msg := fmt.Sprintf("the world did not settle %s: pending are %s%s",
-		limit, strings.Join(w.quiescence.pending(), "; "), w.quiescence.lastWrite())
-	for _, p := range w.procs.Processes() {
-		if why := w.programs.setupFailure(p); why != "" {
-			msg += "; " + why
-		}
-	}
-	for _, kind := range w.procs.Unserved() {
-		msg += fmt.Sprintf("; the cluster does not serve %s, which was asked for: w.Install its definition before "+
-			"w.Start", kind)
-	}
-	w.fail(&result.Ending{Kind: result.Settles, Property: worldSettles, Message: msg})
 }
 
 // drive runs the world until a request of the scenario's has been answered.

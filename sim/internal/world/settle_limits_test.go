@@ -1,0 +1,116 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/result"
+)
+
+// ends makes a run and returns how it ended, and its steps.
+func ends(t *testing.T, source choice.Source, maxSteps int, scenario func(*World)) (result.Ending, int) {
+	t.Helper()
+	defer process.Enter(logr.Discard(), process.Outside{})()
+	r := Runner(scenario)(t, source, run.Settings{MaxSteps: maxSteps})
+	return r.Ending, r.Steps
+}
+
+func configMapA() *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}}
+}
+
+// reconciling is a reconcile of a ConfigMap.
+type reconciling struct {
+	mgr *process.Manager
+	cm  *corev1.ConfigMap
+}
+
+// reconciles starts an operator of ConfigMaps that does what do does, once its object is read.
+func reconciles(w *World, o ctrl.Options, do func(context.Context, *reconciling) (ctrl.Result, error)) {
+	w.Start("op", func(mgr ctrl.Manager) error {
+		return ctrl.NewControllerManagedBy(mgr).Named("op").For(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).
+			Complete(reconcile.Func(func(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+				var cm corev1.ConfigMap
+				if err := mgr.GetClient().Get(ctx, req.NamespacedName, &cm); err != nil {
+					return ctrl.Result{}, client.IgnoreNotFound(err)
+				}
+				return do(ctx, &reconciling{mgr.(*process.Manager), &cm})
+			}))
+	}, ProcessOptions{Manager: o, ListThenWatch: true})
+}
+
+// put sets a key of the ConfigMap's data.
+func (r *reconciling) put(ctx context.Context, key, value string) error {
+	if r.cm.Data == nil {
+		r.cm.Data = map[string]string{}
+	}
+	r.cm.Data[key] = value
+	return r.mgr.GetClient().Update(ctx, r.cm)
+}
+
+// unsettled runs an operator that the world does not settle with, and returns the message.
+func unsettled(t *testing.T, do func(context.Context, *reconciling) (ctrl.Result, error)) string {
+	t.Helper()
+	e, _ := ends(t, choice.Play(nil), 50000, func(w *World) {
+		reconciles(w, ctrl.Options{}, do)
+		w.Apply(configMapA())
+		w.Settle()
+	})
+	if e.Kind != result.Settles {
+		t.Fatalf("the run ended with %q", e.Sentence())
+	}
+	return e.Message
+}
+
+func TestUnsettledNamesAKeyThatFails(t *testing.T) {
+	n := 0
+	got := unsettled(t, func(ctx context.Context, r *reconciling) (ctrl.Result, error) {
+		n++
+		log := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: r.cm.Namespace, Name: "log"}}
+		if _, err := controllerutil.CreateOrUpdate(ctx, r.mgr.GetClient(), log, func() error {
+			log.Data = map[string][]byte{"tried": []byte(fmt.Sprint(n))}
+			return nil
+		}); err != nil {
+			return ctrl.Result{}, err
+		}
+		return ctrl.Result{}, errors.New("there is no database")
+	})
+	first, _, _ := strings.Cut(got, ";")
+	if !strings.Contains(first, "reconciles of op op default/a since faults ended failed, the last") ||
+		!strings.Contains(first, "there is no database") {
+		t.Errorf("the message does not begin with the error: %s", got)
+	}
+	if strings.Contains(got, "Without") {
+		t.Errorf("the message advises to hide the error: %s", got)
+	}
+}
+
+// The wait of three hours has room for two writes, because each period takes five seconds more.
+func TestUnsettledAdvisesAPeriodicWriter(t *testing.T) {
+	got := unsettled(t, func(ctx context.Context, r *reconciling) (ctrl.Result, error) {
+		at, _ := time.Parse(time.RFC3339, r.cm.Data["at"])
+		if time.Since(at) < time.Hour {
+			return ctrl.Result{RequeueAfter: time.Hour}, nil
+		}
+		defer time.Sleep(5 * time.Second)
+		return ctrl.Result{}, r.put(ctx, "at", time.Now().Format(time.RFC3339))
+	})
+	if !strings.Contains(got, `as 2 times since faults ended`) || !strings.Contains(got, `say w.Without("settles")`) {
+		t.Errorf("no advice: %s", got)
+	}
+}
