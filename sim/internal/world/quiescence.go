@@ -130,3 +130,19 @@ func (q *quiescence) longestTimer() (longest time.Duration) {
 	}
 	return longest
 }
+
+// backsOff reports whether a reflector, or a key whose last reconcile failed, has yet to make its
+// next attempt.
+func (q *quiescence) backsOff() (yes bool) {
+	if q.procs.MissingWatch() != "" || len(q.wire.LostWatches()) > 0 {
+		return true
+	}
+	changed := q.activity.changed()
+	for _, c := range q.procs.Controllers() {
+		c.EachTimer(func(t process.Timer) bool {
+			yes = yes || t.What == history.CauseBackOff && t.Fired <= changed
+			return !yes
+		})
+	}
+	return yes
+}

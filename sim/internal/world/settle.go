@@ -15,9 +15,6 @@ const (
 	faultPhaseSteps = 2000
 )
 
-// inSettle is the call that the world is in while it waits for quiescence.
-const inSettle = "w.Settle"
-
 // Settle runs the world until nothing is left to do, then judges every Eventually property.
 func (w *World) Settle() {
 	w.panicIfInStep("w.Settle")
@@ -56,7 +53,9 @@ func (w *World) faultPhase() {
 		} else {
 			w.sched.Step(until)
 		}
-		w.failIfTooLong(inSettle)
+		if w.sched.Steps() > w.settings.MaxSteps {
+			return // recovery decides
+		}
 	}
 }
 
@@ -102,6 +101,7 @@ func (w *World) waitForQuiescence() bool {
 	begun := w.sched.Now()
 	w.procs.LongestWait() // what was put off before does not count
 	limit := begun + 3*max(longestBackOff, q.longestTimer())
+	maxSteps := w.settings.MaxSteps
 	for {
 		w.sched.Quiesce()
 		w.failIfReported()
@@ -112,29 +112,52 @@ func (w *World) waitForQuiescence() bool {
 		}
 		limit = max(limit, begun+3*max(w.procs.LongestWait(), w.builtins.longestStep()))
 		limit = q.extended(limit, begun)
+		if w.sched.Steps() > maxSteps && maxSteps == w.settings.MaxSteps && q.backsOff() {
+			maxSteps *= 2 // it can be what the world waits for
+		}
+		switch tooLong := w.sched.Steps() > maxSteps; {
+		case !required && (tooLong || w.sched.Now() >= limit):
+			w.awaitQuietMoment()
+			return false
+		case tooLong:
+			w.failUnsettled(fmt.Sprintf("after %d steps (-sim.max-steps)", maxSteps))
+		}
 		if again <= w.sched.Now() {
 			again = limit
 		}
-		if !w.sched.Step(min(limit, again)) && w.sched.Now() >= limit {
-			if ok, _ := q.reached(); ok || !required {
-				return ok
+		if !w.sched.Step(min(limit, again)) && w.sched.Now() >= limit && required {
+			if ok, _ := q.reached(); ok {
+				return true
 			}
 			w.failUnsettled(fmt.Sprintf("within %v, three times the longest wait", limit-begun))
 		}
-		if w.sched.Steps() > w.settings.MaxSteps && !required {
-			return false
-		}
-		w.failIfTooLong(inSettle)
 	}
 }
 
-// failIfTooLong gives up on a run that has taken too many steps.
+// awaitQuietMoment lets what is under way end before a world that has not settled is judged. It
+// waits for a quiet second, after a minute for any moment at which nothing is under way, and for
+// two minutes at most.
+func (w *World) awaitQuietMoment() {
+	q := &w.quiescence
+	calmBy, maxSteps := w.sched.Now()+idlePeriod, w.sched.Steps()+faultPhaseSteps
+	for w.sched.Now() < calmBy+idlePeriod && w.sched.Steps() < maxSteps {
+		w.sched.Quiesce()
+		w.failIfReported()
+		q.read()
+		until := calmBy + idlePeriod
+		if q.calm() {
+			if w.sched.Now() >= min(q.quietAt(), calmBy) {
+				return
+			}
+			until = min(q.quietAt(), calmBy)
+		}
+		w.sched.Step(until)
+	}
+}
+
+// failIfTooLong gives up on a run that takes too many steps before it is asked to settle.
 func (w *World) failIfTooLong(call string) {
-	switch limit := w.settings.MaxSteps; {
-	case w.sched.Steps() <= limit:
-	case call == inSettle:
-		w.failUnsettled(fmt.Sprintf("after %d steps (-sim.max-steps)", limit))
-	default:
+	if limit := w.settings.MaxSteps; w.sched.Steps() > limit {
 		w.fail(&result.Ending{Kind: result.Settles, Property: worldSettles, Message: fmt.Sprintf(
 			"the run has taken %d steps and is still in %s, before it is asked to settle; if it is meant to be that "+
 				"long, allow more by sim.MaxSteps or -sim.max-steps", limit, call)})

@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
@@ -28,6 +30,14 @@ func ends(t *testing.T, source choice.Source, maxSteps int, scenario func(*World
 	defer process.Enter(logr.Discard(), process.Outside{})()
 	r := Runner(scenario)(t, source, run.Settings{MaxSteps: maxSteps})
 	return r.Ending, r.Steps
+}
+
+// mustHold makes a run on the default schedule, which must not fail.
+func mustHold(t *testing.T, scenario func(*World)) {
+	t.Helper()
+	if e, _ := ends(t, choice.Play(nil), 50000, scenario); e.Failed() {
+		t.Error(e.Sentence())
+	}
 }
 
 func configMapA() *corev1.ConfigMap {
@@ -61,6 +71,118 @@ func (r *reconciling) put(ctx context.Context, key, value string) error {
 	}
 	r.cm.Data[key] = value
 	return r.mgr.GetClient().Update(ctx, r.cm)
+}
+
+// ownsSecret is the textbook operator: each ConfigMap owns a Secret. Its informer of ConfigMaps
+// loses its watch when the ConfigMap is deleted, and cannot list for 30 s, so that its reflector
+// backs off. Meanwhile the operator creates the Secret and the collector deletes it, again and
+// again.
+func ownsSecret() (choice.Source, func(*World)) {
+	deleted, lost, cut := false, false, false
+	source := choice.Func(func(p choice.Point) int {
+		switch {
+		case p.Kind == choice.Arm:
+			return 2
+		case p.Kind != choice.Inject || !deleted || cut:
+			return 0
+		case strings.HasPrefix(p.Of, "Relist"):
+			lost = true
+			return 1
+		case strings.HasPrefix(p.Of, "Forbidden") && lost:
+			cut = true
+			return p.N - 1
+		}
+		return 0
+	})
+	return source, func(w *World) {
+		reconciles(w, ctrl.Options{}, func(ctx context.Context, r *reconciling) (ctrl.Result, error) {
+			s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: r.cm.Namespace, Name: r.cm.Name}}
+			_, err := controllerutil.CreateOrUpdate(ctx, r.mgr.GetClient(), s, func() error {
+				return controllerutil.SetControllerReference(r.cm, s, r.mgr.GetScheme())
+			})
+			return ctrl.Result{}, err
+		})
+		w.Inject(fault.Relist(fault.OfKind("ConfigMap")), fault.Forbidden(30*time.Second, fault.OfKind("ConfigMap")))
+		w.Apply(configMapA())
+		w.Sleep(2 * time.Second)
+		deleted = true
+		w.Remove(configMapA())
+		w.Settle()
+	}
+}
+
+func TestSettleOutlastsAReflectorsBackOff(t *testing.T) {
+	source, scenario := ownsSecret()
+	e, steps := ends(t, source, 50000, scenario)
+	if e.Failed() {
+		t.Fatal(e.Sentence())
+	}
+	if steps > 1000 {
+		t.Errorf("%d steps; expected the collector to slow down", steps)
+	}
+	source, scenario = ownsSecret()
+	if e, _ := ends(t, source, steps*4/5, scenario); e.Failed() {
+		t.Errorf("with fewer steps: %s", e.Sentence())
+	}
+}
+
+// A certificate is renewed every hour, by design, which takes five seconds. Settle gives up after
+// three hours, in the middle of the third renewal.
+func TestSettleJudgesAtAQuietMoment(t *testing.T) {
+	mustHold(t, func(w *World) {
+		w.Without("settles")
+		reconciles(w, ctrl.Options{}, func(ctx context.Context, r *reconciling) (ctrl.Result, error) {
+			at, _ := time.Parse(time.RFC3339, r.cm.Data["begun"])
+			if time.Since(at) < time.Hour {
+				return ctrl.Result{RequeueAfter: time.Hour}, nil
+			}
+			now := time.Now().Format(time.RFC3339)
+			if err := r.put(ctx, "begun", now); err != nil {
+				return ctrl.Result{}, err
+			}
+			time.Sleep(5 * time.Second)
+			return ctrl.Result{}, r.put(ctx, "ended", now)
+		})
+		judged := 0
+		w.Eventually("what has begun has ended", func(h *history.History) error {
+			var cm corev1.ConfigMap
+			judged++
+			if o, ok := h.Object("", "ConfigMap", "default", "a"); !ok || o.Into(&cm) != nil ||
+				cm.Data["begun"] != cm.Data["ended"] {
+				return fmt.Errorf("%v", cm.Data)
+			}
+			return nil
+		})
+		w.Apply(configMapA())
+		w.Sleep(16 * time.Second)
+		w.Settle()
+		if judged == 0 || w.sched.Now() < 3*time.Hour {
+			t.Errorf("judged %d times until %v", judged, w.sched.Now())
+		}
+	})
+}
+
+// A program that polls every minute and writes every hour settles between two writes, whatever its
+// queue.
+func TestSettleTreatsQueuesAlike(t *testing.T) {
+	for _, priority := range []bool{false, true} {
+		mustHold(t, func(w *World) {
+			o := ctrl.Options{}
+			o.Controller.UsePriorityQueue = &priority
+			reconciles(w, o, func(ctx context.Context, r *reconciling) (ctrl.Result, error) {
+				at, _ := time.Parse(time.RFC3339, r.cm.Data["at"])
+				if time.Since(at) < time.Hour {
+					return ctrl.Result{RequeueAfter: time.Minute}, nil
+				}
+				return ctrl.Result{RequeueAfter: time.Minute}, r.put(ctx, "at", time.Now().Format(time.RFC3339))
+			})
+			w.Apply(configMapA())
+			w.Settle()
+			if now := w.sched.Now(); now > 5*time.Minute {
+				t.Errorf("priority=%v: settled after %v", priority, now)
+			}
+		})
+	}
 }
 
 // unsettled runs an operator that the world does not settle with, and returns the message.
