@@ -141,8 +141,8 @@ func (w *World) Sometimes(sentence string, happened func(*history.History) bool)
 // that every run is judged by without a line in the scenario:
 //
 //   - "settles": the world settles within the bound of [World.Settle]. Without it Settle gives up
-//     waiting at that bound and judges what it finds, as for an operator that writes on a period by
-//     design.
+//     waiting at that bound and judges at the next quiet moment, as for an operator that writes on
+//     a period by design.
 //   - "no hot loop": no key is dequeued more than 100 times within 10 s without a reason.
 //   - "no panic": no reconcile panics, and none ends its goroutine.
 //   - "no stuck finalizer": when the world has settled, no object is kept from its deletion by
@@ -159,35 +159,23 @@ func (w *World) Sleep(d time.Duration) { w.world.Sleep(d) }
 
 // Settle runs the world until nothing is left to do, then judges every Eventually property.
 //
-//  1. Faults: until the world is at rest, but for at most three minutes of virtual time or 2,000
-//     steps, faults are injected.
+//  1. Fault phase: faults are injected until nothing is under way, for at most three minutes of
+//     virtual time or 2,000 steps.
 //  2. Recovery: injected faults end and scheduling becomes fair.
-//  3. Quiescence: Settle waits until nothing is left to do, as defined below.
+//  3. Quiescence: Settle waits until no request, watch event, reconcile or start of a process is
+//     pending, every delayed requeue has fired since the last change, and nothing has happened for
+//     a second. It waits longer for programs that poll, and for outside services that they ask.
 //
-// Nothing is left to do when all of this is true:
+// The section Quiescence of docs/concepts.md has all conditions, with their limits.
 //
-//   - No request, reply, watch event or dequeue is pending, and no process is starting.
-//   - Every delayed requeue (back-off or RequeueAfter) has fired once since the last change, and so
-//     has every retry of a built-in controller.
-//   - Every list or watch that failed or ended has been retried since the last change, or nobody
-//     has done so for a minute.
-//   - Nothing has happened for a second. Where keys poll, it is enough that for a minute nothing
-//     has happened but reconciles that change nothing.
-//   - Each program without a manager has been silent for 1,000 s, and so has each that works beside
-//     its controllers.
-//   - No object waits for its deletion while its key comes back and asks an outside service.
-//
-// A change is a write to an object other than a Lease or an Event, the end of faults, or the start
-// of an incarnation. Where nothing has changed for 2,000 s, the last three conditions count as
-// true.
-//
-// Settle cannot see timers that a program keeps to itself, nor those of an outside service; use
-// [World.Sleep] to let them fire. The schedules of CronJobs do not come round once faults have
-// ended, so they need Sleep, too.
+// Settle cannot see the timers of an outside service, nor those that a program keeps to itself. Use
+// [World.Sleep] to let them fire, after [World.EndFaults] if no fault shall be injected meanwhile.
+// The schedules of CronJobs do not come round once faults have ended, so they need Sleep, too.
 //
 // Settle fails the run, and lists what is pending, after three times the longest delay (at least
 // 3,000 s) or after -sim.max-steps. For an operator that writes on a period by design,
-// [World.Without] has it judge at that limit instead. Afterwards faults are injected again.
+// [World.Without] has it judge then, as soon as nothing is under way. Afterwards faults are
+// injected again.
 func (w *World) Settle() { w.world.Settle() }
 
 // History is the record of this run so far.

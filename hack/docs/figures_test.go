@@ -17,6 +17,9 @@ var figures = []struct{ file, constant, value, words string }{
 	{"sim/internal/world/quiescence.go", "silentPeriod", "longestBackOff", "has been silent for 1,000 s"},
 	{"sim/internal/world/quiescence.go", "longestBackOff", "1000 * time.Second",
 		"longest back-off of controller-runtime is 1,000 s"},
+	{"sim/internal/world/quiescence.go", "patience", "longestBackOff + idlePeriod", "nothing has changed for 1,060 s"},
+	{"sim/internal/world/quiescence.go", "outsidePatience", "2 * longestBackOff", "nothing has changed for 2,000 s"},
+	{"sim/internal/world/activity.go", "maxPolls", "10", "fewer than 10 times since the last change"},
 }
 
 // The figures of docs/concepts.md are those of the code.

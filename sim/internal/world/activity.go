@@ -2,7 +2,11 @@ package world
 
 import (
 	"bytes"
+	"maps"
+	"net/http"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/process"
@@ -25,9 +29,10 @@ type activity struct {
 	// count. beside is the same for requests for an object, or to the outside, that the process
 	// made beside its controllers.
 	spoke, beside map[string]time.Duration
-	busy          map[string]int         // by process: reconciles under way
-	outside       map[history.KeyID]bool // keys whose reconciles have asked the outside, by process
-	deleting      map[history.Ref]bool   // objects that wait for their deletion
+	busy          map[string]int // by process: reconciles under way
+	// outside are the keys whose reconciles have asked an outside service, by process.
+	outside  map[history.KeyID]*polling
+	deleting map[history.Ref]bool // objects that wait for their deletion
 }
 
 // moment is a point of the history.
@@ -40,7 +45,7 @@ func newActivity() activity {
 	return activity{
 		lastWrite: -1, started: moment{index: -1},
 		spoke: map[string]time.Duration{}, beside: map[string]time.Duration{}, busy: map[string]int{},
-		outside: map[history.KeyID]bool{}, deleting: map[history.Ref]bool{},
+		outside: map[history.KeyID]*polling{}, deleting: map[history.Ref]bool{},
 	}
 }
 
@@ -74,16 +79,24 @@ func (a *activity) readEvent(e *history.Event) {
 	switch e.Kind {
 	case history.Start:
 		a.busy[e.Process] = 0
+		maps.DeleteFunc(a.outside, func(k history.KeyID, _ *polling) bool { return k.Actor == e.Process })
 		a.started = moment{max(a.started.index, e.Index), e.At}
 	case history.Dequeue:
 		a.busy[e.Process]++
+		if p := a.outside[keyOf(e)]; p != nil {
+			p.asked, p.refused = false, false
+		}
 	case history.Done:
 		a.busy[e.Process]--
+		if p := a.outside[keyOf(e)]; p != nil {
+			p.done(a.changed())
+		}
 	case history.Request:
 		a.readTraffic(e)
 		a.readRequest(e)
 	case history.Reply: // a request that never arrived has only a reply
 		a.readTraffic(e)
+		a.readAnswer(e)
 	}
 }
 
@@ -101,9 +114,7 @@ func (a *activity) readTraffic(e *history.Event) {
 
 // readRequest notes what a request has changed.
 func (a *activity) readRequest(e *history.Event) {
-	if e.Host != "" && !e.Reconcile.None() {
-		a.outside[keyOf(e)] = true
-	}
+	a.readAnswer(e)
 	for _, c := range e.Changes {
 		delete(a.deleting, c.Ref)
 		if c.Type != "DELETED" && bytes.Contains(c.Object, []byte(`"deletionTimestamp":"`)) {
@@ -117,28 +128,76 @@ func (a *activity) readRequest(e *history.Event) {
 	}
 }
 
-// awaitsOutside says whether an object waits for its deletion while its key comes back and has
-// asked the outside. Nobody can see what goes on there: a cloud may take minutes to delete
-// something.
-func (a *activity) awaitsOutside(procs *process.Supervisor) (yes bool) {
-	if len(a.deleting) == 0 || len(a.outside) == 0 {
-		return false
-	}
-	controllers := procs.Controllers()
-	for ref := range a.deleting {
-		for _, c := range controllers {
-			key := history.Key{Controller: c.Name, Namespace: ref.Namespace, Name: ref.Name}
-			if !yes && a.outside[history.KeyID{Actor: c.Life.Process.Name, Key: key}] {
-				c.EachTimer(func(t process.Timer) bool {
-					yes = t.Item.Namespace == key.Namespace && t.Item.Name == key.Name
-					return !yes
-				})
-			}
-		}
-	}
-	return yes
+// polling is what is known of a key whose reconciles ask an outside service.
+type polling struct {
+	asked, refused bool // by the reconcile under way
+	waits          bool // the last reconcile was refused, or told to wait
+	times          int  // how many reconciles in a row have asked since the last change
+	since          int  // index of that change
 }
+
+// maxPolls is how often a key must have asked an outside service that answers with success, until
+// Settle takes it for a key that polls without end.
+const maxPolls = 10
 
 func keyOf(e *history.Event) history.KeyID {
 	return history.KeyID{Actor: e.Process, Key: e.Reconcile.Key}
+}
+
+// done notes that a reconcile has ended.
+func (p *polling) done(changed int) {
+	p.waits = p.asked && p.refused
+	if !p.asked || p.since != changed {
+		p.times, p.since = 0, changed
+	}
+	if p.asked {
+		p.times++
+	}
+}
+
+// polls reports whether the key has asked often enough since the last change that it may do so
+// without end.
+func (p *polling) polls(changed int) bool { return p.since == changed && p.times >= maxPolls }
+
+// readAnswer notes what an outside service has answered to a reconcile. An error, no answer, and
+// 202 Accepted mean that the reconcile has to come back.
+func (a *activity) readAnswer(e *history.Event) {
+	if e.Host == "" || e.Reconcile.None() {
+		return
+	}
+	p := a.outside[keyOf(e)]
+	if p == nil {
+		p = &polling{}
+		a.outside[keyOf(e)] = p
+	}
+	p.asked = true
+	p.refused = p.refused || e.Code == 0 || e.Code == http.StatusAccepted || e.Code >= http.StatusBadRequest
+}
+
+// awaitsOutside reports whether a key is requeued because of an outside service, which may take
+// minutes to create or delete something:
+//
+//   - the object of the key is being deleted,
+//   - the service refused the last reconcile of the key, or told it to wait, or
+//   - the key has asked fewer than maxPolls times since the last change.
+func (a *activity) awaitsOutside(procs *process.Supervisor) (yes bool) {
+	if len(a.outside) == 0 {
+		return false
+	}
+	deleting := map[types.NamespacedName]bool{}
+	for ref := range a.deleting {
+		deleting[types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}] = true
+	}
+	for _, c := range procs.Controllers() {
+		c.EachTimer(func(t process.Timer) bool {
+			key := history.Key{Controller: c.Name, Namespace: t.Item.Namespace, Name: t.Item.Name}
+			p := a.outside[history.KeyID{Actor: c.Life.Process.Name, Key: key}]
+			yes = p != nil && (deleting[t.Item.NamespacedName] || p.waits || !p.polls(a.changed()))
+			return !yes
+		})
+		if yes {
+			return true
+		}
+	}
+	return false
 }

@@ -18,10 +18,13 @@ const (
 	// idlePeriod is how long nothing may have happened but reconciles that change nothing, and
 	// their Events. It counts where keys poll, because no quiet period comes there.
 	idlePeriod = time.Minute
-	// silentPeriod is how long a program must have been silent that has timers of its own. Its
-	// informers may dequeue everything again every few minutes. Then it is enough that nothing has
-	// changed for twice as long: by then it has tried whatever it had put off.
+	// silentPeriod is how long a program must have been silent that has timers of its own.
 	silentPeriod = longestBackOff
+	// patience is how long nothing may have changed, where programs never fall silent: by then each
+	// has tried whatever it had put off.
+	patience = longestBackOff + idlePeriod
+	// outsidePatience is how long an outside service may take until something changes.
+	outsidePatience = 2 * longestBackOff
 	// longestBackOff is the cap of controller-runtime's default rate limiter.
 	longestBackOff = 1000 * time.Second
 )
@@ -69,17 +72,17 @@ func (q *quiescence) reached() (ok bool, again time.Duration) {
 	if !q.builtins.retried(changed) {
 		return false, 0
 	}
-	again = min(q.quietAt(), q.activity.lastOther+idlePeriod, unchanged+2*silentPeriod)
+	again = min(q.quietAt(), q.activity.lastOther+idlePeriod, unchanged+patience)
 	for _, s := range q.wire.LostWatches() {
 		if s.Tried <= changed {
 			again = max(again, s.Until())
 		}
 	}
 	for _, at := range q.lastSpoke() {
-		again = max(again, min(at+silentPeriod, unchanged+2*silentPeriod))
+		again = max(again, min(at+silentPeriod, unchanged+patience))
 	}
 	if q.activity.awaitsOutside(q.procs) {
-		again = max(again, unchanged+2*silentPeriod)
+		again = max(again, unchanged+outsidePatience)
 	}
 	return q.sched.Now() >= again, again
 }
@@ -107,7 +110,7 @@ func (q *quiescence) extended(limit, begun time.Duration) time.Duration {
 	if len(q.lastSpoke()) == 0 && !q.activity.awaitsOutside(q.procs) {
 		return limit
 	}
-	return max(limit, min(q.activity.wrote.At, begun+3*longestBackOff)+2*silentPeriod)
+	return max(limit, min(q.activity.wrote.At, begun+3*longestBackOff)+outsidePatience)
 }
 
 // dequeuesBefore are the delayed dequeues that are due by then.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,19 @@ func (r *reconciling) put(ctx context.Context, key, value string) error {
 	return r.mgr.GetClient().Update(ctx, r.cm)
 }
 
+// get asks the outside service, and reports whether its answer is empty.
+func (r *reconciling) get(ctx context.Context) (empty bool, err error) {
+	get, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://shop.example/a", nil)
+	if err != nil {
+		return false, err
+	}
+	resp, err := r.mgr.HTTPClient().Do(get)
+	if err != nil {
+		return false, err
+	}
+	return resp.ContentLength == 0, resp.Body.Close()
+}
+
 // ownsSecret is the textbook operator: each ConfigMap owns a Secret. Its informer of ConfigMaps
 // loses its watch when the ConfigMap is deleted, and cannot list for 30 s, so that its reflector
 // backs off. Meanwhile the operator creates the Secret and the collector deletes it, again and
@@ -124,6 +138,63 @@ func TestSettleOutlastsAReflectorsBackOff(t *testing.T) {
 	if e, _ := ends(t, source, steps*4/5, scenario); e.Failed() {
 		t.Errorf("with fewer steps: %s", e.Sentence())
 	}
+}
+
+// settled is whether the ConfigMap has a key in its data.
+func settled(key string) func(*history.History) error {
+	return func(h *history.History) error {
+		var cm corev1.ConfigMap
+		if o, ok := h.Object("", "ConfigMap", "default", "a"); !ok || o.Into(&cm) != nil || cm.Data[key] == "" {
+			return errors.New("it is not")
+		}
+		return nil
+	}
+}
+
+// An outside service needs twelve requests until it has created something. It refuses the others,
+// and says when to ask again, or it accepts them all and the operator asks for the state.
+func TestSettleWaitsForACreationOutside(t *testing.T) {
+	for code, requests := range map[int]int{http.StatusServiceUnavailable: 12, http.StatusAccepted: 12,
+		http.StatusNotFound: 12, http.StatusOK: maxPolls - 1} {
+		mustHold(t, func(w *World) {
+			asked := 0
+			w.External("shop.example", http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+				if asked++; asked < requests {
+					rw.WriteHeader(code)
+					return
+				}
+				fmt.Fprint(rw, "ready")
+			}))
+			reconciles(w, ctrl.Options{}, func(ctx context.Context, r *reconciling) (ctrl.Result, error) {
+				if r.cm.Data["made"] == "yes" {
+					return ctrl.Result{}, nil
+				}
+				if empty, err := r.get(ctx); err != nil || empty {
+					return ctrl.Result{RequeueAfter: 30 * time.Second}, err
+				}
+				return ctrl.Result{}, r.put(ctx, "made", "yes")
+			})
+			w.Eventually(fmt.Sprintf("it is made, though the service answers %d at first", code), settled("made"))
+			w.Apply(configMapA())
+			w.Settle()
+		})
+	}
+}
+
+// An operator that asks an outside service for ever, and gets its answer, is not waited for long.
+func TestSettleDoesNotWaitForAPollerOutside(t *testing.T) {
+	mustHold(t, func(w *World) {
+		w.External("shop.example", http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {}))
+		reconciles(w, ctrl.Options{}, func(ctx context.Context, r *reconciling) (ctrl.Result, error) {
+			_, err := r.get(ctx)
+			return ctrl.Result{RequeueAfter: 3 * time.Second}, err
+		})
+		w.Apply(configMapA())
+		w.Settle()
+		if now := w.sched.Now(); now > 5*time.Minute {
+			t.Errorf("settled after %v", now)
+		}
+	})
 }
 
 // A certificate is renewed every hour, by design, which takes five seconds. Settle gives up after
