@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
@@ -77,6 +79,30 @@ func (p *Port) acknowledge(call *Call) (*apiserver.Response, error) {
 			return nil, err
 		}
 	}
-	c.park(call, "request", func() { c.effect(call) })
+	if p.acknowledged.first(call.order(), c.Sched.Now()) {
+		c.park(call, "request", func() { c.effect(call) })
+	}
 	return answer, nil
+}
+
+// acknowledged are the requests that were acknowledged at one instant. A series that is over is both
+// refreshed and ended in minute 30, by two goroutines that wake up at one instant. If it is ended
+// first, it is not refreshed any more; if not, the same request is sent twice. So the second one is
+// left out.
+type acknowledged struct {
+	mu   sync.Mutex
+	at   time.Duration
+	keys map[string]bool
+}
+
+// first reports whether no equal request was acknowledged at the same instant.
+func (a *acknowledged) first(key string, now time.Duration) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.keys == nil || a.at != now {
+		a.at, a.keys = now, map[string]bool{}
+	}
+	known := a.keys[key]
+	a.keys[key] = true
+	return !known
 }

@@ -49,9 +49,11 @@ type Port struct {
 	// dismissed is set when the goroutines of a dead incarnation may end. The network's mu guards
 	// it.
 	dismissed bool
-	thaw      atomic.Pointer[chan struct{}] // closed when a frozen process goes on; nil while it is not frozen
-	waiting   []*sched.Action               // parked when it does
-	thawed    time.Duration                 // when it went on last
+	// acknowledged are requests of a broadcaster of Events.
+	acknowledged acknowledged
+	thaw         atomic.Pointer[chan struct{}] // closed when a frozen process goes on; nil while it is not frozen
+	waiting      []*sched.Action               // parked when it does
+	thawed       time.Duration                 // when it went on last
 }
 
 // Owner is an incarnation, as its port knows it.
