@@ -195,8 +195,8 @@ hold-random: ## The full cure under every fault from seeds that nobody has tried
 	@set -e; for d in $(HELD); do (cd $$d && SIM_SEED=random SIM_RUNS=0 SIM_FOR=$(FOR) go test -count=1 -timeout 0 $(CURE)); done
 
 .PHONY: determinism
-determinism: ## 200,000 doubled runs of unlike programs, on a quiet and on a busy machine (an hour): writes docs/determinism.md.
-	go run ./hack/determinism
+determinism: ## Compares runs of unlike programs between processes, idle, busy, pinned and under -race (BOUND="-groups=1" for less): writes docs/determinism.md.
+	go run ./hack/determinism $(BOUND)
 
 SEEDS ?= 5
 CAP ?= 1000

@@ -5,9 +5,9 @@
 // kinds, parallel requests, leader election, field indexes, channel sources, both work queues,
 // client-go without a manager, webhooks, and several clusters.
 //
-// go test makes some runs of each. make determinism makes the 200,000 doubled runs of
-// docs/determinism.md in many processes: on a quiet and on a busy machine, pinned to one and to two
-// CPUs, under the race detector, and compared with another process and another build.
+// go test makes some runs of each twice. make determinism makes the record of docs/determinism.md: it
+// compares the runs of many processes, on an idle machine and next to busy loops, pinned to one CPU
+// or not, with GOMAXPROCS 1 and 8, and under the race detector.
 //
 // If a program does not replay, add it here as a test of its own before its cause is removed.
 package determinism

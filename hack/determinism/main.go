@@ -1,12 +1,12 @@
-// Command determinism makes the record of doubled runs in docs/determinism.md:
+// Command determinism makes the record of runs in docs/determinism.md:
 //
 //	go run ./hack/determinism    # or: make determinism
 //
-// Each program of the package determinism makes its runs in batches, one process for each: one half
-// while the machine does nothing else, one half with eight processes at once. Processes are pinned
-// to one CPU or to two. A tenth of the batches repeat the seeds of another process, a tenth those
-// of another build, and 2,000 runs are made under the race detector. A batch that is done is not
-// made again, so the command can be stopped and goes on where it was.
+// Each program of the package determinism makes the runs of one seed in several processes, whose
+// settings differ: on an idle machine and next to two busy loops, pinned to one CPU or not, with
+// GOMAXPROCS 1 or 8, and under the race detector. The digest of each run is compared with that of
+// the first process. That process makes each run twice. The flags -groups and -runs bound the
+// record. A process that is done is not started again, so the command can be stopped and continued.
 package main
 
 import (
@@ -21,33 +21,47 @@ import (
 	"time"
 )
 
+// setting is how a process makes its runs.
+type setting struct {
+	Name     string `json:"name"`
+	Race     bool   `json:"race"`
+	CPUs     string `json:"cpus"` // that the process is pinned to
+	MaxProcs int    `json:"maxprocs"`
+	Busy     bool   `json:"busy"` // next to two busy loops
+	Part     int    `json:"part"` // it makes one of so many runs: the first ones
+}
+
+// settings are those of one group. The first process makes each run twice, and the others are
+// compared with it.
+var settings = []setting{
+	{"idle", false, "0,1", 8, false, 1},
+	{"one CPU", false, "0", 1, false, 1},
+	{"busy", false, "0,1", 1, true, 1},
+	{"busy, one CPU", false, "1", 8, true, 1},
+	{"race", true, "0,1", 8, false, 5},
+}
+
 // batch is the part of the runs that one process makes.
 type batch struct {
 	Program string `json:"program"`
-	Machine string `json:"machine"` // quiet or busy
-	Build   string `json:"build"`   // plain, not inlined, or race
-	CPUs    string `json:"cpus"`    // that the process is pinned to
-	Seed    int    `json:"seed"`
-	Pairs   int    `json:"pairs"`
-	N       int    `json:"n"` // counts the batches of a program on one machine
-	// Repeats is the number of the batch whose seeds it repeats; -1 for none.
-	Repeats int `json:"repeats"`
+	Group   int    `json:"group"` // its seed
+	Setting int    `json:"setting"`
+	Wanted  int    `json:"wanted"` // runs
 }
 
 func (b batch) file(out string) string {
-	return filepath.Join(out, fmt.Sprintf("%s-%s-%02d.json", b.Machine, b.Program, b.N))
+	return filepath.Join(out, fmt.Sprintf("%s-%02d-%d.json", b.Program, b.Group, b.Setting))
 }
 
-const (
-	batches   = 20 // of a program on one machine
-	racePairs = 150
-	processes = 8 // at once on the busy machine
-)
+// processes run at once, one for each CPU.
+const processes = 2
 
-// pairsOf is how many runs a batch makes twice. Programs whose runs take long make fewer.
-func pairsOf(program string) int {
+// runsOf is how many runs a process makes. Programs whose runs take long make fewer.
+func runsOf(program string) int {
 	switch program {
-	case "Webhooks", "BuiltinControllers", "SeveralNamespaces":
+	case "ClientGoLeaderElection":
+		return 50
+	case "Webhooks", "BuiltinControllers", "SeveralNamespaces", "EventSeries":
 		return 100
 	case "ParallelRequests":
 		return 250
@@ -55,121 +69,85 @@ func pairsOf(program string) int {
 	return 450
 }
 
-// plan lists the batches of one machine. Of ten, the eighth repeats the seventh in another build
-// and the tenth the ninth in another process.
-func plan(programs []string, machine string) (all []batch) {
-	for n := range batches {
-		for _, p := range programs {
-			b := batch{
-				Program: p, Machine: machine, Build: "plain", CPUs: "0,1",
-				Seed: 1 + n, Pairs: pairsOf(p), N: n, Repeats: -1,
+// plan lists the batches, those next to busy loops last.
+func plan(programs []string, groups, runs int) (idle, busy []batch) {
+	for g := range groups {
+		for i, s := range settings {
+			for _, p := range programs {
+				b := batch{p, 1 + g, i, max(1, min(runs, runsOf(p))/s.Part)}
+				if s.Busy {
+					busy = append(busy, b)
+				} else {
+					idle = append(idle, b)
+				}
 			}
-			if machine == "busy" {
-				b.Seed += 1000
-			}
-			if n%4 < 2 {
-				b.CPUs = fmt.Sprint(n % 2)
-			}
-			switch n % 10 {
-			case 7:
-				b.Build, b.Seed, b.Repeats = "not inlined", b.Seed-1, n-1
-			case 9:
-				b.Seed, b.Repeats = b.Seed-1, n-1
-			}
-			all = append(all, b)
 		}
 	}
-	if machine != "quiet" {
-		return all
-	}
-	for _, p := range programs {
-		all = append(all, batch{
-			Program: p, Machine: machine, Build: "race", CPUs: "0,1",
-			Seed: 500, Pairs: racePairs, N: batches, Repeats: -1,
-		})
-	}
-	return all
+	return idle, busy
 }
 
-// builds are the test binaries, by the name of the build.
-var builds = map[string][]string{"plain": nil, "not inlined": {"-gcflags=all=-l"}, "race": {"-race"}}
-
-func binary(build string) string {
-	return filepath.Join("bin", "determinism-"+strings.ReplaceAll(build, " ", "-")+".test")
+// binary is the test binary, with or without the race detector.
+func binary(race bool) string {
+	if race {
+		return filepath.Join("bin", "determinism-race.test")
+	}
+	return filepath.Join("bin", "determinism.test")
 }
 
 func main() {
 	log.SetFlags(0)
 	out := flag.String("out", "reports/out/determinism", "where each process leaves its outcome, by commit")
-	only := flag.String("machine", "quiet,busy", "which halves to make")
-	write := flag.Bool("write", true, "write docs/determinism.md and docs/determinism.json when all is done")
+	groups := flag.Int("groups", 10, "how many seeds each program gets")
+	runs := flag.Int("runs", 1000, "how many runs a process makes at most")
+	spin := flag.Bool("spin", false, "be a busy loop")
 	flag.Parse()
+	for parent := os.Getppid(); *spin; {
+		if os.Getppid() != parent {
+			return // the record has ended
+		}
+	}
 	commit := output("git", "rev-parse", "--short", "HEAD")
 	dir := filepath.Join(*out, commit)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		log.Fatal(err)
 	}
-	for name, flags := range builds {
-		args := append([]string{"test", "-c", "-vet=off", "-o", binary(name)}, flags...)
-		output("go", append(args, "./determinism")...)
+	for _, race := range []bool{false, true} {
+		output("go", "test", "-c", "-vet=off", fmt.Sprint("-race=", race), "-o", binary(race), "./determinism")
 	}
 	var programs []string
-	for line := range strings.Lines(output(binary("plain"), "-test.list=^Test")) {
+	for line := range strings.Lines(output(binary(false), "-test.list=^Test")) {
 		programs = append(programs, strings.TrimPrefix(strings.TrimSpace(line), "Test"))
 	}
-	all := map[string][]batch{"quiet": plan(programs, "quiet"), "busy": plan(programs, "busy")}
-	for machine := range strings.SplitSeq(*only, ",") {
-		makeAll(all[machine], dir)
-	}
-	if *write {
-		if err := report(append(all["quiet"], all["busy"]...), dir, commit); err != nil {
-			log.Fatal(err)
-		}
+	idle, busy := plan(programs, *groups, *runs)
+	p := &progress{began: time.Now(), total: len(idle) + len(busy)}
+	p.makeAll(idle, dir)
+	stop := loops()
+	p.makeAll(busy, dir)
+	stop()
+	if err := report(append(idle, busy...), dir, commit); err != nil {
+		log.Fatal(err)
 	}
 }
 
-// makeAll makes the batches of one machine that have not been made. On a quiet machine two
-// processes that are pinned to one CPU each run side by side, and one that may use both runs alone.
-func makeAll(all []batch, dir string) {
-	lanes := map[string][]batch{}
-	for _, b := range all {
-		if _, err := os.Stat(b.file(dir)); err == nil {
-			continue
-		}
-		lane := b.CPUs
-		if b.Machine == "busy" {
-			lane = "busy"
-		}
-		lanes[lane] = append(lanes[lane], b)
+// loops starts a busy loop for each CPU and returns the function that ends them.
+func loops() (stop func()) {
+	self, err := os.Executable()
+	if err != nil {
+		log.Fatal(err)
 	}
-	p := &progress{began: time.Now()}
-	for _, lane := range lanes {
-		p.total += len(lane)
-	}
-	if busy := lanes["busy"]; len(busy) > 0 {
-		var wg sync.WaitGroup
-		next := make(chan batch)
-		for range processes {
-			wg.Go(func() { p.drain(next, dir) })
+	var all []*exec.Cmd
+	for range processes {
+		loop := exec.Command(self, "-spin")
+		if err := loop.Start(); err != nil {
+			log.Fatal(err)
 		}
-		for _, b := range busy {
-			next <- b
+		all = append(all, loop)
+	}
+	return func() {
+		for _, loop := range all {
+			_ = loop.Process.Kill()
+			_ = loop.Wait()
 		}
-		close(next)
-		wg.Wait()
-		return
-	}
-	var wg sync.WaitGroup
-	for _, lane := range []string{"0", "1"} {
-		wg.Go(func() {
-			for _, b := range lanes[lane] {
-				p.run(b, dir)
-			}
-		})
-	}
-	wg.Wait()
-	for _, b := range lanes["0,1"] {
-		p.run(b, dir)
 	}
 }
 
@@ -182,45 +160,61 @@ type progress struct {
 	done  int
 }
 
-func (p *progress) drain(next <-chan batch, dir string) {
-	for b := range next {
-		p.run(b, dir)
+// makeAll makes the batches that have not been made.
+func (p *progress) makeAll(all []batch, dir string) {
+	var wg sync.WaitGroup
+	next := make(chan batch)
+	for range processes {
+		wg.Go(func() {
+			for b := range next {
+				p.run(b, dir)
+			}
+		})
 	}
+	for _, b := range all {
+		next <- b
+	}
+	close(next)
+	wg.Wait()
 }
 
 // run makes one batch. A process that fails still leaves its outcome with the number of pairs that
 // differ. If there is none, run prints the output of the process and ends the program.
 func (p *progress) run(b batch, dir string) {
-	file := b.file(dir)
-	half, err := filepath.Abs(file + ".part")
-	if err != nil {
-		log.Fatal(err)
-	}
-	load := strings.Fields(read("/proc/loadavg"))[0]
-	bin, err := filepath.Abs(binary(b.Build))
-	if err != nil {
-		log.Fatal(err)
-	}
-	cmd := exec.Command("taskset", "-c", b.CPUs, bin, "-test.run=^Test"+b.Program+"$", "-test.timeout=0",
-		fmt.Sprint("-determinism.pairs=", b.Pairs), fmt.Sprint("-determinism.seed=", b.Seed),
-		"-determinism.record="+half)
-	cmd.Dir = "determinism"
-	printed, failed := cmd.CombinedOutput()
-	if err := keep(b, half, file, load); err != nil {
-		log.Fatalf("%s left no outcome: %v, %v\n%s", file, failed, err, printed)
+	file, s := b.file(dir), settings[b.Setting]
+	if _, err := os.Stat(file); err != nil {
+		half, bin := absolute(file+".part"), absolute(binary(s.Race))
+		load := strings.Fields(read("/proc/loadavg"))[0]
+		cmd := exec.Command("taskset", "-c", s.CPUs, bin, "-test.run=^Test"+b.Program+"$", "-test.timeout=0",
+			fmt.Sprint("-determinism.pairs=", b.Wanted), fmt.Sprint("-determinism.seed=", b.Group),
+			fmt.Sprint("-determinism.double=", b.Setting == 0), "-determinism.record="+half)
+		cmd.Dir = "determinism"
+		cmd.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", s.MaxProcs))
+		printed, failed := cmd.CombinedOutput()
+		if err := keep(b, half, file, load); err != nil {
+			log.Fatalf("%s left no outcome: %v, %v\n%s", file, failed, err, printed)
+		}
+		if failed != nil {
+			log.Printf("%s: %v", file, failed)
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done++
-	if failed != nil {
-		log.Printf("%s: %v", file, failed)
-	}
 	if time.Since(p.shown) > 30*time.Second || p.done == p.total {
 		p.shown = time.Now()
 		took := time.Since(p.began)
 		left := took / time.Duration(p.done) * time.Duration(p.total-p.done)
-		log.Printf("%d of %d batches, %v left", p.done, p.total, left.Round(time.Second))
+		log.Printf("%d of %d processes, %v left", p.done, p.total, left.Round(time.Second))
 	}
+}
+
+func absolute(file string) string {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return path
 }
 
 func output(name string, args ...string) string {

@@ -14,17 +14,21 @@ import (
 // outcome is what the process of a batch leaves: see determinism/doubled_test.go.
 type outcome struct {
 	batch
+	setting
 	Load        string         `json:"load"` // of the machine when the process began, over a minute
-	Made        int            `json:"made"` // pairs
-	Differ      int            `json:"differ"`
+	Runs        int            `json:"runs"`
+	Doubled     int            `json:"doubled"`
+	Differ      int            `json:"differ"` // of the doubled runs
 	Steps       int            `json:"steps"`
 	CPU         string         `json:"cpu"`
 	Faults      map[string]int `json:"faults"`
 	Digests     []string       `json:"digests,omitempty"` // of each run
 	Digest      string         `json:"digest"`            // of all of them
 	Differences []string       `json:"differences,omitempty"`
-	// Unlike is the number of runs that differ from those of the batch that is repeated.
-	Unlike int `json:"unlike,omitempty"`
+	// Compared is the number of runs that were compared with the first process of the group, and
+	// Unlike of those that differ.
+	Compared int `json:"compared,omitempty"`
+	Unlike   int `json:"unlike,omitempty"`
 }
 
 // keep completes the outcome of a process and stores it under its final name.
@@ -33,15 +37,11 @@ func keep(b batch, from, to, load string) error {
 	if err != nil {
 		return err
 	}
-	var left struct {
-		outcome
-		Pairs int `json:"pairs"`
-	}
-	if err := json.Unmarshal(data, &left); err != nil {
+	var o outcome
+	if err := json.Unmarshal(data, &o); err != nil {
 		return err
 	}
-	o := left.outcome
-	o.batch, o.Load, o.Made = b, load, left.Pairs
+	o.batch, o.setting, o.Load = b, settings[b.Setting], load
 	if data, err = json.Marshal(o); err != nil {
 		return err
 	}
@@ -56,33 +56,24 @@ func report(all []batch, dir, commit string) error {
 	var made []outcome
 	for _, b := range all {
 		data, err := os.ReadFile(b.file(dir))
-		if os.IsNotExist(err) {
-			continue
-		} else if err != nil {
+		if err != nil {
 			return err
 		}
 		var o outcome
 		if err := json.Unmarshal(data, &o); err != nil {
 			return fmt.Errorf("%s: %w", b.file(dir), err)
 		}
+		if err := o.single(); err != nil {
+			return fmt.Errorf("%s: %w", b.file(dir), err)
+		}
 		made = append(made, o)
 	}
-	if err := recount(made); err != nil {
-		return err
-	}
 	compare(made)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "{\"commit\": %q, \"go\": %q, \"processes\": [\n", commit, runtime.Version())
 	for i := range made {
 		made[i].Digests = nil
-	}
-	raw := struct {
-		Commit  string    `json:"commit"`
-		Go      string    `json:"go"`
-		Batches []outcome `json:"batches"`
-	}{commit, runtime.Version(), made}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "{\"commit\": %q, \"go\": %q, \"batches\": [\n", raw.Commit, raw.Go)
-	for i, o := range made {
-		line, err := json.Marshal(o)
+		line, err := json.Marshal(made[i])
 		if err != nil {
 			return err
 		}
@@ -96,134 +87,129 @@ func report(all []batch, dir, commit string) error {
 	if err := os.WriteFile("docs/determinism.json", b.Bytes(), 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile("docs/determinism.md", []byte(page(made, commit, len(all))), 0o644)
+	return os.WriteFile("docs/determinism.md", []byte(page(made, commit)), 0o644)
 }
 
 // repeats is how many further runs a campaign makes of a pair that differs.
 const repeats = 10
 
-// recount counts the pairs that differ by their digests, and leaves one digest for each pair. A
-// campaign makes two runs before the pairs. Behind a pair that differs may be its repetitions,
-// which are as many as the digests that are over.
-func recount(made []outcome) error {
-	for i := range made {
-		o := &made[i]
-		rest := o.Digests[2:]
-		over := len(rest) - 2*o.Made
-		one := slices.Clone(o.Digests[:2])
-		o.Differ = 0
-		for range o.Made {
-			first, second := rest[0], rest[1]
-			rest, one = rest[2:], append(one, first)
-			if first == second {
-				continue
-			}
-			o.Differ++
-			if over >= repeats {
-				over, rest = over-repeats, rest[repeats:]
-			}
-		}
-		if over != 0 || len(rest) != 0 {
-			return fmt.Errorf("%s %s %d: %d digests do not belong to any pair", o.Machine, o.Program, o.N, len(rest))
-		}
-		o.Digests = one
+// single leaves one digest for each run. A campaign makes two runs before the others. Behind a
+// doubled run that differs may be its repetitions, which are as many as the digests that are over.
+func (o *outcome) single() error {
+	if o.Doubled == 0 {
+		return nil
 	}
+	rest, one := o.Digests[2:], slices.Clone(o.Digests[:2])
+	over := len(rest) - 2*o.Doubled
+	for range o.Doubled {
+		if len(rest) < 2 {
+			break
+		}
+		first, second := rest[0], rest[1]
+		rest, one = rest[2:], append(one, first)
+		if first != second && over >= repeats {
+			over, rest = over-repeats, rest[repeats:]
+		}
+	}
+	if over != 0 || len(rest) != 0 {
+		return fmt.Errorf("%d digests do not belong to any run", len(rest))
+	}
+	o.Digests = one
 	return nil
 }
 
-// compare counts the runs that differ from those of the batch that is repeated.
+// compare counts the runs that differ from those of the first process of the group.
 func compare(made []outcome) {
+	type group struct {
+		program string
+		n       int
+	}
+	first := map[group][]string{}
+	for _, o := range made {
+		if o.Setting == 0 {
+			first[group{o.Program, o.Group}] = o.Digests
+		}
+	}
 	for i := range made {
 		o := &made[i]
 		sum := fnv.New64a()
-		for _, d := range o.Digests {
+		for k, d := range o.Digests {
 			sum.Write([]byte(d))
-		}
-		o.Digest = fmt.Sprintf("%016x", sum.Sum64())
-		if o.Repeats < 0 {
-			continue
-		}
-		for _, first := range made {
-			if first.Program != o.Program || first.Machine != o.Machine || first.N != o.Repeats {
+			if o.Setting == 0 {
 				continue
 			}
-			for k := range max(len(o.Digests), len(first.Digests)) {
-				if k >= len(o.Digests) || k >= len(first.Digests) || o.Digests[k] != first.Digests[k] {
-					o.Unlike++
-				}
+			o.Compared++
+			if of := first[group{o.Program, o.Group}]; k >= len(of) || d != of[k] {
+				o.Unlike++
 			}
 		}
+		o.Digest = fmt.Sprintf("%016x", sum.Sum64())
 	}
 }
 
 // counts are those of one line of the page.
-type counts struct{ quiet, busy, one, two, process, build, race, differ, unlike, steps int }
+type counts struct {
+	doubled, differ, unlike, steps int
+	compared                       [len(columns)]int
+}
+
+// columns are the settings that are compared with the first one.
+var columns = [...]int{1, 2, 3, 4}
 
 func (c *counts) add(o outcome) {
+	c.doubled += o.Doubled
 	c.differ += o.Differ
 	c.unlike += o.Unlike
 	c.steps += o.Steps
-	switch {
-	case o.Build == "race":
-		c.race += o.Made
-		return
-	case o.Machine == "quiet":
-		c.quiet += o.Made
-	default:
-		c.busy += o.Made
-	}
-	if len(o.CPUs) == 1 {
-		c.one += o.Made
-	} else {
-		c.two += o.Made
-	}
-	switch {
-	case o.Repeats < 0:
-	case o.Build == "plain":
-		c.process += o.Made
-	default:
-		c.build += o.Made
+	if i := slices.Index(columns[:], o.Setting); i >= 0 {
+		c.compared[i] += o.Compared
 	}
 }
 
-const head = `# Doubled runs on record
+func (c *counts) line(name string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| %s | %d |", name, c.doubled)
+	sum := 0
+	for _, n := range c.compared {
+		fmt.Fprintf(&b, " %d |", n)
+		sum += n
+	}
+	fmt.Fprintf(&b, " %d | %d | %d | %d |\n", sum, c.steps, c.differ, c.unlike)
+	return b.String()
+}
 
-Each program of the package [determinism](../determinism) made its runs twice, and the two were compared event by
-event: requests, replies, bodies, objects, outcomes and times. *Quiet* runs were made while the machine did nothing
-else, *busy* ones by eight processes at once on two CPUs. Processes were pinned to *one CPU* or to *two*. *Process*
-and *build* count the runs that were compared with those of another process, and of another build (without inlining).
-Runs under the race detector are in addition. [determinism.json](determinism.json) has the outcome of each process.
+const head = `# Runs compared, on record
 
-Made at %s with %s on %s/%s: %d of %d processes. ` + "`make determinism`" + ` makes it again, and continues if it was
-stopped.
+Each program of the package [determinism](../determinism) made the runs of a seed in several processes. The digest of
+each run was compared with that of the first process. It covers every event: requests, replies, bodies, objects, outcomes
+and times. The first process, unpinned and with GOMAXPROCS=8, also made each run *twice* from its choices and compared the
+two event by event, and the choices that they asked for. The others:
 
-| program | quiet | busy | one CPU | two CPUs | process | build | race | steps | differ | differ from another |
-|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
+- *one CPU*: pinned to one CPU, GOMAXPROCS=1
+- *busy*: next to two busy loops, GOMAXPROCS=1
+- *busy, one CPU*: next to two busy loops, pinned to one CPU, GOMAXPROCS=8
+- *race*: under the race detector, GOMAXPROCS=8
+
+[determinism.json](determinism.json) has the outcome of each process and the load of the machine when it began. Made at
+%s with %s on %s/%s by %d processes. ` + "`make determinism`" + ` makes it again, and continues if it was stopped.
+
+| program | twice | one CPU | busy | busy, one CPU | race | between processes | steps | differ when made twice | differ between processes |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 `
 
 const explanation = `
 ## What differs
 
-Goroutines of a process run in a fixed order as long as the process has a CPU. Where the system
-takes it away for more than 10 ms, Go's runtime lets another goroutine go first. That changes a run
-only if the goroutines race. Such a pair is a warning, and exact mode (wavetank run --exact) takes
-this chance out of the runtime. Two races were seen:
+Goroutines of a process run in a fixed order as long as the process has a CPU. Where the system takes it away for more
+than 10 ms, Go's runtime lets another goroutine go first, and the race detector shuffles goroutines on purpose. That
+changes a run only if the goroutines race. Exact mode (wavetank run --exact) takes this chance out of the runtime. A run
+that differs may teach the search other things, so that later runs of its process have other choices.
 
-- CachesOfItsOwn: a manager starts all runnables of a program at once. GetInformer waits until the
-  informer has synced if its cache has started, and not if that comes later. Since this record was
-  made, such runnables start one at a time.
-- SeveralClusters: a source of another cluster's cache asks whether its handler has heard the first
-  objects: right after it has added the handler, and then every 100 ms. Which of the two goroutines
-  goes first decides whether the controller starts 100 ms sooner.
-
-A run that differs may teach the search other things, so that later runs of its process have other
-choices. That is how several runs of one process differ from those of another.
-
-| program | machine | seed | build | CPUs | load | differ | differ from another |
-|---|---|---:|---|---|---:|---:|---:|
+| program | setting | seed | load | differ when made twice | differ between processes |
+|---|---|---:|---:|---:|---:|
 `
 
-func page(made []outcome, commit string, planned int) string {
+func page(made []outcome, commit string) string {
 	by := map[string]*counts{}
 	all := &counts{}
 	var programs []string
@@ -237,28 +223,19 @@ func page(made []outcome, commit string, planned int) string {
 	}
 	slices.Sort(programs)
 	var b strings.Builder
-	fmt.Fprintf(&b, head, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, len(made), planned)
-	line := func(name string, c *counts) {
-		fmt.Fprintf(&b, "| %s |", name)
-		for _, n := range []int{
-			c.quiet, c.busy, c.one, c.two, c.process, c.build, c.race, c.steps, c.differ, c.unlike,
-		} {
-			fmt.Fprintf(&b, " %d |", n)
-		}
-		b.WriteByte('\n')
-	}
+	fmt.Fprintf(&b, head, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, len(made))
 	for _, p := range programs {
-		line(p, by[p])
+		b.WriteString(by[p].line(p))
 	}
-	line("**all**", all)
+	b.WriteString(all.line("**all**"))
 	if all.differ+all.unlike == 0 {
 		return b.String()
 	}
 	b.WriteString(explanation)
 	for _, o := range made {
 		if o.Differ+o.Unlike > 0 {
-			fmt.Fprintf(&b, "| %s | %s | %d | %s | %s | %s | %d | %d |\n",
-				o.Program, o.Machine, o.Seed, o.Build, o.CPUs, o.Load, o.Differ, o.Unlike)
+			fmt.Fprintf(&b, "| %s | %s | %d | %s | %d | %d |\n",
+				o.Program, o.Name, o.Group, o.Load, o.Differ, o.Unlike)
 		}
 	}
 	return b.String()
