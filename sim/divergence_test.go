@@ -231,3 +231,34 @@ func TestRunsThatAskForDifferentChoicesAreAWarning(t *testing.T) {
 		}
 	}
 }
+
+// A ticker and a time-out that are due at one instant are named, and no map range is blamed.
+func TestTimersThatTieAreNamed(t *testing.T) {
+	r := sim.Explore(t, func(w *sim.World) {
+		w.Run("op", func(ctx context.Context, cfg *rest.Config) error {
+			c, err := client.New(cfg, client.Options{})
+			if err != nil {
+				return err
+			}
+			timeout := time.After(10 * time.Second)
+			for tick := time.NewTicker(2 * time.Second); ; {
+				select {
+				case <-tick.C:
+					_ = c.List(ctx, &corev1.ConfigMapList{})
+				case <-timeout:
+					tick.Stop()
+					<-ctx.Done()
+					return nil
+				}
+			}
+		})
+		w.Sleep(time.Minute)
+	}, sim.Runs(20), sim.For(0), sim.Verify(1))
+	if err := r.Err(); err != nil || len(r.Divergences) != 1 {
+		t.Fatalf("want one warning, got %+v and %v", r.Divergences, err)
+	}
+	got := r.Divergences[0].Sentence()
+	if !strings.Contains(got, "timers of op that are due at the same instant") || strings.Contains(got, "map range") {
+		t.Errorf("the warning is\n%s", got)
+	}
+}

@@ -31,6 +31,7 @@ type divergence struct {
 	likely string
 	second *run.Result
 	asked  bool // they did the same, and asked for different choices
+	timers bool // likely timers that are due at one instant
 }
 
 // runTwice makes a run again from its choices and compares the two histories. Runs that always
@@ -93,6 +94,10 @@ func (c *campaign) runAgain(first *run.Result) (*divergence, *run.Result) {
 	}
 	if !text {
 		d.likely, d.Cause = likelyCause(first.History, second.History, at)
+		if process := wokenByTimers(first, second, at); process != "" {
+			d.Cause, d.timers = timersOf(process), true
+			d.likely = "likely " + d.Cause
+		}
 		d.Goroutines = goroutines(first, second, at)
 	}
 	return d, second
@@ -186,8 +191,11 @@ func (d *divergence) ending() result.Ending {
 	for _, g := range d.Goroutines {
 		message += g + "\n"
 	}
-	message += "Sort what is ranged over, and let one goroutine decide (wavetank vet looks for such code), " +
-		"or let exact mode take chance out of it (wavetank run --exact)."
+	advice := "Sort what is ranged over, and let one goroutine decide (wavetank vet looks for such code), "
+	if d.timers {
+		advice = "Let them be due at different instants, for example with a time-out of 9.9 s for a poll every 2 s, "
+	}
+	message += advice + "or let exact mode take chance out of it (wavetank run --exact)."
 	return result.Ending{Kind: result.Nondeterminism, Step: d.Step, At: d.At, Message: message}
 }
 
@@ -204,15 +212,20 @@ func (c *campaign) exactCommand() string {
 // goroutines say from where the requests were made in which two runs differ.
 func goroutines(first, second *run.Result, at int) (out []string) {
 	for i, r := range []*run.Result{first, second} {
-		event := at
-		if e := r.History.Events; at < len(e) && e[at].Kind == history.Reply {
-			event = e[at].Call
-		}
+		event := requestOf(r, at)
 		if where := describeCallers(r.Callers[event]); where != "" {
 			out = append(out, fmt.Sprintf("  the goroutine of the %s run: %s", []string{"first", "second"}[i], where))
 		}
 	}
 	return out
+}
+
+// requestOf is the event that says from where the request of an event was sent.
+func requestOf(r *run.Result, at int) int {
+	if e := r.History.Events; at < len(e) && e[at].Kind == history.Reply && e[at].Call >= 0 {
+		return e[at].Call
+	}
+	return at
 }
 
 // libraries stand between the code under test and the wire.

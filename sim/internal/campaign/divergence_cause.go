@@ -29,6 +29,29 @@ func likelyCause(a, b *history.History, at int) (likely, group string) {
 	return likely, clause(x, y, first, second, x.Process, name.Controller)
 }
 
+// wokenByTimers is the process that sent a request in one of two runs, outside any reconcile, when
+// nothing but time had passed, and that did something else in the other run; "" if none did.
+func wokenByTimers(first, second *run.Result, at int) string {
+	if a, b := first.History.Events, second.History.Events; at < len(a) && at < len(b) &&
+		a[at].Kind == history.Request && b[at].Kind == history.Request &&
+		a[at].Verb == b[at].Verb && a[at].Ref == b[at].Ref {
+		return "" // they sent the same request
+	}
+	for _, r := range []*run.Result{first, second} {
+		events := r.History.Events
+		if at < len(events) && r.ByTimer[requestOf(r, at)] && events[at].Reconcile.None() {
+			return events[at].Process
+		}
+	}
+	return ""
+}
+
+// timersOf is the guess that timers of a process tie.
+func timersOf(process string) string {
+	return fmt.Sprintf("timers of %s that are due at the same instant, for example a ticker and a time-out: "+
+		"Go's runtime chooses at random which fires first, and a select which it takes", process)
+}
+
 // clause is the guess for two events and for what the reconciles around them asked for. actor and
 // reconcile are the names to use.
 func clause(x, y *history.Event, first, second []string, actor, reconcile string) string {

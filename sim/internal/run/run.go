@@ -58,6 +58,7 @@ type Result struct {
 	Strayed    bool              // something connected to the real network, perhaps not in the run
 	Processes  int               // that were started
 	Callers    map[int][]uintptr // of requests, by event
+	ByTimer    map[int]bool      // by event: nothing but time had passed before the request was sent
 }
 
 // Property is the declaration of a property.

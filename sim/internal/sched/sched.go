@@ -73,6 +73,7 @@ type Scheduler struct {
 	inbox   []*Action
 	notes   []note
 	current any
+	slept   bool // time has passed since the last step
 	wake    chan struct{}
 
 	pending    []*Action
@@ -157,6 +158,20 @@ func (s *Scheduler) Current() any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.current
+}
+
+// Slept reports whether time has passed since the last step, so that timers woke whatever runs now.
+// Any goroutine may call it.
+func (s *Scheduler) Slept() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.slept
+}
+
+func (s *Scheduler) setSlept(on bool) {
+	s.mu.Lock()
+	s.slept = on
+	s.mu.Unlock()
 }
 
 // SetCurrent describes the step that is being performed.
@@ -283,6 +298,7 @@ func (s *Scheduler) perform(due []*Action) {
 	a := due[i]
 	atomic.StoreUint32(&a.done, 1)
 	s.steps++
+	s.setSlept(false)
 	s.performing = true
 	a.Do()
 	s.performing = false
@@ -303,6 +319,7 @@ func actors(due []*Action) []choice.Actor {
 // before.
 func (s *Scheduler) sleep(d time.Duration) (woken bool) {
 	s.SetCurrent(nil)
+	s.setSlept(true)
 	s.quiet = false
 	select {
 	case <-s.wake: // of this phase, which was taken in

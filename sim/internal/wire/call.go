@@ -42,6 +42,7 @@ type Call struct {
 	subjectKey string
 	event      int
 	callers    []uintptr
+	byTimer    bool   // nothing but time had passed before it was sent
 	source     string // see [source]
 	reply      chan outcome
 	mu         sync.Mutex

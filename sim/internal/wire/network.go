@@ -77,6 +77,9 @@ type Network struct {
 	History *history.History
 	// Callers, when set, gets the stack that made each request, by the index of its event.
 	Callers map[int][]uintptr
+	// ByTimer, set like Callers, says of each request whether nothing but time had passed before it
+	// was sent.
+	ByTimer map[int]bool
 
 	observer Observer
 

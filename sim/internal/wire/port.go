@@ -166,6 +166,7 @@ func (p *Port) roundTrip(req *http.Request, client int) (*http.Response, error) 
 	if c.Callers != nil {
 		call.callers = make([]uintptr, 64)
 		call.callers = call.callers[:runtime.Callers(2, call.callers)]
+		call.byTimer = p.Owner != nil && c.Sched.Slept()
 	}
 	if p.dead.Load() && call.lingers() || p.mayHaveShutDown(call) {
 		return p.linger(call)

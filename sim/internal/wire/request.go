@@ -192,7 +192,9 @@ func (c *Call) giveUp(err error) {
 		e := cl.event(c, history.Reply)
 		e.Note = "the caller gave up"
 		e.Call = c.event
-		cl.History.Add(e)
+		if at := cl.History.Add(e); c.event < 0 {
+			cl.noteCaller(at, c)
+		}
 		c.over = true
 		cl.forget(c)
 		cl.Sched.SetCurrent(c.cause(history.CauseCallEnd))
@@ -246,8 +248,16 @@ func (c *Network) recordAnswer(call *Call, resp *apiserver.Response, injected bo
 		e.Ref.Name = call.given()
 	}
 	call.event = c.History.Add(e)
+	c.noteCaller(call.event, call)
+}
+
+// noteCaller notes from where and when the call was sent that an event is about.
+func (c *Network) noteCaller(event int, call *Call) {
 	if c.Callers != nil {
-		c.Callers[call.event] = call.callers
+		c.Callers[event] = call.callers
+	}
+	if c.ByTimer != nil {
+		c.ByTimer[event] = call.byTimer
 	}
 }
 

@@ -66,7 +66,7 @@ func newWorld(source *choice.Recorder, h *history.History, s run.Settings, testF
 	server.SetAdmission(admission.New(server))
 	w.wire = wire.New(w.sched, h, server, rules{w})
 	if s.Callers && s.Window == 0 {
-		w.wire.Callers = map[int][]uintptr{}
+		w.wire.Callers, w.wire.ByTimer = map[int][]uintptr{}, map[int]bool{}
 	}
 	w.procs = process.New(w.sched, h, w.wire, s.Log, rules{w})
 	w.quiescence = quiescence{w.sched, w.procs, w.wire, h, &w.builtins, newActivity()}
