@@ -85,10 +85,10 @@ func (p *Port) acknowledge(call *Call) (*apiserver.Response, error) {
 	return answer, nil
 }
 
-// acknowledged are the requests that were acknowledged at one instant. A series that is over is both
-// refreshed and ended in minute 30, by two goroutines that wake up at one instant. If it is ended
-// first, it is not refreshed any more; if not, the same request is sent twice. So the second one is
-// left out.
+// acknowledged are the requests that were acknowledged at one instant. A series that is over is
+// both refreshed and ended in minute 30, by two goroutines that wake up at one instant. If it is
+// ended first, it is not refreshed any more; if not, the same request is sent twice. So the second
+// one is left out.
 type acknowledged struct {
 	mu   sync.Mutex
 	at   time.Duration
