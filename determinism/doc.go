@@ -5,9 +5,9 @@
 // kinds, parallel requests, leader election, field indexes, channel sources, both work queues,
 // client-go without a manager, webhooks, and several clusters.
 //
-// go test makes some runs of each twice. make determinism makes the record of docs/determinism.md: it
-// compares the runs of many processes, on an idle machine and next to busy loops, pinned to one CPU
-// or not, with GOMAXPROCS 1 and 8, and under the race detector.
+// go test makes some runs of each twice. make determinism makes the record of docs/determinism.md:
+// it compares the runs of many processes, on an idle machine and next to busy loops, pinned to one
+// CPU or not, with GOMAXPROCS 1 and 8, and under the race detector.
 //
 // If a program does not replay, add it here as a test of its own before its cause is removed.
 package determinism

@@ -181,19 +181,21 @@ func (c *counts) line(name string) string {
 const head = `# Runs compared, on record
 
 Each program of the package [determinism](../determinism) made the runs of a seed in several processes. The digest of
-each run was compared with that of the first process. It covers every event: requests, replies, bodies, objects, outcomes
-and times. The first process, unpinned and with GOMAXPROCS=8, also made each run *twice* from its choices and compared the
-two event by event, and the choices that they asked for. The others:
+each run was compared with that of the first process. It covers every event: requests, replies, bodies, objects,
+outcomes and times. The first process, unpinned and with GOMAXPROCS=8, also made each run *twice* from its choices, and
+compared the two event by event, with the choices that they asked for. The others:
 
 - *one CPU*: pinned to one CPU, GOMAXPROCS=1
 - *busy*: next to two busy loops, GOMAXPROCS=1
 - *busy, one CPU*: next to two busy loops, pinned to one CPU, GOMAXPROCS=8
 - *race*: under the race detector, GOMAXPROCS=8
 
-[determinism.json](determinism.json) has the outcome of each process and the load of the machine when it began. Made at
-%s with %s on %s/%s by %d processes. ` + "`make determinism`" + ` makes it again, and continues if it was stopped.
+*Processes* is the sum of these. *Differ* counts the runs that differ when made twice, and *differ from another* those
+that differ from the first process. [determinism.json](determinism.json) has the outcome of each process and the load of
+the machine when it began. Made at %s with %s on %s/%s by %d processes. ` + "`make determinism`" + ` makes it again, and
+continues if it was stopped.
 
-| program | twice | one CPU | busy | busy, one CPU | race | between processes | steps | differ when made twice | differ between processes |
+| program | twice | one CPU | busy | busy, one CPU | race | processes | steps | differ | differ from another |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 `
 
@@ -205,7 +207,7 @@ than 10 ms, Go's runtime lets another goroutine go first, and the race detector 
 changes a run only if the goroutines race. Exact mode (wavetank run --exact) takes this chance out of the runtime. A run
 that differs may teach the search other things, so that later runs of its process have other choices.
 
-| program | setting | seed | load | differ when made twice | differ between processes |
+| program | setting | seed | load | differ | differ from another |
 |---|---|---:|---:|---:|---:|
 `
 
