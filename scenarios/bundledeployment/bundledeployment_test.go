@@ -165,7 +165,8 @@ func TestFixedVariantWhereNamespacesAreSlow(t *testing.T) {
 //make:campaigns
 func TestFixedVariantUnderFaults(t *testing.T) {
 	s := Row("V4").setting()
-	sim.Check(t, scenario(s, interrupted, nil, fault.StaleCache(30*time.Second), fault.Crash(Operator),
+	sim.Check(t, scenario(s, interrupted, nil, fault.StaleCache(30*time.Second, fault.HardLimit()),
+		fault.Crash(Operator),
 		fault.Restart(Operator), fault.RacingRequeue(), fault.LostReply(), fault.Conflict(), fault.ServerError()),
 		sim.Runs(10), sim.For(20*time.Second))
 }

@@ -225,7 +225,9 @@ var sharing = cases{
 		note(unsettled, inItsOwnWay)),
 }
 
-func lagging() []fault.Fault        { return []fault.Fault{fault.StaleCache(30 * time.Second)} }
+func lagging() []fault.Fault {
+	return []fault.Fault{fault.StaleCache(30*time.Second, fault.HardLimit())}
+}
 func requeued() []fault.Fault       { return []fault.Fault{fault.RacingRequeue()} }
 func crash() []fault.Fault          { return []fault.Fault{fault.Crash(Operator)} }
 func restarted() []fault.Fault      { return []fault.Fault{fault.Restart(Operator)} }
@@ -251,6 +253,6 @@ func purgeFails() []fault.Fault {
 
 // statusTrails lets events of deployments come late, and a repair fail now and then.
 func statusTrails() []fault.Fault {
-	return []fault.Fault{fault.StaleCache(time.Minute, fault.OfKind("BundleDeployment")),
+	return []fault.Fault{fault.StaleCache(time.Minute, fault.OfKind("BundleDeployment"), fault.HardLimit()),
 		fault.ServerError(fault.OfKind("Namespace"), fault.OnVerb("create"))}
 }

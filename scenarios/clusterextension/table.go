@@ -122,7 +122,8 @@ func stopped() []fault.Fault {
 // wakingAndInterrupting lets events come late and keys be queued again, and interrupts it in all
 // ways.
 func wakingAndInterrupting() []fault.Fault {
-	return []fault.Fault{fault.StaleCache(30 * time.Second), fault.RacingRequeue(), fault.Crash(Operator),
+	return []fault.Fault{fault.StaleCache(30*time.Second, fault.HardLimit()),
+		fault.RacingRequeue(), fault.Crash(Operator),
 		fault.Restart(Operator), fault.LostReply(fault.In(Operator))}
 }
 

@@ -67,6 +67,6 @@ func BenchmarkSettledPromotion(b *testing.B) {
 
 func BenchmarkFixedVariantUnderFaults(b *testing.B) {
 	benchmark(b, scenario(between("dev", "staging"), rollout, promotion.V8, []string{effectOnce, everywhere},
-		fault.StaleCache(30*time.Second), fault.Crash(Operator), fault.LostReply(),
+		fault.StaleCache(30*time.Second, fault.HardLimit()), fault.Crash(Operator), fault.LostReply(),
 		fault.Conflict(), fault.ServerError(), fault.RacingRequeue()))
 }

@@ -99,7 +99,7 @@ var _ = Describe("A promotion by the fixed variant", Label("hold"), func() {
 	It("happens once and gets everywhere in a crowd", func() {
 		check(scenario(between("dev", "staging"), crowd, promotion.V8,
 			[]string{effectOnce, oncePerStay, inOrder, notStale, everywhere, isRecorded, statusIsTrue},
-			fault.StaleCache(30*time.Second), fault.Crash(Operator), fault.RacingRequeue(),
+			fault.StaleCache(30*time.Second, fault.HardLimit()), fault.Crash(Operator), fault.RacingRequeue(),
 			fault.SlowEffect(10*time.Minute), fault.DoubledEffect()))
 	})
 })

@@ -223,7 +223,9 @@ var anything = &workload{New: func(v promotion.Variant, _ []string, faults ...fa
 
 // Faults of cases.
 var (
-	lagging            = func() []fault.Fault { return []fault.Fault{fault.StaleCache(30 * time.Second)} }
+	lagging = func() []fault.Fault {
+		return []fault.Fault{fault.StaleCache(30*time.Second, fault.HardLimit())}
+	}
 	requeued           = func() []fault.Fault { return []fault.Fault{fault.RacingRequeue()} }
 	laggingAndRequeued = func() []fault.Fault { return append(lagging(), requeued()...) }
 	crash              = func() []fault.Fault { return []fault.Fault{fault.Crash(Operator)} }
@@ -254,7 +256,8 @@ func slowly(d time.Duration) func() []fault.Fault {
 // narrow whose watches end, nobody is cut off.
 func EveryFault(watches ...fault.Scope) []fault.Fault {
 	faults := []fault.Fault{
-		fault.StaleCache(30 * time.Second), fault.Crash(Operator), fault.RacingRequeue(), fault.LostReply(),
+		fault.StaleCache(30*time.Second, fault.HardLimit()),
+		fault.Crash(Operator), fault.RacingRequeue(), fault.LostReply(),
 		fault.Conflict(), fault.ServerError(), fault.Unreachable(time.Minute), fault.SlowEffect(10 * time.Minute),
 		fault.FailedEffect(), fault.DoubledEffect(), fault.MissedStates(30*time.Second, watches...),
 		fault.DroppedWatch(watches...), fault.Relist(watches...), fault.Expired(watches...),

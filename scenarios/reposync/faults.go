@@ -15,7 +15,7 @@ import (
 func everyFault() []fault.Fault {
 	reconciler := reposync.ReconcilerName(shop)
 	faults := []fault.Fault{
-		fault.StaleCache(30 * time.Second), fault.RacingRequeue(),
+		fault.StaleCache(30*time.Second, fault.HardLimit()), fault.RacingRequeue(),
 		fault.Conflict(fault.In(Manager)), fault.Conflict(fault.In(reconciler)),
 		fault.SlowNamespace(10 * time.Second), fault.WebhookDown(time.Minute),
 		fault.ServerError(fault.In(Webhook)), fault.Forbidden(time.Minute, fault.In(reconciler)),
@@ -34,22 +34,25 @@ func everyFault() []fault.Fault {
 // conflicts write the RepoSync just before the operator does.
 func conflicts() []fault.Fault {
 	syncs := fault.OfKind("RepoSync")
-	return []fault.Fault{fault.StaleCache(10 * time.Second), fault.Conflict(fault.In(Manager), syncs),
+	return []fault.Fault{fault.StaleCache(10*time.Second, fault.HardLimit()), fault.Conflict(fault.In(Manager), syncs),
 		fault.Conflict(fault.In(reposync.ReconcilerName(shop)), syncs)}
 }
 
 // failingManager has the manager's work end anywhere.
 func failingManager() []fault.Fault {
 	return []fault.Fault{fault.Crash(Manager), fault.ServerError(fault.In(Manager)), fault.Conflict(fault.In(Manager)),
-		fault.StaleCache(10 * time.Second)}
+		fault.StaleCache(10*time.Second, fault.HardLimit())}
 }
 
 func lateNamespaces() []fault.Fault {
-	return []fault.Fault{fault.StaleCache(30*time.Second, fault.In(Manager), fault.OfKind("Namespace"))}
+	late := fault.StaleCache(30*time.Second, fault.In(Manager), fault.OfKind("Namespace"), fault.HardLimit())
+	return []fault.Fault{late}
 }
 
 func dyingManager() []fault.Fault { return []fault.Fault{fault.Crash(Manager)} }
 
 func slowly() []fault.Fault { return []fault.Fault{fault.SlowNamespace(2 * time.Second)} }
 
-func lateNews() []fault.Fault { return []fault.Fault{fault.StaleCache(10 * time.Second)} }
+func lateNews() []fault.Fault {
+	return []fault.Fault{fault.StaleCache(10*time.Second, fault.HardLimit())}
+}

@@ -21,7 +21,7 @@ import (
 
 // interrupted are the faults under which back-off is to settle.
 func interrupted() []fault.Fault {
-	faults := []fault.Fault{fault.StaleCache(10 * time.Second), fault.RacingRequeue(),
+	faults := []fault.Fault{fault.StaleCache(10*time.Second, fault.HardLimit()), fault.RacingRequeue(),
 		fault.SlowNamespace(10 * time.Second)}
 	for _, process := range []string{Manager, reposync.ReconcilerName(shop)} {
 		faults = append(faults, fault.Crash(process), fault.Restart(process), fault.LostReply(fault.In(process)))

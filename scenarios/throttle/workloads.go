@@ -286,7 +286,8 @@ var operator, its, patches = fault.In(Operator), fault.OfKind("KopfExample"), fa
 // log twice says nothing of it.
 func everyFault() []fault.Fault {
 	return []fault.Fault{
-		fault.StaleCache(30 * time.Second), fault.MissedStates(30*time.Second, operator), fault.DroppedWatch(operator),
+		fault.StaleCache(30*time.Second, fault.HardLimit()),
+		fault.MissedStates(30*time.Second, operator), fault.DroppedWatch(operator),
 		fault.Relist(operator), fault.Expired(operator), fault.StaleServer(10 * time.Second), fault.Crash(Operator),
 		fault.Restart(Operator), fault.Pause(Operator, time.Second), fault.LostReply(operator), fault.Conflict(),
 		fault.ServerError(operator), fault.Unreachable(time.Minute, operator),
@@ -298,7 +299,7 @@ func everyFault() []fault.Fault {
 func crash() []fault.Fault     { return []fault.Fault{fault.Crash(Operator)} }
 func restart() []fault.Fault   { return []fault.Fault{fault.Restart(Operator)} }
 func conflict() []fault.Fault  { return []fault.Fault{fault.Conflict()} }
-func lagging() []fault.Fault   { return []fault.Fault{fault.StaleCache(lag)} }
+func lagging() []fault.Fault   { return []fault.Fault{fault.StaleCache(lag, fault.HardLimit())} }
 func lostReply() []fault.Fault { return []fault.Fault{fault.LostReply(operator)} }
 
 // relists have the operator list anew.
@@ -310,7 +311,7 @@ func relists() []fault.Fault {
 func late() []fault.Fault { return lateBy(lag)() }
 
 func lateBy(lag time.Duration) faults {
-	return func() []fault.Fault { return append(relists(), fault.StaleCache(lag, operator)) }
+	return func() []fault.Fault { return append(relists(), fault.StaleCache(lag, operator, fault.HardLimit())) }
 }
 
 // failing are writes to objects that fail once, or are not heard of again; failingFor are those of

@@ -79,7 +79,7 @@ func TestCheckSaysWhyAFaultCannotBeDeclared(t *testing.T) {
 		{LostReply(In("other")), nobody},
 		{StaleServer(time.Hour), "trails further than the run remembers, which is 1m0s (sim.Window)"},
 		{StaleCache(0, OnVerb("get")),
-			"cannot be narrowed by fault.OnVerb; it takes fault.In, fault.OfKind, fault.Named"},
+			"cannot be narrowed by fault.OnVerb; it takes fault.In, fault.OfKind, fault.Named, fault.HardLimit"},
 		{Crash("op", In("other")),
 			"cannot be narrowed by fault.In; it takes fault.OfKind, fault.OnVerb, fault.Named, fault.AtOnce"},
 		{Restart("op", AtOnce()),

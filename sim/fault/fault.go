@@ -12,7 +12,8 @@
 //
 // # Scope
 //
-// [In], [OfKind], [OnVerb] and [Named] narrow a fault. Durations are virtual, and upper bounds.
+// [In], [OfKind], [OnVerb] and [Named] narrow a fault. Durations are virtual, and upper
+// bounds. A [StaleCache] keeps to its bound only with [HardLimit].
 //
 // # Counts
 //

@@ -11,7 +11,7 @@ type Scope func(*scope)
 
 type scope struct {
 	process, kind, verb, name string
-	atOnce                    bool
+	atOnce, hard              bool
 }
 
 // In narrows a fault to one process.
@@ -30,6 +30,10 @@ func Named(name string) Scope { return func(s *scope) { s.name = name } }
 // AtOnce lets a process that [Crash] kills for the first time start again at once, as the kubelet
 // does with a container that has not failed before. After that it waits for 10 s, 20 s and so on.
 func AtOnce() Scope { return func(s *scope) { s.atOnce = true } }
+
+// HardLimit makes the duration of a [StaleCache] a limit that no lag exceeds. Use it if a property
+// is true only while the cache lags by no more than that.
+func HardLimit() Scope { return func(s *scope) { s.hard = true } }
 
 // String is what follows the name of a fault.
 func (s *scope) String() (out string) {
@@ -53,7 +57,7 @@ func (s *scope) given() (names []string) {
 		given bool
 	}{
 		{"In", s.process != ""}, {"OfKind", s.kind != ""}, {"OnVerb", s.verb != ""}, {"Named", s.name != ""},
-		{"AtOnce", s.atOnce},
+		{"AtOnce", s.atOnce}, {"HardLimit", s.hard},
 	} {
 		if part.given {
 			names = append(names, part.name)

@@ -62,6 +62,7 @@ type Report struct {
 	//     runs;
 	//   - every reconcile of a process failed: 10 of them, or all those of 20 runs;
 	//   - all requests of one sort of a process were refused: 100 of them;
+	//   - 10 lags of a stale cache ended before the wait of a program for it did, and none after;
 	//   - no process was started in any run;
 	//   - a controller cannot be observed;
 	//   - something connected over TCP during a run, perhaps outside of it;

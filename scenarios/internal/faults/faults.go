@@ -13,7 +13,8 @@ import (
 // only logs that one was refused. A second operator is a case of its own.
 func OfHelm(operator, kind string, verbs ...string) []fault.Fault {
 	of, records := fault.In(operator), fault.OfKind("Secret")
-	faults := []fault.Fault{fault.StaleCache(30 * time.Second), fault.RacingRequeue(), fault.Crash(operator),
+	faults := []fault.Fault{fault.StaleCache(30*time.Second, fault.HardLimit()),
+		fault.RacingRequeue(), fault.Crash(operator),
 		fault.Restart(operator), fault.DroppedWatch(of), fault.Relist(of), fault.Conflict(of),
 		fault.ServerError(of, fault.OnVerb("get")), fault.Forbidden(time.Minute, of, records),
 		fault.Forbidden(time.Minute, of, fault.OfKind(kind)),

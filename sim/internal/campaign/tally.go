@@ -15,6 +15,7 @@ type tally struct {
 	outcomes   []run.Outcomes
 	refused    []run.Refused
 	ignored    []run.Ignored
+	waits      []run.Waits
 	unobserved []string // controllers
 	left       []string // goroutines that one run left behind
 	strayed    bool     // something connected to the real network, perhaps not in a run
@@ -58,6 +59,9 @@ func (c *campaign) count(res *run.Result) {
 	}
 	for _, o := range res.Refused {
 		c.tally.refused = run.AddRefused(c.tally.refused, o)
+	}
+	for _, w := range res.Waits {
+		c.tally.waits = run.AddWaits(c.tally.waits, w)
 	}
 	for _, u := range res.Ignored {
 		c.tally.ignored = run.AddIgnored(c.tally.ignored, u)

@@ -72,6 +72,9 @@ func (c *campaign) untried() (out []string) {
 	for _, f := range r.Faults {
 		say(neverInjected(f, r.Runs))
 	}
+	for _, w := range c.tally.waits {
+		say(alwaysCut(w))
+	}
 	for _, o := range c.tally.outcomes {
 		say(allFailed(o, r.Runs))
 	}
@@ -86,14 +89,15 @@ func (c *campaign) untried() (out []string) {
 	return out
 }
 
-// enoughRuns, enoughOpportunities, enoughReconciles and enoughRequests are each evidence enough:
-// for a fault that was never injected, for a process whose every reconcile failed, and for one sort
-// of request that never succeeded.
+// enoughRuns, enoughOpportunities, enoughReconciles, enoughRequests and enoughCut are each evidence
+// enough: for a fault that was never injected, for a process whose every reconcile failed, for one
+// sort of request that never succeeded, and for lags that are shorter than a wait.
 const (
 	enoughRuns          = 20
 	enoughOpportunities = 200
 	enoughReconciles    = 10
 	enoughRequests      = 100
+	enoughCut           = 10
 )
 
 // missed says what fails the test although no run failed.
@@ -180,6 +184,18 @@ func leftOnce(place string) string {
 	_, by, _ := strings.Cut(place, ", begun by ")
 	return fmt.Sprintf("a goroutine was left behind when a run ended, but not by other runs: it stands in %s; "+
 		"a library may begin it once per process, and then give w.Start sim.IgnoreGoroutines(%q)", place, by)
+}
+
+// alwaysCut says, in a sentence, that the lag of a cache was always shorter than a wait of the
+// program for it; "" if it was not, or if there is too little evidence.
+func alwaysCut(w run.Waits) string {
+	if w.Cut < enoughCut || w.Outlasted > 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d lags of %s, of up to %v, ended while the operator still waited for its own write to "+
+		"appear, and none outlasted a wait: what it does when a wait ends with a stale cache was not tried; "+
+		"give the fault a longer duration, or leave out fault.HardLimit()",
+		w.Cut, w.Fault, w.Longest.Round(time.Millisecond))
 }
 
 // allFailed says, in a sentence, that a process achieved nothing in a campaign; "" if it did.

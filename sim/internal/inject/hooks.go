@@ -42,6 +42,14 @@ type ClassCount struct {
 	Opportunities, Injected int
 }
 
+// Waits counts the lags that met a program which waited for its own write to appear in its cache.
+type Waits struct {
+	Fault     string
+	Cut       int           // lags that ended before the wait
+	Longest   time.Duration // the longest of them
+	Outlasted int           // lags during which a wait ended
+}
+
 // The hooks: the points of a run at which faults are asked.
 type (
 	// Arriver is asked when a request is about to take effect.
@@ -80,6 +88,8 @@ type (
 	Dequeuer interface {
 		Dequeued(l *process.Incarnation, controller string, item reconcile.Request)
 	}
+	// Waiter reports how the lags of a fault compare with the waits of programs.
+	Waiter interface{ Waits() Waits }
 	// Ender is told when faults end.
 	Ender interface{ End() }
 )

@@ -67,6 +67,16 @@ func (s *Set) Counts() (out []Count) {
 	return out
 }
 
+// Waits are those of the faults that report any.
+func (s *Set) Waits() (out []Waits) {
+	for _, f := range s.faults {
+		if w, ok := f.(Waiter); ok {
+			out = append(out, w.Waits())
+		}
+	}
+	return out
+}
+
 // Arrive asks what goes wrong with a request that is about to take effect. The first fault that
 // ends it wins.
 func (s *Set) Arrive(c *wire.Call) (ruling wire.Ruling) {

@@ -52,6 +52,7 @@ type Result struct {
 	Properties []Property // that were declared, default properties included
 	Outcomes   []Outcomes
 	Refused    []Refused
+	Waits      []Waits
 	Ignored    []Ignored
 	Unobserved []string          // controllers that were not observed
 	Left       []string          // goroutines that a run left behind, and not each time: see bubble.LeftBehind

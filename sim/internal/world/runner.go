@@ -247,5 +247,8 @@ func (a *attempt) tearDown() {
 	for _, c := range w.faults.Counts() {
 		a.Faults = append(a.Faults, faultCount(c))
 	}
+	for _, waits := range w.faults.Waits() {
+		a.Waits = append(a.Waits, run.Waits(waits))
+	}
 	a.Sometimes, a.Properties = w.judge.probes(), w.judge.declarations()
 }
