@@ -3,12 +3,14 @@
 package planted
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -19,6 +21,8 @@ import (
 
 func staleBugs() []Bug {
 	return []Bug{
+		{"waits-for-its-cache", "stale cache after a wait", 2,
+			"the child's event lags, and still after the wait for it", "a parent has one child", waitsForCache},
 		{"child-created-twice", "double create under lag", 1, "the child's event trails", "a parent has one child",
 			childTwice},
 		{"expectation-expires", "double create under lag", 1, "the child's event trails for 20 s",
@@ -211,4 +215,32 @@ func release(g *reconciler, c ctx, o *corev1.ConfigMap) error {
 	}
 	body := fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q,"finalizers":null}}`, o.ResourceVersion)
 	return client.IgnoreNotFound(g.Patch(c, o, client.RawPatch(types.MergePatchType, body)))
+}
+
+// waitsForCache: a child with a random name is made, and the cache is given 10 s to show it. No lag
+// that the scenario names is longer. The fixed variant looks at the server first.
+func waitsForCache(w *stage, fixed bool) {
+	operator{watch: withSecrets, work: func(g *reconciler, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil {
+			return result{}, err
+		}
+		if all, err := children(c, g.reader(), o.Name); len(all) > 0 || err != nil {
+			return result{}, err
+		}
+		made := child("", o.Name)
+		made.GenerateName = o.Name + "-"
+		if err := g.Create(c, made); err != nil {
+			return result{}, err
+		}
+		shown := func(c context.Context) (bool, error) {
+			all, err := children(c, g.Client, o.Name)
+			return len(all) > 0, err
+		}
+		return result{}, wait.PollUntilContextTimeout(c, 500*time.Millisecond, 10*time.Second, true, shown)
+	}}.start(w, "parents", fixed)
+	w.Inject(fault.StaleCache(8*time.Second), fault.Crash("parents"))
+	w.Always("a parent has one child", oneChild)
+	w.Apply(work("a"))
+	w.Settle()
 }
