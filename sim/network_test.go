@@ -132,12 +132,14 @@ func surf(s *surfer) func(*sim.World) {
 func TestTheRealNetworkIsRefused(t *testing.T) {
 	const guard, reached = "WAVETANK_TEST_NETWORK", "connections: "
 	clients, dialer := lineOf(t, "// the client's line"), lineOf(t, "// the dialer's line")
+	other := []string{"No HTTP client dials there", "put an interface there"}
 	cases := map[string]struct {
 		surfer
 		warm      bool // the resolver has been used before
 		clone     bool // of http.DefaultTransport, made in the run
 		host      string
 		dials, at string
+		says      []string // what to do; by default, to use the world's client
 	}{
 		"name":       {host: "dns.example", dials: "surfer dials dns.example", at: clients},
 		"name, warm": {host: "dns.example", warm: true, dials: "surfer dials dns.example", at: clients},
@@ -146,13 +148,13 @@ func TestTheRealNetworkIsRefused(t *testing.T) {
 		"name, no context, warm": {host: "dns.example", surfer: surfer{own: true}, warm: true,
 			dials: "dials dns.example", at: clients},
 		"name and dialer": {host: "dns.example:80", surfer: surfer{own: true, dial: true},
-			dials: "dials dns.example", at: dialer},
+			dials: "dials dns.example", at: dialer, says: other},
 		"name of the hosts file": {host: "localhost:PORT", dials: "surfer dials localhost itself", at: clients},
 		"address":                {host: "127.0.0.1:PORT", dials: "surfer dials 127.0.0.1:", at: clients},
 		"address and Runnable": {host: "127.0.0.1:PORT", surfer: surfer{worker: true},
 			dials: "surfer dials 127.0.0.1:", at: clients},
 		"address and dialer": {host: "127.0.0.1:PORT", surfer: surfer{dial: true},
-			dials: "surfer dials 127.0.0.1:", at: dialer},
+			dials: "surfer dials 127.0.0.1:", at: dialer, says: other},
 		"model": {host: "proxy.example", surfer: surfer{client: http.DefaultClient},
 			dials: "dials real.example", at: lineOf(t, "// the model's line")},
 		"default client": {host: "real.example", surfer: surfer{client: http.DefaultClient, own: true},
@@ -193,8 +195,13 @@ func TestTheRealNetworkIsRefused(t *testing.T) {
 			if err == nil {
 				t.Error("the run passed")
 			}
-			for _, want := range []string{c.dials, c.at, "sim.HTTPClient(mgr)", "w.External(", reached + " 0",
-				"--- FAIL: TestTheRealNetworkIsRefused"} {
+			if c.says == nil {
+				c.says = []string{"sim.HTTPClient(mgr)", "w.External("}
+			} else if strings.Contains(string(out), "sim.HTTPClient(mgr)") {
+				t.Errorf("it advises a client that cannot serve it:\n%s", out)
+			}
+			for _, want := range append(c.says, c.dials, c.at, reached+" 0",
+				"--- FAIL: TestTheRealNetworkIsRefused") {
 				if !strings.Contains(string(out), want) {
 					t.Errorf("it does not say %q:\n%s", want, out)
 				}
@@ -244,7 +251,11 @@ func TestTheRealNetworkIsNoticed(t *testing.T) {
 			if strings.Contains(string(out), " itself at ") { // exact mode refuses
 				where = "itself at " + at
 			}
-			for _, want := range []string{where, "sim.HTTPClient(mgr)", "--- FAIL: TestTheRealNetworkIsNoticed"} {
+			advice := "sim.HTTPClient(mgr)"
+			if s.dial || s.tcp {
+				advice = "put an interface there"
+			}
+			for _, want := range []string{where, advice, "--- FAIL: TestTheRealNetworkIsNoticed"} {
 				if !strings.Contains(string(out), want) {
 					t.Errorf("it does not say %q:\n%s", want, out)
 				}

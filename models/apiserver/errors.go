@@ -11,13 +11,16 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
+// DoesNotModel begins the message of [NotModelled].
+const DoesNotModel = "wavetank: models/apiserver does not model "
+
 // NotModelled is the refusal of what a real server does and the models do not.
 func NotModelled(format string, args ...any) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusNotImplemented,
 		Reason:  "NotModelled",
-		Message: "wavetank: models/apiserver does not model " + fmt.Sprintf(format, args...),
+		Message: DoesNotModel + fmt.Sprintf(format, args...),
 	}}
 }
 

@@ -124,7 +124,7 @@ type campaign struct {
 	before       time.Duration // real time that earlier processes spent on the campaign
 	cpu          time.Duration // of the process, when the campaign began in it
 	doing        atomic.Pointer[activity]
-	dialled      string            // where a run that hangs has connected to the real network: its repetition found it
+	dialled      string            // found by the repetition of a run that hangs: a connection to the real network
 	exact        bool              // the test binary was built for exact mode
 	outdated     []*result.Failure // what outdated stories came to; their failure waits for the search
 	keep         func(next int)    // writes the result, from run next on still to be made; nil before the first run

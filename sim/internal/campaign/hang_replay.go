@@ -12,6 +12,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/shell"
 	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/story"
@@ -108,8 +109,8 @@ func (c *campaign) repeat(limit time.Duration, done <-chan struct{}) repeated {
 // finds out who did.
 const recording = "WAVETANK_RECORDING"
 
-// connectedBy precedes the line of whoever did, where the other process says it.
-const connectedBy = "connected at "
+// connectedBy precedes what is known of a connection, where the other process tells it.
+const connectedBy = "connected: "
 
 // recordDials records who dials in a process that repeats a run for it, and returns the function
 // that tells. In any other process it does nothing.
@@ -119,8 +120,8 @@ func (s Settings) recordDials() (tell func()) {
 	}
 	at := process.RecordDials()
 	return func() {
-		if site := at(); site != "" {
-			s.reportReplayed(connectedBy + site)
+		if site, byHTTP := at(); site != "" {
+			s.reportReplayed(connectedBy + run.ConnectedAt(site, byHTTP))
 		}
 	}
 }
@@ -129,8 +130,8 @@ func (s Settings) recordDials() (tell func()) {
 func readDials(path string) string {
 	said, _ := os.ReadFile(path)
 	_, rest, _ := strings.Cut(string(said), connectedBy)
-	site, _, _ := strings.Cut(rest, "\n")
-	return site
+	connected, _, _ := strings.Cut(rest, "\n")
+	return connected
 }
 
 // readRepeated reads what the other process has said.

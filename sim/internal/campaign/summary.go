@@ -47,6 +47,9 @@ func (c *campaign) printHidden(err error) {
 			fmt.Printf("sim: warning: the story %s\n", d.Sentence())
 		}
 	}
+	for _, u := range c.tally.unmodelled {
+		fmt.Printf("sim: warning: %s: %s\n", c.report.Name, unmodelledWarning(u))
+	}
 	if s := c.tooFewRuns(); s != "" {
 		fmt.Printf("sim: warning: %s\n", s)
 	}

@@ -14,6 +14,7 @@ import (
 type tally struct {
 	outcomes   []run.Outcomes
 	refused    []run.Refused
+	unmodelled []run.Unmodelled
 	ignored    []run.Ignored
 	waits      []run.Waits
 	unobserved []string // controllers
@@ -62,6 +63,9 @@ func (c *campaign) count(res *run.Result) {
 	}
 	for _, w := range res.Waits {
 		c.tally.waits = run.AddWaits(c.tally.waits, w)
+	}
+	for _, u := range res.Unmodelled {
+		c.tally.unmodelled = run.AddUnmodelled(c.tally.unmodelled, u)
 	}
 	for _, u := range res.Ignored {
 		c.tally.ignored = run.AddIgnored(c.tally.ignored, u)

@@ -20,6 +20,9 @@ func (c *campaign) warnings() (out []string) {
 			"panic or lost update of its own is noticed, its requests are never raced, "+
 			"and w.Settle waits for silence and not for its back-off")
 	}
+	for _, u := range c.tally.unmodelled {
+		out = append(out, unmodelledWarning(u))
+	}
 	if c.tally.strayed {
 		out = append(out, strays)
 	}
@@ -170,6 +173,17 @@ func ignoredWarning(u run.Ignored) string {
 		return s + ": w.Builtin(kubelet.New()...)"
 	}
 	return s + ": w.Builtin(workload.New()...)"
+}
+
+// unmodelledWarning says, in a sentence, that a request was refused because it is not modelled.
+func unmodelledWarning(u run.Unmodelled) string {
+	sent := fmt.Sprintf("process %q sent %q", u.Process, u.Request)
+	if u.Source != "" {
+		sent += " at " + u.Source
+	}
+	return fmt.Sprintf("%s, which the API model refuses with 501, as it does not model %s: what the program does "+
+		"with a real answer is not tested; put an interface there, and give the program another implementation "+
+		"in the test", sent, u.What)
 }
 
 // strays is the warning that something connected to the real network during a run, but perhaps not

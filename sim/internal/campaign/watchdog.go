@@ -178,7 +178,7 @@ func watch(test string, s Settings, c *campaign) (stop func()) {
 			dialled()
 			why := explainHang(dump, waited)
 			if c != nil && c.dialled != "" {
-				why += "\n\n" + run.ConnectedAt(c.dialled)
+				why += "\n\n" + c.dialled
 			}
 			fmt.Fprintf(os.Stderr, "--- FAIL: %s\n%s\n", test, why)
 			if c != nil {

@@ -27,23 +27,26 @@ func Dials() uint64 {
 
 // RecordDials lets the Go runtime record who dials, which makes it slow. The function that it
 // returns ends the recording and returns the operator's line, or "" if nothing has dialled since.
-func RecordDials() (at func() string) {
+func RecordDials() (at func() (site string, byHTTP bool)) {
 	dials, before, rate := Dials(), map[[32]uintptr]int64{}, runtime.MemProfileRate
 	for _, r := range allocations() {
 		before[r.Stack0] += r.AllocObjects
 	}
 	runtime.MemProfileRate = 1
-	return func() string {
+	return func() (string, bool) {
 		runtime.MemProfileRate = rate
 		if Dials() == dials {
-			return ""
+			return "", false
 		}
 		var ours, others []string
+		byHTTP := map[string]bool{}
 		for _, r := range allocations() {
 			if r.AllocObjects == before[r.Stack0] {
 				continue
 			}
-			switch site, inRun := dialSite(r.Stack()); {
+			site, inRun, http := dialSite(r.Stack())
+			byHTTP[site] = byHTTP[site] || http
+			switch {
 			case site == "":
 			case inRun:
 				ours = append(ours, site)
@@ -55,9 +58,10 @@ func RecordDials() (at func() string) {
 			ours = others
 		}
 		if len(ours) == 0 {
-			return "an unknown line"
+			return "an unknown line", true
 		}
-		return slices.Min(ours) // the profile has no order
+		site := slices.Min(ours) // the profile has no order
+		return site, byHTTP[site]
 	}
 }
 
@@ -75,12 +79,13 @@ func allocations() []runtime.MemProfileRecord {
 
 // dialSite is the operator's line in a stack that dials, or that waits for a library's goroutine
 // which does; "" in any other stack. inRun says whether the stack is known to belong to a run: that
-// of a goroutine which the operator started is not.
-func dialSite(stack []uintptr) (site string, inRun bool) {
+// of a goroutine which the operator started is not. byHTTP says that net/http's transport dials.
+func dialSite(stack []uintptr) (site string, inRun, byHTTP bool) {
 	dials, library := false, ""
 	frames := runtime.CallersFrames(stack)
 	for {
 		f, more := frames.Next()
+		byHTTP = byHTTP || strings.HasPrefix(f.Function, httpTransport)
 		dials = dials || strings.HasPrefix(f.Function, "net.(*Dialer).") ||
 			strings.HasPrefix(f.Function, "net.(*sysDialer).") || f.Function == "net/http.(*Transport).getConn"
 		at := frame{wire.Frame{Function: f.Function, File: f.File}, fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)}
@@ -99,9 +104,9 @@ func dialSite(stack []uintptr) (site string, inRun bool) {
 	}
 	switch {
 	case !dials:
-		return "", false
+		return "", false, false
 	case site == "":
-		return library, inRun
+		return library, inRun, byHTTP
 	}
-	return site, inRun
+	return site, inRun, byHTTP
 }

@@ -214,8 +214,9 @@ func (l *Incarnation) identity() string { return fmt.Sprintf("%s-%d", l.Process.
 // of an incarnation belong to it; all others are refused.
 type Outside struct {
 	// Dialled, if set, is told when the code under test dials an address by itself: which process,
-	// "" if that is not known, which address, and at which file:line.
-	Dialled func(process, address, at string)
+	// "" if that is not known, which address, at which file:line, and whether net/http's transport
+	// dials for it.
+	Dialled func(process, address, at string, byHTTP bool)
 	// Unattributed, if set, is told of each request that is refused because its context belongs to
 	// no incarnation, on the goroutine of a run that sends it.
 	Unattributed func(*http.Request)

@@ -34,7 +34,8 @@ func (l *Incarnation) attach(ctx context.Context) context.Context {
 		return ctx
 	}
 	stop := func(address string) {
-		l.world.observer.Dialled(l.Process.Name, address, Caller())
+		at, byHTTP := caller()
+		l.world.observer.Dialled(l.Process.Name, address, at, byHTTP)
 		runtime.Goexit() // a hook can return no error
 	}
 	return httptrace.WithClientTrace(context.WithValue(ctx, incarnationKey{}, l), &httptrace.ClientTrace{
@@ -52,7 +53,8 @@ func (o Outside) dialled(ctx context.Context, address string) {
 	if l, ok := ctx.Value(incarnationKey{}).(*Incarnation); ok {
 		process = l.Process.Name
 	}
-	o.Dialled(process, address, Caller())
+	at, byHTTP := caller()
+	o.Dialled(process, address, at, byHTTP)
 }
 
 // refusing is a resolver that answers from the hosts file alone. Goroutines that belong to no run,

@@ -46,7 +46,7 @@ type Observer interface {
 	Exited(l *Incarnation, err error) (restart bool)
 	// Dialled is told when a program dials an address by itself, with a context of its own
 	// incarnation. It may be called on any goroutine. at is the operator's line, as file:line.
-	Dialled(process, address, at string)
+	Dialled(process, address, at string, byHTTP bool)
 }
 
 // New returns a supervisor without processes. The observer of its scheduler must call

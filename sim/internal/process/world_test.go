@@ -102,6 +102,6 @@ func (w *testWorld) Exited(_ *Incarnation, err error) (restart bool) {
 	return !w.gone
 }
 
-func (w *testWorld) Dialled(process, address, at string) {
+func (w *testWorld) Dialled(process, address, at string, _ bool) {
 	w.dialled = append(w.dialled, process+" "+address+" "+at)
 }

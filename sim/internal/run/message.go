@@ -21,13 +21,20 @@ func Repeatable(message string) string {
 	return paths.ReplaceAllString(WithoutAddresses(strings.TrimSpace(message)), "$1")
 }
 
-// UseTheWorld says what a program that dials by itself should do instead.
-const UseTheWorld = "Give the client there sim.HTTPClient(mgr), and declare a model of whom it calls with " +
-	"w.External(host, handler), the host as its URLs have it."
+// Instead says what to do about a program that dials by itself: by net/http's transport, or to
+// speak another protocol.
+func Instead(byHTTP bool) string {
+	if byHTTP {
+		return "Give the client there sim.HTTPClient(mgr), and declare a model of whom it calls with " +
+			"w.External(host, handler), the host as its URLs have it."
+	}
+	return "No HTTP client dials there, and other protocols are not modelled (SQL, gRPC, and exec, attach and " +
+		"port-forward of Pods): put an interface there, and give the program another implementation in the test."
+}
 
 // ConnectedAt says that a run has connected to the real network at file:line.
-func ConnectedAt(site string) string {
+func ConnectedAt(site string, byHTTP bool) string {
 	return fmt.Sprintf("code in this run has connected to the real network at %s. It dials an address, or a name in "+
 		"the hosts file, with a context that is not the reconcile's; only exact mode can refuse that "+
-		"(wavetank run --exact). %s", site, UseTheWorld)
+		"(wavetank run --exact). %s", site, Instead(byHTTP))
 }

@@ -53,6 +53,7 @@ type Result struct {
 	Outcomes   []Outcomes
 	Refused    []Refused
 	Waits      []Waits
+	Unmodelled []Unmodelled
 	Ignored    []Ignored
 	Unobserved []string          // controllers that were not observed
 	Left       []string          // goroutines that a run left behind, and not each time: see bubble.LeftBehind

@@ -143,7 +143,7 @@ func (a *attempt) endInside(panicked any, returned bool) {
 		w.failure = &result.Ending{Kind: result.Panic, Site: process.CallerIn(stack, stack), Message: fmt.Sprint(v),
 			Stack: stack}
 		if p := w.judge.current; p != nil {
-			w.failure.Message = fmt.Sprintf("the property %q panicked at %s: %v", p.sentence, w.failure.Site, v)
+			w.failure.Message = fmt.Sprintf("the property %q panicked: %v at %s", p.sentence, v, w.failure.Site)
 			w.failure.Site = p.site
 		}
 	}

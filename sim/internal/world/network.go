@@ -13,11 +13,11 @@ import (
 
 // Dialled ends the run under way because a process dials an address at file:line. The process is ""
 // if it is not known.
-func Dialled(process, address, at string) {
+func Dialled(process, address, at string, byHTTP bool) {
 	if w := current.Load(); w != nil {
 		w.failSoon(misuse("%s dials %s itself at %s, which would reach the real network. Its transport or dialer is "+
 			"not the world's: an http.Transport{}, a net.Dialer{} or a clone of http.DefaultTransport. %s",
-			cmp.Or(process, "code in this run"), address, at, run.UseTheWorld))
+			cmp.Or(process, "code in this run"), address, at, run.Instead(byHTTP)))
 	}
 }
 

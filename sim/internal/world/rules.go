@@ -109,4 +109,4 @@ func (r rules) Dequeued(l *process.Incarnation, controller string, item reconcil
 func (r rules) Exited(l *process.Incarnation, err error) (restart bool) { return r.w.exited(l, err) }
 
 // Dialled implements process.Observer.
-func (rules) Dialled(process, address, at string) { Dialled(process, address, at) }
+func (rules) Dialled(process, address, at string, byHTTP bool) { Dialled(process, address, at, byHTTP) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/bubble"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/inject"
@@ -110,12 +111,12 @@ func (r *runner) find(drawn choice.Sequence) *history.History {
 func (r *runner) failConnected(t *testing.T, res *run.Result, s run.Settings) {
 	at := process.RecordDials()
 	r.compared(t, choice.Play(res.Tape), s)
-	site := at()
+	site, byHTTP := at()
 	if site == "" {
 		res.Strayed = true
 		return
 	}
-	res.Ending = *misuse("%s", run.ConnectedAt(site))
+	res.Ending = *misuse("%s", run.ConnectedAt(site, byHTTP))
 	res.Ending.Step, res.Ending.At = res.Steps, res.Virtual
 }
 
@@ -175,6 +176,7 @@ func (r *runner) once(t *testing.T, o choice.Source, s run.Settings, p purpose) 
 		a.Outcomes = run.AddOutcomes(a.Outcomes, o)
 	}
 	a.Refused = run.RefusedOf(a.History.Events)
+	a.Unmodelled = run.UnmodelledOf(a.History.Events, apiserver.DoesNotModel)
 	a.Reconciles, a.Requests = a.History.Count(history.Dequeue), a.History.Count(history.Request)
 	return a
 }
