@@ -143,9 +143,12 @@ func (s *spec) write(out io.Writer) error {
 	return nil
 }
 
-func (s *spec) printGuesses(out io.Writer) {
+// printGuesses prints the guesses of a test, but for those that are known.
+func (s *spec) printGuesses(out io.Writer, known ...string) {
 	for _, g := range s.Guesses {
-		fmt.Fprintf(out, "  guess: %s\n", g)
+		if !slices.Contains(known, g) {
+			fmt.Fprintf(out, "  guess: %s\n", g)
+		}
 	}
 }
 

@@ -109,11 +109,12 @@ func (r *trier) try(t *trial) (failed bool, err error) {
 				continue
 			}
 			s.hosts = append(s.hosts, hosts...)
+			known := s.Guesses
 			if err := errors.Join(s.render(), writeFile(s.File, s.Source)); err != nil {
 				return false, err
 			}
 			fmt.Fprintf(out, "  it asks %s: %s is written again\n", strings.Join(hosts, ", "), relative(s.File))
-			s.printGuesses(out)
+			s.printGuesses(out, known...)
 			again = true
 		}
 		if again {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -129,6 +128,8 @@ func (p *Project) files() error {
 		dir := filepath.ToSlash(filepath.Dir(rel))
 		switch {
 		case strings.Contains(text, "{{"): // a template of a chart
+		case isKustomization(rel):
+			p.kustomization(rel, text)
 		case strings.Contains(text, "kind: CustomResourceDefinition\n"):
 			if strings.Contains("\n"+text, "\nkind: CustomResourceDefinition\n") && !strings.HasSuffix(dir, "patches") {
 				most[dir]++
@@ -155,53 +156,12 @@ func (p *Project) files() error {
 			p.Definitions = dir
 		}
 	}
+	p.selectSamples()
 	if file := converts[p.Definitions]; file != "" {
 		p.conversion(file + " has spec.conversion.strategy Webhook, which w.Install refuses where there are several " +
 			"versions: install a copy without spec.conversion")
 	}
 	return err
-}
-
-// sample notes the objects of a file.
-func (p *Project) sample(file, text string) {
-	for doc := range strings.SplitSeq("\n"+text, "\n---") {
-		var o struct{ APIVersion, Kind string }
-		if yaml.Unmarshal([]byte(doc), &o) == nil && o.Kind != "" && o.Kind != "Kustomization" {
-			p.Samples = append(p.Samples, Sample{file, o.Kind, o.APIVersion})
-		}
-	}
-}
-
-// samplesFor are the files with what users write for a controller: objects of kinds that no other
-// controller here has or that it watches, and one of its own kind, in the version that it reads if
-// there is one.
-func (p *Project) samplesFor(c Controller) (files []string, found bool) {
-	own := ""
-	for _, s := range p.Samples {
-		group, version, _ := strings.Cut(s.APIVersion, "/")
-		if s.Kind != c.Kind || c.group != "" && c.group != group {
-			continue
-		}
-		if own == "" || version == path.Base(c.kindPath) && !strings.HasSuffix(own, "!") {
-			own = s.File
-			if version == path.Base(c.kindPath) {
-				own += "!"
-			}
-		}
-	}
-	own = strings.TrimSuffix(own, "!")
-	for _, s := range p.Samples {
-		others := slices.ContainsFunc(p.Controllers, func(other Controller) bool {
-			return (other.Kind == s.Kind || other.Kind == "") && !slices.Contains(c.watches, s.Kind)
-		})
-		if !others && !slices.Contains(files, s.File) && s.File != own {
-			files = append(files, s.File)
-		}
-	}
-	if own == "" {
-		return files, false
-	}
-	return append(files, own), true
 }
 
 // environment notes the variables that the manager's Deployment sets to a value.

@@ -29,6 +29,7 @@ type Controller struct {
 	fullName string       // of Setup
 	typ      *types.Named
 	kindPath string   // package of Kind
+	kindFile string   // with the type of Kind; "" if it is not known
 	group    string   // of Kind, as PROJECT says; "" if it does not
 	children []string // packages of what the builder Owns
 	watches  []string // kinds of what the builder Watches
@@ -44,6 +45,8 @@ type Project struct {
 	Samples     []Sample
 	Environment []Variable // of the manager, as far as the code reads it
 	Notes       []string   // what was looked for and not found, and what is not modelled
+
+	kustomized map[string][]string // files that kustomizations name, by directory
 
 	main  program
 	hooks []hook
@@ -65,7 +68,7 @@ type hook struct {
 
 // Read reads a project. Dir is the root of its module.
 func Read(dir string) (*Project, error) {
-	p := &Project{Root: dir, main: newProgram(), reads: map[string]bool{}}
+	p := &Project{Root: dir, main: newProgram(), reads: map[string]bool{}, kustomized: map[string][]string{}}
 	if err := p.manifest(); err != nil {
 		return nil, err
 	}
@@ -181,6 +184,7 @@ func (p *Project) function(pkg *packages.Package, f *ast.FuncDecl) {
 		fullName: obj.FullName()}
 	if of := given(pkg, f, "For"); len(of) > 0 {
 		c.Kind, c.kindPath = of[0].Obj().Name(), of[0].Obj().Pkg().Path()
+		c.kindFile = pkg.Fset.Position(of[0].Obj().Pos()).Filename
 	}
 	for _, other := range given(pkg, f, "Watches") {
 		c.watches = append(c.watches, other.Obj().Name())

@@ -224,7 +224,8 @@ func (r *ClockReconciler) SetupWithManager(mgr ctrl.Manager) error {
 }
 `
 	dir := project(t, map[string]string{"internal/controller/clock.go": clock,
-		"config/samples/v1.yaml": "apiVersion: example.com/v1\nkind: Backup\nmetadata:\n  name: a\n"})
+		"config/samples/v1.yaml": "apiVersion: example.com/v1\nkind: Backup\nmetadata:\n  name: a\n" +
+			"spec:\n  schedule: \"0 */2 * * *\"\n"})
 	p, err := scaffold.Read(dir)
 	if err != nil || len(p.Controllers) != 2 {
 		t.Fatalf("%d controllers (%v)", len(p.Controllers), err)
@@ -235,10 +236,75 @@ func (r *ClockReconciler) SetupWithManager(mgr ctrl.Manager) error {
 			t.Fatal(err)
 		}
 		for _, part := range []string{"// Guess: with robfig/cron the operator acts by the clock",
-			`w.ApplyFiles("../../config/samples/v1.yaml")`, "w.Sleep(10 * time.Minute)"} {
+			`w.ApplyFiles("../../config/samples/v1.yaml")`, "w.Sleep(6 * time.Hour)"} {
 			if strings.Contains(string(test.Source), part) != (c.Name == "ClockReconciler") {
 				t.Errorf("whether the test of %s has %s:\n%s", c.Name, part, test.Source)
 			}
+		}
+	}
+}
+
+// Samples are those that the kustomization names, and those that do not say that they fail. What is
+// left out is named.
+func TestSamplesThatAreLeftOut(t *testing.T) {
+	const sample = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\n"
+	files := map[string]string{"config/samples/a.yaml": sample, "config/samples/b-fail.yaml": sample,
+		"config/samples/failover.yaml": sample}
+	read := func(want string, notes ...string) {
+		t.Helper()
+		p, err := scaffold.Read(project(t, files))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range p.Samples {
+			got = append(got, filepath.Base(s.File))
+		}
+		said := strings.Join(p.Notes, "\n")
+		if strings.Join(got, " ") != want || strings.Count(said, "is left out") != len(notes) {
+			t.Errorf("the samples are %q, want %q:\n%s", got, want, said)
+		}
+		for _, note := range notes {
+			if !strings.Contains(said, note) {
+				t.Errorf("it does not say %q:\n%s", note, said)
+			}
+		}
+	}
+	read("a.yaml failover.yaml", "config/samples/b-fail.yaml is left out, because it fails by its name")
+	files["config/samples/kustomization.yaml"] = "resources:\n- b-fail.yaml\n"
+	read("b-fail.yaml", "config/samples/a.yaml is left out, because the kustomization.yaml beside it",
+		"config/samples/failover.yaml is left out")
+	files["config/samples/kustomization.yaml"] = "resources: []\n"
+	read("a.yaml failover.yaml", "config/samples/b-fail.yaml is left out")
+	files["config/samples/kustomization.yaml"] = "resources: 7\n"
+	read("a.yaml failover.yaml", "config/samples/b-fail.yaml is left out")
+}
+
+// An object of a kind without namespaces gets none.
+func TestClusterScopedKinds(t *testing.T) {
+	for marker, want := range map[string]string{
+		"// +genclient:nonNamespaced\n\n// A Node.": `corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "sample"}}`,
+		"// A Node.": `corev1.Node{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "sample"}}`,
+	} {
+		dir := project(t, map[string]string{
+			"bin/api/core/v1/node.go": "package v1\n\n// +genclient:nonNamespaced\ntype Other struct {\n}\n\n" +
+				marker + "\ntype Node struct{}\n",
+			"internal/node/node.go": strings.ReplaceAll(strings.ReplaceAll(mail, "ConfigMap", "Node"), "package mail",
+				"package node")})
+		p, err := scaffold.Read(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := ""
+		for _, c := range p.Controllers {
+			test, err := p.Test(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said += string(test.Source)
+		}
+		if !strings.Contains(said, want) {
+			t.Errorf("with %q it has no %s:\n%s", marker, want, said)
 		}
 	}
 }
@@ -276,6 +342,24 @@ func TestNothingIsCompiled(t *testing.T) {
 	}
 	if got := strings.Join(names, " "); got != "BackupReconciler LetterReconciler" {
 		t.Errorf("the controllers are %q", got)
+	}
+}
+
+// Without its imports a project cannot be read, and it says which are missing.
+func TestMissingImports(t *testing.T) {
+	dir := project(t, nil)
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := strings.ReplaceAll(string(mod), "sigs.k8s.io/controller-runtime", "example.com/another")
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(without), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err = scaffold.Read(dir)
+	if err == nil || !strings.Contains(err.Error(), "imports are not found; go mod tidy may add them:\n") ||
+		!strings.Contains(err.Error(), "sigs.k8s.io/controller-runtime") {
+		t.Errorf("%v", err)
 	}
 }
 

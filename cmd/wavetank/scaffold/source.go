@@ -88,6 +88,9 @@ func load(root string, dirs []string) ([]*packages.Package, error) {
 	if err := errors.Join(bad...); err != nil {
 		return nil, err
 	}
+	if err := l.missing(asked); err != nil {
+		return nil, err
+	}
 	for len(todo) > 0 {
 		todo = append(todo[1:], l.need(todo[0])...)
 	}
@@ -135,6 +138,26 @@ func (l *library) list(root string, dirs []string) (asked []*listed, err error) 
 			return nil, errors.New(p.Error.Err)
 		}
 	}
+}
+
+// missing is the error of imports that the go command does not find; nil if there are none.
+func (l *library) missing(asked []*listed) error {
+	var lines []string
+	for _, p := range asked {
+		for _, path := range p.Imports {
+			of := l.listed[path]
+			if of == nil || of.Error == nil || of.Dir != "" || len(lines) == 5 {
+				continue
+			}
+			if line := "  " + of.Error.Err; !slices.Contains(lines, line) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return fmt.Errorf("imports are not found; go mod tidy may add them:\n%s", strings.Join(lines, "\n"))
 }
 
 // open parses all files of a package that was asked for.
@@ -342,52 +365,4 @@ func (l *library) mentioned(s *source, file *ast.File, part ast.Node, hops int) 
 	}
 	ast.Inspect(part, visit)
 	return out
-}
-
-// check finds the types of a package. What is missing, because nobody needs it, is no error.
-func (l *library) check(s *source) {
-	if s.types != nil {
-		return
-	}
-	s.types = types.NewPackage(s.ImportPath, s.Name)
-	files := s.files
-	if s.info == nil {
-		files = nil
-		for _, f := range s.files {
-			decls := slices.DeleteFunc(slices.Clone(f.Decls), func(d ast.Decl) bool {
-				g, ok := d.(*ast.GenDecl)
-				return !ok || g.Tok != token.IMPORT
-			})
-			files = append(files, &ast.File{Package: f.Package, Name: f.Name, Decls: append(decls, s.needed[f]...),
-				Imports: f.Imports, FileStart: f.FileStart, FileEnd: f.FileEnd})
-		}
-	}
-	config := types.Config{Importer: importer{l, s}, Error: func(error) {}, IgnoreFuncBodies: s.info == nil,
-		FakeImportC: true, DisableUnusedImportCheck: true}
-	_ = types.NewChecker(&config, l.set, s.types, s.info).Files(files)
-	s.types.MarkComplete()
-}
-
-// importer gives a package what it imports.
-type importer struct {
-	*library
-	by *source
-}
-
-func (i importer) Import(path string) (*types.Package, error) {
-	if path == "unsafe" {
-		return types.Unsafe, nil
-	}
-	path = cmp.Or(i.by.ImportMap[path], path)
-	if s := i.sources[path]; s != nil {
-		i.check(s)
-		return s.types, nil
-	}
-	p := i.listed[path]
-	if p == nil {
-		return nil, fmt.Errorf("%s is not known", path)
-	}
-	s := i.source(p) // nothing of it is needed
-	i.check(s)
-	return s.types, nil
 }

@@ -217,15 +217,17 @@ func (w *writer) body(dir, process string) string {
 	fmt.Fprintf(&b, "return %s\n", w.setup(process))
 	fmt.Fprintf(&b, "}, sim.Options(%s))\n", w.options())
 	files, found := w.project.samplesFor(w.c)
+	watched := w.project.watchedFor(files)
 	for i, f := range files {
 		files[i] = fmt.Sprintf("%q", up(f))
 	}
 	if samples := strings.Join(files, ", "); found && w.actsByTheClock() {
-		w.guess("with robfig/cron the operator acts by the clock and never comes to rest, so ten minutes are looked at")
+		w.guess("with robfig/cron the operator acts by the clock and never comes to rest, so it is watched for %v",
+			watched)
 		faults, times := w.use(modulePath+"/sim/fault", ""), w.use("time", "")
 		fmt.Fprintf(&b, "w.Inject(%s.StaleCache(30*%s.Second), %[1]s.Crash(%[3]q), %[1]s.LostReply())\n", faults, times,
 			process)
-		fmt.Fprintf(&b, "w.ApplyFiles(%s)\nw.Sleep(10 * %s.Minute)\n", samples, times)
+		fmt.Fprintf(&b, "w.ApplyFiles(%s)\nw.Sleep(%s)\n", samples, inUnits(watched, times))
 	} else {
 		fmt.Fprintf(&b, "%s.Scenario(w%s)\n", w.use(modulePath+"/sim/auto", ""), w.samples(samples, found))
 	}
@@ -270,8 +272,11 @@ func (w *writer) samples(files string, found bool) string {
 		w.guess("no file below config/samples has a %s, so users make an empty one", w.c.Kind)
 		meta := w.use("k8s.io/apimachinery/pkg/apis/meta/v1", "metav1")
 		kind := w.qualified(w.c.kindPath, schemeAlias(w.c.kindPath), w.c.Kind)
-		out += fmt.Sprintf(", auto.Objects(&%s{ObjectMeta: %s.ObjectMeta{", kind, meta) +
-			"Namespace: \"default\", Name: \"sample\"}})"
+		namespace := "Namespace: \"default\", "
+		if w.c.isClusterScoped() {
+			namespace = ""
+		}
+		out += fmt.Sprintf(", auto.Objects(&%s{ObjectMeta: %s.ObjectMeta{%sName: \"sample\"}})", kind, meta, namespace)
 	default:
 		w.guess("no file below config/samples has a %s, so users write what its definition allows", w.c.Kind)
 	}

@@ -1,0 +1,138 @@
+package scaffold
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"sigs.k8s.io/yaml"
+)
+
+func isKustomization(file string) bool {
+	return slices.Contains([]string{"kustomization.yaml", "kustomization.yml"}, path.Base(file))
+}
+
+// kustomization notes which files a kustomization names.
+func (p *Project) kustomization(file, text string) {
+	var k struct{ Resources []string }
+	if err := yaml.Unmarshal([]byte(text), &k); err != nil {
+		if strings.HasSuffix(path.Dir(file), "samples") {
+			p.note("%s cannot be read (%v): every sample beside it is used", file, err)
+		}
+		return
+	}
+	for _, r := range k.Resources {
+		p.kustomized[path.Dir(file)] = append(p.kustomized[path.Dir(file)], path.Join(path.Dir(file), r))
+	}
+}
+
+// refused matches the names of samples that show what is refused.
+var refused = regexp.MustCompile(`(?i)(^|[-_.])(fail(s|ed|ing|ure)?|invalid|refused|bad|broken)([-_.]|$)`)
+
+// selectSamples leaves out the samples that the kustomization beside them does not name, and those
+// whose names say that they fail.
+func (p *Project) selectSamples() {
+	var out []Sample
+	for _, s := range p.Samples {
+		named := p.kustomized[path.Dir(s.File)]
+		switch {
+		case slices.Contains(named, s.File):
+		case len(named) > 0:
+			p.note("%s is left out, because the kustomization.yaml beside it does not name it", s.File)
+			continue
+		case refused.MatchString(path.Base(s.File)):
+			p.note("%s is left out, because it fails by its name", s.File)
+			continue
+		}
+		out = append(out, s)
+	}
+	p.Samples = out
+}
+
+// sample notes the objects of a file.
+func (p *Project) sample(file, text string) {
+	for doc := range strings.SplitSeq("\n"+text, "\n---") {
+		var o struct{ APIVersion, Kind string }
+		if yaml.Unmarshal([]byte(doc), &o) == nil && o.Kind != "" && o.Kind != "Kustomization" {
+			p.Samples = append(p.Samples, Sample{file, o.Kind, o.APIVersion})
+		}
+	}
+}
+
+// samplesFor are the files with what users write for a controller: objects of kinds that no other
+// controller here has or that it watches, and one of its own kind, in the version that it reads if
+// there is one.
+func (p *Project) samplesFor(c Controller) (files []string, found bool) {
+	own := ""
+	for _, s := range p.Samples {
+		group, version, _ := strings.Cut(s.APIVersion, "/")
+		if s.Kind != c.Kind || c.group != "" && c.group != group {
+			continue
+		}
+		if own == "" || version == path.Base(c.kindPath) && !strings.HasSuffix(own, "!") {
+			own = s.File
+			if version == path.Base(c.kindPath) {
+				own += "!"
+			}
+		}
+	}
+	own = strings.TrimSuffix(own, "!")
+	for _, s := range p.Samples {
+		others := slices.ContainsFunc(p.Controllers, func(other Controller) bool {
+			return (other.Kind == s.Kind || other.Kind == "") && !slices.Contains(c.watches, s.Kind)
+		})
+		if !others && !slices.Contains(files, s.File) && s.File != own {
+			files = append(files, s.File)
+		}
+	}
+	if own == "" {
+		return files, false
+	}
+	return append(files, own), true
+}
+
+var schedule = regexp.MustCompile(`(?m)^\s*schedule:[ \t]*["']?([^"'#\n]+)`)
+
+// watched limits how long an operator with a schedule is watched.
+const (
+	watchedLeast = 10 * time.Minute
+	watchedMost  = 7 * 24 * time.Hour
+)
+
+// watchedFor is how long an operator that acts by the clock is watched: three of the longest
+// periods in its samples.
+func (p *Project) watchedFor(files []string) (d time.Duration) {
+	for _, file := range files {
+		text, _ := os.ReadFile(path.Join(p.Root, file))
+		for _, m := range schedule.FindAllSubmatch(text, -1) {
+			if s, err := cron.ParseStandard(strings.TrimSpace(string(m[1]))); err == nil {
+				first := s.Next(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) // as runs begin
+				d = max(d, 3*s.Next(first).Sub(first))
+			}
+		}
+	}
+	return min(max(d, watchedLeast), watchedMost)
+}
+
+// inUnits is a duration as Go source.
+func inUnits(d time.Duration, pkg string) string {
+	if d%time.Hour == 0 {
+		return fmt.Sprintf("%d * %s.Hour", d/time.Hour, pkg)
+	}
+	return fmt.Sprintf("%d * %s.Minute", d/time.Minute, pkg)
+}
+
+// isClusterScoped reports whether the type of the controller's kind is marked as one without
+// namespaces, for a client generator or for controller-gen.
+func (c Controller) isClusterScoped() bool {
+	text, _ := os.ReadFile(c.kindFile)
+	before, _, found := strings.Cut(string(text), "\ntype "+c.Kind+" struct")
+	markers := before[strings.LastIndex(before, "\n}\n")+1:]
+	return found && (strings.Contains(markers, "+genclient:nonNamespaced") ||
+		strings.Contains(markers, "scope=Cluster"))
+}
