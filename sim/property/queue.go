@@ -22,7 +22,8 @@ import (
 //
 // It restarts after a disturbance, and when a watch event arrives late: its change was committed
 // before the period began. It also restarts when an attempt succeeds. Then the reconcile ends
-// without an error, and none of its requests was refused.
+// without an error, and no such request of it was refused. To create what exists, or to delete what
+// does not, counts as success.
 func BackoffSettled(controller string, slowest time.Duration,
 	attempt func(*history.Event) bool) func(*history.History) error {
 	if attempt == nil {
@@ -66,7 +67,7 @@ type period struct {
 	attempts int
 	last     history.Reconcile // that made the last attempt
 	cause    history.Cause     // of the last dequeue
-	refused  bool              // a request of the current reconcile was
+	refused  bool              // an attempt of the current reconcile was
 }
 
 // learn restarts the periods of an incarnation that a watch event reaches late.
@@ -105,8 +106,11 @@ func (b *backOffs) event(e *history.Event, name string) error {
 		}
 		*p = period{delay: e.Wait, begun: e.At}
 	case history.Request:
-		p.refused = p.refused || e.Code >= http.StatusBadRequest
-		if !b.attempt(e) || p.last == e.Reconcile {
+		if !b.attempt(e) {
+			return nil
+		}
+		p.refused = p.refused || e.Code >= http.StatusBadRequest && !doneAlready(e)
+		if p.last == e.Reconcile {
 			return nil
 		}
 		p.attempts++
@@ -121,6 +125,11 @@ func (b *backOffs) event(e *history.Event, name string) error {
 		}
 	}
 	return nil
+}
+
+// doneAlready reports whether a request was refused because its effect was there.
+func doneAlready(e *history.Event) bool {
+	return e.Verb == "create" && e.Code == http.StatusConflict || e.Verb == "delete" && e.Code == http.StatusNotFound
 }
 
 // mutates says whether a request is meant to change something but for a status, a Lease or an

@@ -22,19 +22,24 @@ import (
 // arrives, although its back-off is not over. So does one whose attempt succeeds at last: its own
 // write wakes it.
 func TestBackoffSettledAllowsAnAttemptWithAReason(t *testing.T) {
-	for name, declared := range map[string]fault.Fault{
-		"late news": fault.StaleCache(30*time.Second, fault.OfKind("Secret")),
-		"success":   fault.Forbidden(30*time.Second, fault.OfKind("Secret")),
+	for name, tried := range map[string]struct {
+		fault fault.Fault
+		setup func(ctrl.Manager) error
+	}{
+		"late news": {fault.StaleCache(30*time.Second, fault.OfKind("Secret")), patchesItsChild},
+		"success":   {fault.Forbidden(30*time.Second, fault.OfKind("Secret")), patchesItsChild},
+		"exists":    {fault.Forbidden(30*time.Second, fault.OfKind("Secret")), createsItsChild},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := sim.Explore(t, func(w *sim.World) {
-				w.Start("operator", patchesItsChild)
-				w.Inject(declared)
+				w.Start("operator", tried.setup)
+				w.Inject(tried.fault)
 				w.Always("BackoffSettled", property.BackoffSettled("work", time.Second, nil))
 				w.Apply(work("a"))
 				w.Settle()
 				w.Remove(&corev1.Secret{ObjectMeta: named("a")})
 				w.Apply(work("a", "changed", "yes"))
+				w.Sleep(time.Minute)
 				w.Settle()
 			}, sim.Runs(60), sim.For(0), sim.Shrink(0))
 			if err := r.Err(); err != nil {
@@ -45,6 +50,16 @@ func TestBackoffSettledAllowsAnAttemptWithAReason(t *testing.T) {
 			}
 		})
 	}
+}
+
+// createsItsChild creates a Secret for the ConfigMap every 20 s, whether there is one or not.
+func createsItsChild(mgr ctrl.Manager) error {
+	o := mgr.GetClient()
+	return ctrl.NewControllerManagedBy(mgr).Named("work").For(&corev1.ConfigMap{}).
+		Complete(reconciler(func(c context.Context, req request) (result, error) {
+			err := o.Create(c, &corev1.Secret{ObjectMeta: named(req.Name)})
+			return result{RequeueAfter: 20 * time.Second}, client.IgnoreAlreadyExists(err)
+		}))
 }
 
 // patchesItsChild patches a Secret for the ConfigMap, and makes it if it is not there.
