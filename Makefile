@@ -205,6 +205,12 @@ bench-search: ## What each strategy finds of the planted bugs, and how soon, fro
 	@mkdir -p docs
 	go test -count=1 -cpu 1 -timeout 0 -run '^TestBenchSearch$$' -v ./fuzz/planted -search.write=$(CURDIR)/docs/search.md -search.seeds=$(SEEDS) -search.cap=$(CAP) -search.commit=$$(git rev-parse --short HEAD)
 
+.PHONY: bench-correct
+bench-correct: RUNS = 1000
+bench-correct: FOR = 10m
+bench-correct: ## Alarms that correct operators raise, in RUNS (1000) runs of each and at most FOR (10m) of CPU time: writes docs/false-alarms.md.
+	go test -count=1 -timeout 0 -run '^TestBenchCorrect$$' -v ./fuzz/correct -correct.runs=$(RUNS) -correct.for=$(FOR) -correct.only='$(ONLY)' -correct.commit=$$(git rev-parse --short HEAD)
+
 STRATEGIES ?= portfolio
 .PHONY: bench-mutants
 bench-mutants: SEEDS = 3
@@ -275,7 +281,7 @@ docs: ## Write the pages of docs/ that are made from the code's documentation an
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
 STEPS = test campaigns oldest modules next-go platforms 'race nested-examples/backup' 'reprove PROVE=5' demo pages conformance
 NIGHTLY = nested upstream 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold-random FOR=30m' 'fuzz FOR=10m' mutants soak \
-	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume projects determinism bench-search bench-shrinking bench-mutants bench-scale
+	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume projects determinism bench-correct bench-search bench-shrinking bench-mutants bench-scale
 COMMIT = $(shell git rev-parse --short HEAD)
 
 .PHONY: timings

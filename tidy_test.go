@@ -239,6 +239,7 @@ var may = map[string]map[string]string{
 		"controllers/":                "operators use the clock as they always do; in a run it is the bubble's",
 		"scenarios/":                  "called inside the bubble, for objects that a user would stamp",
 		"fuzz/certificates/":          "called inside the bubble, as ordinary operators do",
+		"fuzz/correct/":               "called inside the bubble, as ordinary operators do",
 		"fuzz/planted/":               "called inside the bubble, as ordinary operators do",
 		"conformance/":                "judges a real server in real time",
 		"hack/determinism/":           "tells people in real time how far processes are",

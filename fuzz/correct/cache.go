@@ -174,7 +174,23 @@ func unstructuredCache(w *stage) {
 	w.usual()
 }
 
-// teamster sees only what has its team's label, and says nothing about the rest.
+// teamster is a configurer whose cache has only what has its team's label.
+type teamster struct{ client.Client }
+
+func (r teamster) Reconcile(c context.Context, req ctrl.Request) (ctrl.Result, error) {
+	var w Widget
+	if err := r.Get(c, req.NamespacedName, &w); err != nil || !w.DeletionTimestamp.IsZero() {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	config := &corev1.ConfigMap{ObjectMeta: named(w.Name + "-config")}
+	_, err := controllerutil.CreateOrUpdate(c, r.Client, config, func() error {
+		metav1.SetMetaDataLabel(&config.ObjectMeta, "team", "red")
+		config.Data = map[string]string{"text": w.Spec.Text}
+		return controllerutil.SetControllerReference(&w, config, r.Scheme())
+	})
+	return ctrl.Result{}, err
+}
+
 func selectors(w *stage) {
 	mine := labels.SelectorFromSet(labels.Set{"team": "red"})
 	options := ctrl.Options{Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
@@ -199,26 +215,11 @@ func selectors(w *stage) {
 	w.Remove(red(""))
 	w.Apply(red("two"))
 	w.Settle()
+	w.Apply(red("three"))
+	w.Settle()
 	w.restart()
 	w.Remove(red(""))
 	w.Settle()
-}
-
-// teamster is a configurer whose ConfigMaps have the label by which its cache selects.
-type teamster struct{ client.Client }
-
-func (r teamster) Reconcile(c context.Context, req ctrl.Request) (ctrl.Result, error) {
-	var w Widget
-	if err := r.Get(c, req.NamespacedName, &w); err != nil || !w.DeletionTimestamp.IsZero() {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
-	}
-	config := &corev1.ConfigMap{ObjectMeta: named(w.Name + "-config")}
-	_, err := controllerutil.CreateOrUpdate(c, r.Client, config, func() error {
-		metav1.SetMetaDataLabel(&config.ObjectMeta, "team", "red")
-		config.Data = map[string]string{"text": w.Spec.Text}
-		return controllerutil.SetControllerReference(&w, config, r.Scheme())
-	})
-	return ctrl.Result{}, err
 }
 
 // follower writes into its status what the Secret of a Widget says.

@@ -27,5 +27,7 @@ func (o Operator) Scenario() func(*sim.World) {
 
 // Operators is the table, family by family.
 func Operators() []Operator {
-	return slices.Concat(textbookOperators(), applyOperators(), queueOperators(), cacheOperators())
+	return slices.Concat(textbookOperators(), applyOperators(), queueOperators(), cacheOperators(),
+		childrenOperators(), externalOperators(), sharingOperators(), clockOperators(), clientGoOperators(),
+		clusterOperators())
 }

@@ -69,7 +69,7 @@ func (r partReconciler) Reconcile(c context.Context, req part) (ctrl.Result, err
 }
 
 func typedRequests(w *stage) {
-	w.typed = true
+	w.unfit = []string{"RacingRequeue"} // it knows requests of the usual type only
 	w.start("parts", ctrl.Options{}, func(mgr ctrl.Manager) error {
 		return builder.TypedControllerManagedBy[part](mgr).Named("parts").
 			Watches(&Widget{}, handler.TypedEnqueueRequestsFromMapFunc(partsOf)).
@@ -154,6 +154,7 @@ func ttl(w *stage) {
 			WithOptions(controller.Options{RateLimiter: limiter, MaxConcurrentReconciles: 2}).
 			Complete(reaper{mgr.GetClient()})
 	})
+	w.unfit = []string{"Conflict"} // it only deletes
 	w.disturb()
 	w.promise()
 	w.Eventually("what has expired is gone", func(h *history.History) error {

@@ -3,6 +3,7 @@ package correct
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -18,8 +19,9 @@ import (
 // stage is the world of a scenario, with what the scenarios of the suite have in common.
 type stage struct {
 	*sim.World
-	processes []string
-	typed     bool // the controller has requests of its own type, which RacingRequeue does not know
+	processes   []string
+	controllers []string // that are not named like a process
+	unfit       []string // faults that find nothing to disturb, by the beginning of their declaration
 }
 
 // start adds a process with a manager, and declares the definition of Widgets.
@@ -34,15 +36,15 @@ func (s *stage) start(name string, options ctrl.Options, setup func(ctrl.Manager
 
 // disturb declares the faults that any operator may experience, and those that the scenario adds.
 func (s *stage) disturb(more ...fault.Fault) {
-	if !s.typed {
-		more = append(more, fault.RacingRequeue())
-	}
 	for _, p := range s.processes {
 		more = append(more, fault.Crash(p), fault.Restart(p), fault.Pause(p, 30*time.Second))
 	}
-	s.Inject(append(more, fault.StaleCache(30*time.Second), fault.StaleServer(10*time.Second), fault.LostReply(),
+	more = append(more, fault.StaleCache(30*time.Second), fault.StaleServer(10*time.Second), fault.LostReply(),
 		fault.Conflict(), fault.ServerError(), fault.Relist(), fault.DroppedWatch(), fault.MissedStates(20*time.Second),
-		fault.Unreachable(20*time.Second), fault.Forbidden(20*time.Second))...)
+		fault.Unreachable(20*time.Second), fault.Forbidden(20*time.Second), fault.RacingRequeue())
+	s.Inject(slices.DeleteFunc(more, func(f fault.Fault) bool {
+		return slices.ContainsFunc(s.unfit, func(name string) bool { return strings.HasPrefix(f.String(), name) })
+	})...)
 }
 
 // outside are the faults of a service outside the cluster.
@@ -76,8 +78,8 @@ func (s *stage) promise(except ...string) {
 	always(lost, property.NoLostUpdate())
 	always(deletes, property.DeletesWhatItRead())
 	always(starving, property.NoStarvation(20*time.Second))
-	for _, p := range s.processes { // controllers are named like their processes
-		always(p+": "+backingUp, property.BackoffSettled(p, 5*time.Second, nil))
+	for _, name := range slices.Concat(s.processes, s.controllers) {
+		always(name+": "+backingUp, property.BackoffSettled(name, 5*time.Second, nil))
 	}
 	always(futile, property.NoFutileRequeue(20))
 	eventually := func(name string, holds func(*history.History) error) {

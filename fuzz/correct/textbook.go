@@ -65,12 +65,19 @@ func configured(h *history.History, w *Widget) error {
 
 // usual is what most users do: two Widgets are created, one is changed, one is deleted and made
 // again while the operator is still at work, the operator is restarted, and all is deleted.
-func (s *stage) usual() {
+func (s *stage) usual() { s.life(func() {}) }
+
+// usualWithFinalizer waits until the Widget that is deleted is gone: to apply one that is being
+// deleted changes nothing, so whether it comes back would depend on who is first.
+func (s *stage) usualWithFinalizer() { s.life(s.Settle) }
+
+func (s *stage) life(gone func()) {
 	a, b := widget("a", WidgetSpec{Text: "red", Size: 1}), widget("b", WidgetSpec{Text: "blue", Size: 2})
 	s.Apply(a.DeepCopy(), b.DeepCopy())
 	s.Settle()
 	s.edit("a", func(w *Widget) { w.Spec.Text, w.Spec.Size = "green", 3 })
 	s.Remove(b.DeepCopy())
+	gone()
 	s.Apply(b.DeepCopy())
 	s.Settle()
 	s.restart()
