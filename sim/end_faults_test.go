@@ -34,3 +34,36 @@ func TestEndFaults(t *testing.T) {
 		t.Errorf("%d faults before EndFaults, %d after it, %d after Inject", before, between, after)
 	}
 }
+
+// Inject after EndFaults begins with an empty set. The counts of what ended stay.
+func TestFaultsAreExchanged(t *testing.T) {
+	struck := map[string]int{}
+	r := sim.Explore(t, func(w *sim.World) {
+		w.External("mail.example", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		w.Start("mailer", (&mailer{}).SetupWithManager)
+		w.Inject(fault.ServerError(fault.In("mailer")))
+		w.Apply(withRole("source", configMap("one")))
+		w.Settle()
+		w.EndFaults()
+		w.Inject(fault.LostReply(fault.In("mailer")))
+		n := len(w.History().Events)
+		w.Apply(withRole("source", configMap("two")))
+		w.Settle()
+		for _, e := range w.History().Events[n:] {
+			if e.Kind == history.Fault {
+				struck[e.Injection.Class]++
+			}
+		}
+	}, sim.Runs(30), sim.For(0), sim.Verify(3))
+	if struck["ServerError"] != 0 || struck["LostReply"] == 0 {
+		t.Errorf("after the exchange: %v", struck)
+	}
+	for _, f := range r.Faults {
+		if f.Injected == 0 {
+			t.Errorf("%s was never injected", f.Fault)
+		}
+	}
+	if len(r.Faults) != 2 || r.Failure != nil {
+		t.Errorf("%d faults are counted; %+v", len(r.Faults), r.Failure)
+	}
+}

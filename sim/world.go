@@ -38,13 +38,20 @@ func (w *World) Run(name string, main func(ctx context.Context, cfg *rest.Config
 // ended.
 func (w *World) Stop(name string) { w.world.Stop(name) }
 
-// Inject declares faults. From here on they may be injected, wherever the choices of the run say,
-// until the next Settle ends them. After that they are on again.
+// Inject declares faults, in addition to those declared before. From here on they may be injected,
+// wherever the choices of the run say, until the next Settle ends them. After that they are on
+// again. After [World.EndFaults] Inject begins with an empty set, so a scenario can exchange its
+// faults:
+//
+//	w.Inject(fault.StaleCache(30 * time.Second))
+//	w.Settle()
+//	w.EndFaults()
+//	w.Inject(fault.Crash("operator")) // and no stale cache any longer
 func (w *World) Inject(faults ...fault.Fault) { w.world.Inject(faults...) }
 
-// EndFaults ends all faults for the rest of the run, or until [World.Inject] declares more: for
-// scenarios that measure what follows. What was delayed arrives, what was cut off is reachable, and
-// who was frozen goes on.
+// EndFaults ends all faults for the rest of the run, for scenarios that measure what follows. Only
+// faults that [World.Inject] declares later are injected after it. What was delayed arrives, what
+// was cut off is reachable, and paused processes continue.
 func (w *World) EndFaults() { w.world.EndFaults() }
 
 // Install adds custom resource definitions and webhook configurations: directories or files of

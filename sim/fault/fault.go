@@ -6,9 +6,9 @@
 //
 // Faults end in w.Settle, which lets them be injected for up to three virtual minutes more. Then
 // what was delayed arrives, what was cut off is reachable, and who was frozen goes on. After
-// w.Settle they are on again. w.EndFaults ends them without settling. A lasting condition is no
-// fault, for example a webhook that refuses, or a right that is missing: the scenario makes it and
-// ends it.
+// w.Settle they are on again. w.EndFaults ends them for good and without settling, and w.Inject
+// declares others after it. A lasting condition is no fault, for example a webhook that refuses, or
+// a right that is missing: the scenario makes it and ends it.
 //
 // # Scope
 //

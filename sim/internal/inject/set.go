@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -14,6 +15,7 @@ import (
 // Set is the faults of one run. Each of its methods asks those that have the hook, in the order of
 // their declaration.
 type Set struct {
+	retired        []Fault // they are counted, and never asked again
 	faults         []Fault
 	arrivers       []Arriver
 	landers        []Lander
@@ -42,6 +44,9 @@ func (s *Set) Add(f Fault) {
 	hook(&s.enders, f)
 }
 
+// Retire takes all faults out. They must have ended.
+func (s *Set) Retire() { *s = Set{retired: slices.Concat(s.retired, s.faults)} }
+
 // hook appends the fault to those with a hook, if it has that hook.
 func hook[T any](to *[]T, f Fault) {
 	if h, ok := f.(T); ok {
@@ -59,9 +64,9 @@ func (s *Set) Armed() bool {
 	return false
 }
 
-// Counts is what has become of each fault.
+// Counts is what has become of each fault, retired ones included.
 func (s *Set) Counts() (out []Count) {
-	for _, f := range s.faults {
+	for _, f := range slices.Concat(s.retired, s.faults) {
 		out = append(out, f.Count())
 	}
 	return out

@@ -11,10 +11,13 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
-// Inject declares faults.
+// Inject declares faults. Those from before EndFaults stay ended.
 func (w *World) Inject(faults ...fault.Fault) {
 	w.panicIfOver()
-	w.healed = false
+	if w.healed {
+		w.faults.Retire()
+		w.healed = false
+	}
 	for _, declared := range faults {
 		f := declared.Begin(environment{w.sched, w})
 		if err := f.Check(); err != nil {

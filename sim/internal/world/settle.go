@@ -76,7 +76,7 @@ func (w *World) endFaults() {
 	}
 }
 
-// EndFaults ends all faults until Inject declares more. Scheduling stays as it is.
+// EndFaults ends all faults that were declared. Scheduling stays as it is.
 func (w *World) EndFaults() {
 	w.panicIfInStep("w.EndFaults")
 	w.healed = true
