@@ -54,10 +54,11 @@ var arrows = map[string][]string{
 		"models"},
 	"sim/fault": {"sim/internal/choice", "sim/internal/inject", "sim/internal/process", "sim/internal/sched",
 		"sim/internal/wire", "history", "models"},
-	"sim/internal/run": {"sim/internal/choice", "sim/result", "history"},
-	"sim/internal/campaign": {"sim/host", "sim/internal/bubble", "sim/internal/choice", "sim/internal/process",
-		"sim/internal/run", "sim/internal/shell", "sim/internal/wire", "sim/result", "history", "internal/atomicfile",
-		"internal/strategy", "internal/versions", "reports", "story"},
+	"sim/internal/run":     {"sim/internal/choice", "sim/result", "history"},
+	"sim/internal/explain": {"sim/internal/choice", "sim/internal/run", "sim/result", "history", "reports", "story"},
+	"sim/internal/campaign": {"sim/host", "sim/internal/bubble", "sim/internal/choice", "sim/internal/explain",
+		"sim/internal/process", "sim/internal/run", "sim/internal/shell", "sim/internal/wire", "sim/result", "history",
+		"internal/atomicfile", "internal/strategy", "internal/versions", "reports", "story"},
 	"sim/internal/world": {"sim/fault", "sim/internal/bubble", "sim/internal/choice", "sim/internal/definitions",
 		"sim/internal/draw",
 		"sim/internal/inject", "sim/internal/process", "sim/internal/run", "sim/internal/sched", "sim/internal/shell",
@@ -154,7 +155,7 @@ var simLayers = []string{
 	"sim/internal/shell", "sim/internal/choice", "sim/internal/bubble", "sim/internal/draw",
 	"sim/internal/definitions", "sim/internal/user", "sim/property", "sim/result", "sim/host", "sim/internal/run",
 	"sim/internal/sched", "sim/internal/wire", "sim/internal/process", "sim/internal/inject", "sim/fault",
-	"sim/internal/world", "sim/internal/campaign", "sim", "sim/auto", "sim/simginkgo",
+	"sim/internal/world", "sim/internal/explain", "sim/internal/campaign", "sim", "sim/auto", "sim/simginkgo",
 }
 
 func TestSimImportsDownwards(t *testing.T) {

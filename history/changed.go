@@ -256,8 +256,14 @@ func (d *edits) elements(path string, a, b []any) {
 		}
 		return out
 	}
+	if len(a) == len(b) { // changed in place
+		for i := range a {
+			d.values(fmt.Sprintf("%s[%d]", path, i), a[i], b[i])
+		}
+		return
+	}
 	gone, come := without(a, b), without(b, a)
-	if len(gone) == len(come) { // changed in place, or in another order
+	if len(gone)+len(come) == 0 {
 		d.add(path, turned(path, a, b))
 		return
 	}

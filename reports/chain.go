@@ -169,6 +169,7 @@ func (x *tracing) trace() {
 			x.ended(i, e)
 		case history.Crash, history.Fault, history.Stop:
 			x.struck(i, e)
+			x.lost(i)
 		case history.Deliver:
 			if w, ok := x.write[commit{e.Ref.Cluster, e.Revision}]; ok && e.Verb != "LIST" {
 				x.link(w, i, delivered(e.At-x.h.Events[w].At))
@@ -338,6 +339,22 @@ func (x *tracing) struck(i int, e *history.Event) {
 	for j := i + 1; e.Kind == history.Fault && j < x.violation && x.h.Events[j].Step == e.Step; j++ {
 		if x.h.Events[j].Kind == history.Request && x.meet(j) {
 			x.link(i, j, "was injected at it")
+			return
+		}
+	}
+}
+
+// lost follows a fault to the reply that its reconcile did not get.
+func (x *tracing) lost(i int) {
+	start, ok := x.dequeued[i]
+	if !ok || x.h.Events[i].Kind != history.Fault {
+		return
+	}
+	for _, j := range x.inside[start] {
+		if j > i && x.h.Events[j].Kind == history.Reply && failed(&x.h.Events[j]) {
+			if x.meet(j) {
+				x.link(i, j, "lost its reply")
+			}
 			return
 		}
 	}

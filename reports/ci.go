@@ -116,7 +116,8 @@ func failure(r *story.Result) *junitFailure {
 // command.
 func inShort(s *story.Story) string {
 	lines := slices.Concat(s.Excerpt(story.MaxLines), s.Delays())
-	return fmt.Sprintf("%s\n%s\nreplay: %s", s.Message, strings.Join(lines, "\n"), s.Replay)
+	lines = slices.Concat([]string{s.Message}, s.Why, lines)
+	return fmt.Sprintf("%s\nreplay: %s", strings.Join(lines, "\n"), s.Replay)
 }
 
 // unreached are the sometimes properties of a complete campaign that were true in no run.

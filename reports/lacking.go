@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/story"
 )
 
 const (
@@ -55,6 +56,16 @@ func (x *tracing) lacking(i int) []string {
 		out = append(out, x.lacks(g.ref, g.write, g.arrival))
 	}
 	return out
+}
+
+// delay notes which watch events the choices of a story delay.
+func (x *tracing) delay(choices []story.Choice) {
+	x.delayed = map[string]bool{}
+	for _, c := range choices {
+		if c.Kind == story.Inject {
+			x.delayed[c.Who+" "+c.What] = true
+		}
+	}
 }
 
 // about are the objects that may have to do with the violation.
@@ -140,19 +151,19 @@ func initialObjects(e *history.Event) (out []listed) {
 // lacks is the sentence about an object of which a cache had not received the last write.
 func (x *tracing) lacks(ref history.Ref, w, arrival int) string {
 	e := &x.h.Events[w]
-	how, done := "does not have the newest "+ref.String(), "written"
+	how, done := "did not have the newest "+ref.String(), "written"
 	for _, c := range e.Changes {
 		switch {
 		case c.Ref != ref:
 		case c.Type == "ADDED":
-			how, done = "lacks "+ref.String(), "created"
+			how, done = "lacked "+ref.String(), "created"
 		case c.Type == "DELETED" || strings.HasPrefix(e.Verb, "delete"):
-			how, done = "does not know of the deletion of "+ref.String(), "deleted"
+			how, done = "did not know of the deletion of "+ref.String(), "deleted"
 		}
 	}
-	when := "the event does not arrive before the violation"
+	when := "the event did not arrive before the violation"
 	if arrival >= 0 && arrival < x.violation {
-		when = "the event arrives at " + clock(x.h.Events[arrival].At)
+		when = "the event arrived at " + clock(x.h.Events[arrival].At)
 	}
 	return fmt.Sprintf("its cache %s, %s at %s; %s", how, done, clock(e.At), when)
 }

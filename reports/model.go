@@ -94,7 +94,10 @@ func newModel(r Run) *model {
 	}
 	if s := r.Story; s != nil {
 		m.Kind, m.Property, m.Site, m.Message, m.Replay = s.Kind, s.Property, s.Site, s.Message, s.Replay
-		m.Facts = facts(r)
+		for _, sentence := range s.Why {
+			m.Facts = append(m.Facts, [2]string{"why", sentence})
+		}
+		m.Facts = append(m.Facts, facts(r)...)
 		for _, d := range first(r.History.Draws(), mostDraws) {
 			m.Facts = append(m.Facts, [2]string{"drew " + d.Label, d.Value})
 		}

@@ -1,12 +1,14 @@
 package reports
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
 	"unicode"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/story"
 )
 
 const (
@@ -86,13 +88,49 @@ func Decision(h *history.History) string {
 		return ""
 	}
 	x.trace()
-	for i := x.violation - 1; i >= 0; i-- {
-		if e := &h.Events[i]; x.on(i) && e.Source != "" &&
-			(e.Kind == history.Done || e.Write() || len(x.effects[i]) > 0) {
-			return e.Source
-		}
+	if i := x.decision(); i >= 0 {
+		return h.Events[i].Source
 	}
 	return ""
+}
+
+// decision is the event that [Decision] is about; -1 if there is none.
+func (x *tracing) decision() int {
+	for i := x.violation - 1; i >= 0; i-- {
+		if e := &x.h.Events[i]; x.on(i) && e.Source != "" &&
+			(e.Kind == history.Done || e.Write() || len(x.effects[i]) > 0) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Decided says in sentences what the program did last of what led to the violation, and what its
+// cache lacked when that reconcile began. There are none if no line of the program is known.
+func Decided(h *history.History, choices []story.Choice) (out []string) {
+	x := newTracing(h)
+	if x.violation < 0 {
+		return nil
+	}
+	x.delay(choices)
+	x.trace()
+	i := x.decision()
+	if i < 0 {
+		return nil
+	}
+	e := &h.Events[i]
+	for _, l := range h.Lines() {
+		if l.Event == i {
+			out = append(out, fmt.Sprintf("The last step that led to it was at %s: %s %s.", clock(e.At), e.Actor(),
+				strings.TrimSpace(l.Text)))
+		}
+	}
+	if start, ok := x.dequeued[i]; ok {
+		for _, note := range x.lacking(start) {
+			out = append(out, fmt.Sprintf("When that reconcile began, %s.", note))
+		}
+	}
+	return out
 }
 
 // distinct reports whether a name is unlikely to be a word of a sentence.

@@ -130,11 +130,11 @@ func TestLedSaysWhatACacheLacked(t *testing.T) {
 		want    string
 	}{
 		"the event arrives later": {true, nil,
-			"its cache lacks Namespace late-dev, created at 00:03.000; the event arrives at 00:07.000"},
+			"its cache lacked Namespace late-dev, created at 00:03.000; the event arrived at 00:07.000"},
 		"the event is delayed until after the violation": {false,
 			[]story.Choice{{Kind: story.Inject, Of: "StaleCache(30s)", Who: "op", Verb: "ADDED",
 				What: "Namespace late-dev"}},
-			"its cache lacks Namespace late-dev, created at 00:03.000; the event does not arrive before the violation"},
+			"its cache lacked Namespace late-dev, created at 00:03.000; the event did not arrive before the violation"},
 		"nothing says that it watches the object": {false, nil, ""},
 	} {
 		var r recorded

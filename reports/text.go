@@ -100,11 +100,10 @@ func Led(h *history.History, choices []story.Choice) (out []story.Led) {
 			}
 		}
 	}
+	x.delay(choices)
 	drawn := map[string]bool{}
-	x.delayed = map[string]bool{}
 	for _, c := range choices {
 		drawn[c.Of] = drawn[c.Of] || c.Kind == story.Draw
-		x.delayed[c.Who+" "+c.What] = x.delayed[c.Who+" "+c.What] || c.Kind == story.Inject
 	}
 	draws := h.Draws()
 	for n, l := range h.Rendered() {

@@ -73,8 +73,8 @@ func TestExcerptHasNotes(t *testing.T) {
 	for i := range 30 {
 		lines = append(lines, fmt.Sprintf("00:00.001    user             create App a%d → rv 6", i))
 	}
-	note := Led{Line: 7, Notes: []string{"its cache lacks App a3"}}
-	want := strings.Repeat(" ", 34) + "its cache lacks App a3"
+	note := Led{Line: 7, Notes: []string{"its cache lacked App a3"}}
+	want := strings.Repeat(" ", 34) + "its cache lacked App a3"
 	got := (&Story{History: lines, Led: []Led{note}}).Excerpt(MaxLines)
 	if got[1] != lines[7] || got[2] != want {
 		t.Errorf("a long story: %q", got)

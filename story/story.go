@@ -54,6 +54,8 @@ type Story struct {
 	Choices  []Choice // the choices that are not the default
 	// History is the shrunk run, a line for each event.
 	History []string
+	// Why explains the violation in sentences; nil if it was not explained.
+	Why []string
 	// Led are the lines of the history that led to the violation, in order; nil if they are not
 	// known.
 	Led []Led
@@ -168,6 +170,10 @@ func (s *Story) Encode() []byte {
 		{Name: "choices", Data: []byte(choices.String())},
 		{Name: "history", Data: []byte(strings.Join(s.History, "\n") + "\n")},
 	}
+	if len(s.Why) > 0 {
+		why := txtar.File{Name: "why", Data: []byte(marker.ReplaceAllString(strings.Join(s.Why, "\n"), " $0") + "\n")}
+		files = slices.Insert(files, 1, why)
+	}
 	if len(s.Led) > 0 {
 		files = append(files, txtar.File{Name: ledSection, Data: encodeLed(s.Led)})
 	}
@@ -207,6 +213,8 @@ func Decode(data []byte) (*Story, error) {
 			s.Message = strings.TrimSuffix(Printable(string(f.Data)), "\n")
 		case "history":
 			s.History = strings.Split(strings.TrimSuffix(Printable(string(f.Data)), "\n"), "\n")
+		case "why":
+			s.Why = strings.Split(strings.TrimSuffix(Printable(string(f.Data)), "\n"), "\n")
 		case ledSection:
 			if s.Led, err = decodeLed(Printable(string(f.Data))); err != nil {
 				return nil, err

@@ -100,7 +100,7 @@ func TestBadStoriesSayWhatIsWrong(t *testing.T) {
 // cut by hand, can be read, too.
 func TestLedIsReadBack(t *testing.T) {
 	want := Story{Test: "TestX", History: []string{"a", "b", "c"},
-		Led: []Led{{Line: 0, Rank: 2}, {Line: 2, Rank: 0, Notes: []string{"its cache lacks x", "and y"}}}}
+		Led: []Led{{Line: 0, Rank: 2}, {Line: 2, Rank: 0, Notes: []string{"its cache lacked x", "and y"}}}}
 	got, err := Decode(want.Encode())
 	if err != nil {
 		t.Fatal(err)

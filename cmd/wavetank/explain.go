@@ -47,6 +47,12 @@ func explain(out io.Writer, path string, s *story.Story) {
 		what = s.Kind
 	}
 	fmt.Fprintf(out, "In %s, %s broke: %s.\n\n", s.Test, what, strings.TrimSuffix(s.Message, "."))
+	for _, sentence := range s.Why {
+		fmt.Fprintln(out, sentence)
+	}
+	if len(s.Why) > 0 {
+		fmt.Fprintln(out)
+	}
 	fmt.Fprintln(out, "What happened:")
 	lines := slices.Clone(s.History)
 	for _, l := range s.Led {

@@ -55,13 +55,16 @@ func (f *Failure) Text() string {
 
 // tell writes the story, how it was found and shrunk, and how to see it again.
 func (f *Failure) tell(b *strings.Builder) {
+	for i, sentence := range f.Story.Why {
+		fmt.Fprintf(b, "    %s %s\n", [2]string{"why:", "    "}[min(i, 1)], sentence)
+	}
 	for _, l := range f.Story.Excerpt(story.MaxLines) {
 		fmt.Fprintf(b, "    %s\n", l)
 	}
 	for _, delay := range f.Story.Delays() {
 		fmt.Fprintf(b, "    %s\n", delay)
 	}
-	if needs := f.Story.Needs(); needs != "" && f.hasProperty() {
+	if needs := f.Story.Needs(); needs != "" && f.OfRun() {
 		fmt.Fprintf(b, "    %s\n", needs)
 	}
 	if n := f.Shrinking.Runs; n > 0 {
@@ -88,8 +91,8 @@ func (f *Failure) tell(b *strings.Builder) {
 	}
 }
 
-// hasProperty says whether the failure is the run's own, which its choices decide.
-func (f *Failure) hasProperty() bool {
+// OfRun reports whether the failure is the run's own, which its choices decide.
+func (f *Failure) OfRun() bool {
 	switch f.Kind {
 	case Always, Eventually, Settles, Expectation, Panic:
 		return !f.Flaky

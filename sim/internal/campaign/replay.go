@@ -246,7 +246,7 @@ func (c *campaign) failureOf(path string, s *story.Story, r storyReplay) *result
 		}
 	}
 	f.Story = c.story(f, tape, s.Before, lengthOf(res))
-	f.Story.Seed, f.Story.Took = s.Seed, s.Took
+	f.Story.Seed, f.Story.Took, f.Story.Why = s.Seed, s.Took, s.Why
 	if len(tape) < choices {
 		var err error
 		if path, err = f.Story.Write(filepath.Dir(path)); err != nil {

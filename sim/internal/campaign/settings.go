@@ -40,6 +40,7 @@ type Settings struct {
 	KeepGoing bool
 	Renew     bool // stories that were replayed are written again
 	Shrink    time.Duration
+	Explain   time.Duration // CPU time
 	Hang      time.Duration
 	Memory    memory
 	Stories   string // directory; set by options
@@ -105,6 +106,8 @@ func init() {
 	add(flag.DurationVar, &s.Shrink, "shrink", shrinkTime, d,
 		"CPU time for shrinking a failure, or with -sim.replay the story that is replayed, and up to twice as much "+
 			"while it still gets shorter; 0 means not at all")
+	add(flag.DurationVar, &s.Explain, "explain", explainTime, d,
+		"CPU time to measure why the first failure happens; 0 means not at all")
 	add(flag.DurationVar, &s.Hang, "hang", hangLimit, d,
 		"time without progress after which a run counts as hung: CPU time while a goroutine could run, real "+
 			"time while all wait")

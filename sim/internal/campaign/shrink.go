@@ -10,6 +10,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/explain"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/story"
@@ -94,9 +95,34 @@ func (c *campaign) shrink(f *result.Failure, first, from *run.Result, limit time
 	return again, tape
 }
 
+// explainTime is the CPU time in which a failure is explained.
+const explainTime = 5 * time.Second
+
+// explain measures why the first failure of a test happens. Runs that only a program looks at, and
+// failures whose choices do not repeat them, are not explained.
+func (c *campaign) explain(f *result.Failure, tape choice.Sequence, steps int) []string {
+	if c.settings.Explain <= 0 || !c.settings.Keep || f.Flaky || !f.OfRun() || len(c.report.Findings) > 0 {
+		return nil
+	}
+	spent, settings := newEffort(cpuTime), c.settings.Run
+	if f.Kind != result.Settles { // such a run may fail of its length
+		settings.MaxSteps = min(settings.MaxSteps, 2*steps+1000)
+	}
+	if settings.Monitor == nil {
+		settings.Monitor = &run.Monitor{}
+	}
+	subject := &explain.Subject{
+		Ending: f.Ending, Sequence: tape, Choices: f.Story.Choices, Monitor: settings.Monitor,
+		Over: func() bool { return spent.spent() >= c.settings.Explain },
+		Run:  func(o choice.Source) *run.Result { return c.runner(c.t, o, settings) },
+	}
+	return subject.Sentences()
+}
+
 // addFailure puts the failure on record, and on file where stories are kept.
 func (c *campaign) addFailure(f *result.Failure, tape choice.Sequence, before, after story.Length) {
 	f.Story = c.story(f, tape, before, after)
+	f.Story.Why = c.explain(f, tape, after.Steps)
 	if c.settings.Stories != "" && c.isShortest(f, after.Steps) {
 		path, err := f.Story.Write(c.settings.Stories)
 		if err != nil {

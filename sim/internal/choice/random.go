@@ -46,6 +46,21 @@ func (o *Random) Choose(p Point) int {
 	return o.r.IntN(p.N)
 }
 
+// Fair returns a source of random schedules without faults. Another source answers for the values
+// that the scenario draws.
+func Fair(seed uint64, drawn Source) Source {
+	r := NewRandom(seed)
+	return Func(func(p Point) int {
+		switch {
+		case p.Kind == Draw:
+			return drawn.Choose(p)
+		case p.Kind.Schedules():
+			return r.Choose(p)
+		}
+		return 0
+	})
+}
+
 // AllFaults is a random walk in which every declared fault is on, and rare, for long runs that need
 // some of each.
 type AllFaults struct{ walk *Random }
