@@ -50,7 +50,8 @@ func ReportTo(dir string) ExploreOption { return func(s *campaign.Settings) { s.
 // KeepGoing goes on after a failure until all runs are made, and groups what is found by its cause.
 func KeepGoing() ExploreOption { return func(s *campaign.Settings) { s.KeepGoing = true } }
 
-// MaxSteps sets after how many steps a run that does not settle is given up.
+// MaxSteps sets after how many steps a run that does not settle is given up. [World.Settle] takes
+// twice as many if a reflector or a failing key backs off at that moment.
 func MaxSteps(n int) ExploreOption { return func(s *campaign.Settings) { s.Run.MaxSteps = n } }
 
 // Window bounds what a run remembers, so that it needs no more memory the longer it is. It keeps
