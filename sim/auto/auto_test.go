@@ -54,7 +54,7 @@ func TestFlawsAreFound(t *testing.T) {
 		t.Run(flaw, func(t *testing.T) {
 			explore := func(o ...auto.Option) *result.Failure {
 				if property == auto.SameEndState {
-					o = append(o, auto.Without(auto.StatusIsTrue, auto.NoWritesAtRest))
+					o = append(o, auto.Without(auto.StatusIsTrue, auto.NoWritesAtRest, auto.UpToDate))
 				}
 				return sim.Explore(t, func(w *sim.World) {
 					start(w, flaw)
