@@ -325,6 +325,23 @@ func (r *PostReconciler) SetupWithManager(_ context.Context, mgr ctrl.Manager, o
 	}
 }
 
+// A tool of the module that is not reachable does not keep the tests from being built.
+func TestInitWhereTidyFails(t *testing.T) {
+	dir := backupProject(t, map[string]string{
+		"hack/tools.go": "//go:build tools\n\npackage hack\n\nimport _ \"example.com/unreachable/tool\"\n"})
+	t.Setenv("GOPROXY", "off")
+	if err := goCommand(t.Context(), dir, "mod", "edit", "-droprequire="+ours); err != nil {
+		t.Fatal(err)
+	}
+	code, out := do(t, t.Context(), "init", "--no-run")
+	if code != exitHeld || !strings.Contains(out, "note: go mod tidy failed, so go get -t has added") {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+	if err := goCommand(t.Context(), dir, "list", "-test", "./internal/controller"); err != nil {
+		t.Errorf("the tests cannot be built: %v", err)
+	}
+}
+
 // Outside of a module, every command says where there is one.
 func TestOutsideOfModules(t *testing.T) {
 	t.Setenv("GOWORK", "off")

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,12 +29,7 @@ func require(cmd *cobra.Command, dir string, suite bool) error {
 		if goCommand(cmd.Context(), dir, "list", "-m", m) == nil {
 			continue
 		}
-		file := filepath.Join(dir, "go.mod")
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		mod, err := modfile.Parse(file, data, nil)
+		mod, err := readGoMod(dir)
 		if err != nil {
 			return err
 		}
@@ -57,6 +53,45 @@ func require(cmd *cobra.Command, dir string, suite bool) error {
 		}
 	}
 	return nil
+}
+
+// getTests adds what the tests import to go.mod, where go mod tidy fails because of other packages:
+// a tool that is not reachable, for example.
+func getTests(cmd *cobra.Command, dir string, specs []*spec) error {
+	mod, err := readGoMod(dir)
+	if err != nil {
+		return err
+	}
+	args, suite := []string{"get", "-t"}, false
+	for _, s := range specs {
+		suite = suite || s.Suite != ""
+		pkg, err := filepath.Rel(dir, filepath.Dir(s.File))
+		if err != nil {
+			return err
+		}
+		args = append(args, "./"+filepath.ToSlash(pkg))
+	}
+	for _, m := range []string{ours, ginkgoModule} {
+		required := slices.ContainsFunc(mod.Require, func(r *modfile.Require) bool { return r.Mod.Path == m })
+		if required || replacement(mod, m) == "" || m == ginkgoModule && !suite {
+			continue
+		}
+		// The version by which the go command requires what is replaced.
+		version := m + "@v0.0.0-00010101000000-000000000000"
+		if err := goCommand(cmd.Context(), dir, "mod", "edit", "-require="+version); err != nil {
+			return err
+		}
+	}
+	return goCommand(cmd.Context(), dir, args...)
+}
+
+func readGoMod(dir string) (*modfile.File, error) {
+	file := filepath.Join(dir, "go.mod")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return modfile.Parse(file, data, nil)
 }
 
 // replacement is the path of what replaces a module; "" if nothing does.
