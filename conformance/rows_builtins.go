@@ -196,8 +196,8 @@ var rowsBuiltinValidation = []Row{
 		"POST crd {metadata: {name: things.x.example}, spec: {group: x.example, scope: Namespaced, "+
 			"names: {plural: others, kind: Thing}, versions: [{name: v1, served: true, storage: false}]}}").
 		differs("A definition that is wrong is refused for the same main causes, " +
-			"but not in the words of the internal Go types; the costs of its rules are not estimated, " +
-			"and its defaults are not checked."),
+			"but not in the words of the internal Go types; " +
+			"the cost of its rules is estimated one by one, and not in total."),
 }
 
 var rowsSecrets = []Row{

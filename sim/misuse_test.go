@@ -310,6 +310,19 @@ var scenes = []misuse{
 			"specified object fields"}},
 	{"a definition of an unknown type", func(t *testing.T) { install(t, "v1", "scope: Namespaced", "{type: strin}") },
 		[]string{`spec.validation.openAPIV3Schema.properties[spec].type: Unsupported value: "strin"`}},
+	{"a definition whose default has another type", func(t *testing.T) {
+		install(t, "v1", "scope: Namespaced", "{type: object, properties: {a: {type: integer, default: x}}}")
+	}, []string{"spec.validation.openAPIV3Schema.properties[spec].properties[a].default: Invalid value: "}},
+	{"a definition whose rule does not compile", func(t *testing.T) {
+		install(t, "v1", "scope: Namespaced",
+			"{type: object, properties: {a: {type: string}}, x-kubernetes-validations: [{rule: self.b == 1}]}")
+	}, []string{"spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule: Invalid value: ",
+		"undefined field 'b'"}},
+	{"a definition whose rule costs too much", func(t *testing.T) {
+		install(t, "v1", "scope: Namespaced", "{type: object, properties: {a: {type: array, items: {type: string}}}, "+
+			"x-kubernetes-validations: [{rule: 'self.a.all(x, self.a.all(y, x == y))'}]}")
+	}, []string{"x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of " +
+		"more than 100x"}},
 	in("definitions of another kind", func(w *sim.World) { w.Install(42) },
 		"w.Install was given a int; give it a directory, a file, or"),
 	in("one host twice", func(w *sim.World) {

@@ -89,8 +89,8 @@ func validateDefinition(crd *apiextensionsv1.CustomResourceDefinition) field.Err
 }
 
 // validateStructure checks what every schema must have (pkg/apiserver/schema, ValidateStructural),
-// and that its types are types. A single version's schema is called by the place that it has in the
-// server's own form of a definition.
+// that its types are types, and then its defaults and rules. A single version's schema is called by
+// the place that it has in the server's own form of a definition.
 func validateStructure(crd *apiextensionsv1.CustomResourceDefinition, i int) field.ErrorList {
 	path := field.NewPath("spec", "versions").Index(i).Child("schema", "openAPIV3Schema")
 	if len(crd.Spec.Versions) == 1 {
@@ -106,7 +106,10 @@ func validateStructure(crd *apiextensionsv1.CustomResourceDefinition, i int) fie
 	if err != nil {
 		return field.ErrorList{field.Invalid(path, "", err.Error())}
 	}
-	return append(validateTypes(path, s), structural.ValidateStructural(path, s)...)
+	if errs := append(validateTypes(path, s), structural.ValidateStructural(path, s)...); len(errs) > 0 {
+		return errs
+	}
+	return validateDefaultsAndRules(path, internal.OpenAPIV3Schema, s)
 }
 
 var schemaTypes = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
