@@ -54,6 +54,7 @@ type Port struct {
 	thaw         atomic.Pointer[chan struct{}] // closed when a frozen process goes on; nil while it is not frozen
 	waiting      []*sched.Action               // parked when it does
 	thawed       time.Duration                 // when it went on last
+	eventless    map[string]int                // watches in a row that timed out without an event, by order
 }
 
 // Owner is an incarnation, as its port knows it.

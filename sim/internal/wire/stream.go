@@ -42,21 +42,57 @@ func (c *Network) open(call *Call) *Stream {
 	}
 	s.body.onCancel = func() { c.giveUp(s) }
 	c.streams = append(c.streams, s)
-	if d := s.timeLimit(); d > 0 {
-		s.timeout = &sched.Action{
-			Order: call.order(), Idle: true,
-			Actor: choice.Actor{Process: call.Port.Name(), Name: call.order()},
-			What:  func() string { return "time-out of " + s.String() },
-			Delay: func() time.Duration { return d },
-			Do: func() {
-				c.Sched.SetCurrent(history.Cause{Kind: history.CauseWatchTimeout, Object: s.Kind})
-				c.hangUp(s)
-			},
-		}
-		c.Sched.Park(s.timeout)
-	}
+	c.limit(s, s.timeLimit()*s.stretch())
 	c.next(s)
 	return s
+}
+
+// limit ends a stream after a time; never if that is 0.
+func (c *Network) limit(s *Stream, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	s.timeout = &sched.Action{
+		Order: s.Call.order(), Idle: true,
+		Actor: choice.Actor{Process: s.Port.Name(), Name: s.Call.order()},
+		What:  func() string { return "time-out of " + s.String() },
+		Delay: func() time.Duration { return d },
+		Do: func() {
+			c.Sched.SetCurrent(history.Cause{Kind: history.CauseWatchTimeout, Object: s.Kind})
+			if s.Port.eventless == nil {
+				s.Port.eventless = map[string]int{}
+			}
+			s.Port.eventless[s.Call.order()]++
+			c.hangUp(s)
+		},
+	}
+	c.Sched.Park(s.timeout)
+}
+
+// A watch without an event ends after the usual time usualTimeouts times in a row. After that it
+// lasts twice as long each time, up to maxStretch times as long, which is about two days. Otherwise
+// three months in which nothing happens would take as many steps as a long run has.
+const (
+	usualTimeouts = 24
+	maxStretch    = 1 << 8
+)
+
+// stretch is how many times longer than usual a stream lasts because those before it had no event.
+func (s *Stream) stretch() time.Duration {
+	n := s.Port.eventless[s.Call.order()] - usualTimeouts
+	if n < 0 || s.watch.Timeout() < 5*time.Minute { // the client has asked for that time
+		return 1
+	}
+	return time.Duration(min(2<<min(n, 16), maxStretch))
+}
+
+// awake makes a stream last no longer than usual, as there is an event.
+func (c *Network) awake(s *Stream) {
+	if s.stretch() > 1 && s.timeout != nil {
+		c.Sched.Drop(s.timeout)
+		c.limit(s, s.timeLimit())
+	}
+	delete(s.Port.eventless, s.Call.order())
 }
 
 // timeLimit is how long the server keeps the watch open. Reflectors ask for a random time of 5 to
@@ -236,6 +272,7 @@ func (c *Network) deliver(s *Stream) {
 	}
 	c.History.Add(e)
 	c.Sched.SetCurrent(cause)
+	c.awake(s)
 	s.body.write(data)
 	if f.Type == string(watch.Error) {
 		c.noteLostWatch(s.Call, 0) // its reader closes it, and lists anew after a while

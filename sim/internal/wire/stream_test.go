@@ -165,6 +165,45 @@ func TestTheServerEndsOldWatches(t *testing.T) {
 	expect(t, "end of a watch that asked for less", ends("&timeoutSeconds=299"), 299*time.Second+2*time.Millisecond)
 }
 
+// Watches without events last longer and longer, so that a long time takes few steps. An event
+// makes them as short as before.
+func TestWatchesWithoutEventsLastLonger(t *testing.T) {
+	run(t, func(t *testing.T, w *fakeWorld) {
+		p := w.program("p")
+		lasts := func() time.Duration {
+			w.watch(context.Background(), p, watchConfigMaps+"&timeoutSeconds=400")
+			begun := w.Sched.Now()
+			for len(w.Streams()) > 0 && w.Sched.Step(w.Sched.Now()+100*24*time.Hour) {
+			}
+			return w.Sched.Now() - begun
+		}
+		usual := lasts()
+		for range usualTimeouts - 1 {
+			expect(t, "a watch without an event", lasts(), usual)
+		}
+		const wire = 10 * time.Second
+		if d := lasts(); d < 2*usual-wire || d > 2*usual+wire {
+			t.Errorf("after %d watches without an event the next lasts %v instead of twice %v", usualTimeouts, d, usual)
+		}
+		before := w.Sched.Steps()
+		for w.Sched.Now() < 100*24*time.Hour {
+			lasts()
+		}
+		if n := w.Sched.Steps() - before; n > 400 {
+			t.Errorf("100 days take %d steps", n)
+		}
+		w.watch(context.Background(), p, watchConfigMaps+"&timeoutSeconds=400")
+		begun := w.Sched.Now()
+		w.commit(t, "a")
+		w.Sched.Disturb()
+		for len(w.Streams()) > 0 && w.Sched.Step(begun+100*24*time.Hour) {
+		}
+		if d := w.Sched.Now() - begun; d > usual+wire {
+			t.Errorf("after an event the watch lasts %v", d)
+		}
+	})
+}
+
 // A reader that closes its stream needs no step; the server forgets the stream at the next quiet
 // moment.
 func TestAClosedStreamIsForgotten(t *testing.T) {
