@@ -192,8 +192,8 @@ compared the two event by event, with the choices that they asked for. The other
 
 *Processes* is the sum of these. *Differ* counts the runs that differ when made twice, and *differ from another* those
 that differ from the first process. [determinism.json](determinism.json) has the outcome of each process and the load of
-the machine when it began. Made at %s with %s on %s/%s by %d processes. ` + "`make determinism`" + ` makes it again, and
-continues if it was stopped.
+the machine when it began. Made at %s with %s on %s/%s by %d processes. ` + "`make determinism`" + ` makes a
+larger one, and continues if it was stopped.
 
 | program | twice | one CPU | busy | busy, one CPU | race | processes | steps | differ | differ from another |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
