@@ -118,6 +118,9 @@ func (w *World) waitForQuiescence() bool {
 		switch tooLong := w.sched.Steps() > maxSteps; {
 		case !required && (tooLong || w.sched.Now() >= limit):
 			w.awaitQuietMoment()
+			if tooLong { // what follows may take as many steps again
+				w.settings.MaxSteps = w.sched.Steps() + w.settings.MaxSteps
+			}
 			return false
 		case tooLong:
 			w.failUnsettled(fmt.Sprintf("after %d steps (-sim.max-steps)", maxSteps))

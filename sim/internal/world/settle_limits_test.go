@@ -307,3 +307,21 @@ func TestUnsettledAdvisesAPeriodicWriter(t *testing.T) {
 		t.Errorf("no advice: %s", got)
 	}
 }
+
+// A Settle that need not settle may use up the steps of a run. The scenario continues after it.
+func TestAScenarioContinuesWhenSettleUsedUpTheSteps(t *testing.T) {
+	e, _ := ends(t, choice.Play(nil), 300, func(w *World) {
+		w.Without("settles", "no hot loop")
+		reconciles(w, ctrl.Options{}, func(ctx context.Context, r *reconciling) (ctrl.Result, error) {
+			return ctrl.Result{RequeueAfter: time.Second}, r.put(ctx, "at", time.Now().Format(time.RFC3339))
+		})
+		w.Apply(configMapA())
+		w.Settle()
+		w.Sleep(10 * time.Second)
+		w.Remove(configMapA())
+		w.Settle()
+	})
+	if e.Failed() {
+		t.Error(e.Sentence())
+	}
+}
