@@ -20,8 +20,8 @@ import (
 // watch events, resyncs and other timers lie within. It is judged from the first such dequeue on
 // whose delay is longer than slowest (the time that clean-ups in the scenario take).
 //
-// It restarts after a disturbance, and when a watch event arrives late: its change was committed
-// before the period began. It also restarts when an attempt succeeds. Then the reconcile ends
+// It restarts after a disturbance, and when a watch event arrives whose change was committed before
+// the period began or by a reconcile of another key. It also restarts when an attempt succeeds. Then the reconcile ends
 // without an error, and no such request of it was refused. To create what exists, or to delete what
 // does not, counts as success.
 func BackoffSettled(controller string, slowest time.Duration,
@@ -30,7 +30,7 @@ func BackoffSettled(controller string, slowest time.Duration,
 		attempt = mutates
 	}
 	return perRun(func() judge {
-		b := backOffs{controller, slowest, attempt, map[string]*period{}, map[revisionOf]history.Time{}}
+		b := backOffs{controller, slowest, attempt, map[string]*period{}, map[revisionOf]commit{}}
 		var disturbed disturbances
 		return judge{event: func(_ *history.History, e *history.Event) error {
 			if disturbed.by(e) {
@@ -51,7 +51,13 @@ type backOffs struct {
 	slowest    time.Duration
 	attempt    func(*history.Event) bool
 	periods    map[string]*period // by incarnation and key
-	committed  map[revisionOf]history.Time
+	committed  map[revisionOf]commit
+}
+
+// commit is when a change was committed, and by which key of which incarnation.
+type commit struct {
+	at history.Time
+	by string
 }
 
 // revisionOf is a resource version of one cluster.
@@ -70,17 +76,17 @@ type period struct {
 	refused  bool              // an attempt of the current reconcile was
 }
 
-// learn restarts the periods of an incarnation that a watch event reaches late.
+// learn restarts the periods of keys that a watch event reaches late or tells of another key's work.
 func (b *backOffs) learn(e *history.Event) {
 	for _, c := range e.Changes {
-		b.committed[revisionOf{c.Ref.Cluster, c.Revision}] = c.At
+		b.committed[revisionOf{c.Ref.Cluster, c.Revision}] = commit{c.At, e.Actor() + " " + e.Reconcile.Key.String()}
 	}
 	if e.Kind != history.Deliver {
 		return
 	}
-	at, known := b.committed[revisionOf{e.Ref.Cluster, e.Revision}]
+	change, known := b.committed[revisionOf{e.Ref.Cluster, e.Revision}]
 	maps.DeleteFunc(b.periods, func(name string, p *period) bool {
-		return known && at < p.begun && strings.HasPrefix(name, e.Actor()+" ")
+		return known && (change.at < p.begun || change.by != name) && strings.HasPrefix(name, e.Actor()+" ")
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"github.com/wavetank/wavetank/sim"
@@ -94,6 +95,39 @@ func TestNoStarvationDoesNotCountPauses(t *testing.T) {
 		w.Apply(work("a"), work("b"), work("c"), work("d"), work("e"), work("f"))
 		w.Settle()
 	}, sim.Runs(200), sim.For(0), sim.Shrink(0))
+	if err := r.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A failing key is woken by what another key of its controller writes. That is no attempt of its
+// own accord.
+func TestBackoffSettledAllowsAnAttemptAfterAnotherKeysWrite(t *testing.T) {
+	r := sim.Explore(t, func(w *sim.World) {
+		w.Start("operator", func(mgr ctrl.Manager) error {
+			o := mgr.GetClient()
+			toA := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []request {
+				return []request{{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}}}
+			})
+			return ctrl.NewControllerManagedBy(mgr).Named("work").For(&corev1.ConfigMap{}).
+				Watches(&corev1.Secret{}, toA).
+				Complete(reconciler(func(c context.Context, req request) (result, error) {
+					if req.Name == "a" { // the server refuses this name
+						return result{}, o.Create(c, &corev1.Secret{ObjectMeta: named("Not a name")})
+					}
+					child := &corev1.Secret{ObjectMeta: named("shared")}
+					_, err := controllerutil.CreateOrUpdate(c, o, child, func() error {
+						child.StringData = map[string]string{"at": time.Now().String()}
+						return nil
+					})
+					return result{RequeueAfter: 7 * time.Second}, err
+				}))
+		})
+		w.Without("settles")
+		w.Always("BackoffSettled", property.BackoffSettled("work", time.Second, nil))
+		w.Apply(work("a"), work("b"))
+		w.Sleep(10 * time.Minute)
+	}, sim.Runs(3), sim.For(0), sim.Shrink(0))
 	if err := r.Err(); err != nil {
 		t.Error(err)
 	}
