@@ -32,7 +32,7 @@ func TestProgressOfABuild(t *testing.T) {
 	}
 }
 
-// smallModule is a module whose packages nobody has compiled yet.
+// smallModule is a module whose packages have not been compiled yet.
 func smallModule(t *testing.T, test string) string {
 	t.Helper()
 	t.Setenv("GOWORK", "off")

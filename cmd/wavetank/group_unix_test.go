@@ -60,7 +60,7 @@ func TestInterruptEndsABuild(t *testing.T) {
 	}
 }
 
-// isZombie reports whether a process has ended and nobody has waited for it yet.
+// isZombie reports whether a process has ended and its parent has not waited for it yet.
 func isZombie(pid int) bool {
 	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	return err == nil && strings.Contains(string(data), ") Z ")

@@ -90,7 +90,7 @@ type spec struct {
 	project    *scaffold.Project
 	controller scaffold.Controller
 	hosts      []string // for which the test has a guess
-	edited     bool     // somebody has written or edited the file
+	edited     bool     // a person has written or edited the file
 }
 
 func newSpec(p *scaffold.Project, c scaffold.Controller) (*spec, error) {
@@ -117,7 +117,7 @@ func (s *spec) render() (err error) {
 	return err
 }
 
-// write writes a test, and the suite that it belongs to, unless somebody has edited them.
+// write writes a test, and the suite that it belongs to, unless a person has edited them.
 func (s *spec) write(out io.Writer) error {
 	if s.Suite != "" {
 		was, err := os.ReadFile(s.Suite)
@@ -146,7 +146,7 @@ func (s *spec) write(out io.Writer) error {
 	return nil
 }
 
-// printGuesses prints the guesses of a test, but for those that are known.
+// printGuesses prints the guesses of a test that were not printed before.
 func (s *spec) printGuesses(out io.Writer, known ...string) {
 	for _, g := range s.Guesses {
 		if !slices.Contains(known, g) {

@@ -73,7 +73,7 @@ func runCommand() *cobra.Command {
 }
 
 // ignoreDefault makes the directory that a flag names by default, with a file that keeps git from
-// adding it. A directory that is there, or that somebody has named, stays as it is.
+// adding it. A directory that exists, or that was given by a flag, stays as it is.
 func ignoreDefault(cmd *cobra.Command, flag, dir string) error {
 	if _, err := os.Stat(dir); err == nil || cmd.Flags().Changed(flag) {
 		return nil

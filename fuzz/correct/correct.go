@@ -1,5 +1,5 @@
 // Package correct holds operators without a known bug. They are the counterpart of package planted:
-// whatever a search reports about them is a false alarm, or a bug that nobody knew.
+// whatever a search reports about them is a false alarm, or a bug that was not known.
 //
 // Each operator is small and written as its authors would write it: nothing in it is there for
 // Wavetank. Its scenario declares every fault that fits, the default properties, and those of

@@ -110,7 +110,7 @@ func handOver(w *stage) {
 	w.usual()
 }
 
-// marker marks the Secret of somebody else, whatever its owner writes at the same time.
+// marker marks the Secret of another controller, whatever its owner writes at the same time.
 type marker struct {
 	client.Client
 	live client.Reader

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// endBy ends the process by a signal, so that whoever waits for it sees which.
+// endBy ends the process by a signal, so that the parent process sees which.
 func endBy(s os.Signal) {
 	signal.Reset(s)
 	if n, ok := s.(syscall.Signal); ok && syscall.Kill(os.Getpid(), n) == nil {

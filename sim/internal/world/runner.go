@@ -84,7 +84,7 @@ func (r *runner) addUndisturbed(t *testing.T, drawn choice.Sequence, s run.Setti
 }
 
 // redraw makes the undisturbed runs with other random values that were asked for and are not there.
-// It says whether there were any.
+// It reports whether there were any.
 func (r *runner) redraw(t *testing.T, s run.Settings) (any bool) {
 	for _, u := range r.undisturbed {
 		if u.asked && u.redrawn == nil {
