@@ -21,9 +21,9 @@ import (
 // whose delay is longer than slowest (the time that clean-ups in the scenario take).
 //
 // It restarts after a disturbance, and when a watch event arrives whose change was committed before
-// the period began or by a reconcile of another key. It also restarts when an attempt succeeds. Then the reconcile ends
-// without an error, and no such request of it was refused. To create what exists, or to delete what
-// does not, counts as success.
+// the period began or by a reconcile of another key. It also restarts when an attempt succeeds.
+// Then the reconcile ends without an error, and no such request of it was refused. To create what
+// exists, or to delete what does not, counts as success.
 func BackoffSettled(controller string, slowest time.Duration,
 	attempt func(*history.Event) bool) func(*history.History) error {
 	if attempt == nil {
@@ -76,7 +76,8 @@ type period struct {
 	refused  bool              // an attempt of the current reconcile was
 }
 
-// learn restarts the periods of keys that a watch event reaches late or tells of another key's work.
+// learn restarts the periods of keys that a watch event reaches late, or tells of what another key
+// changed.
 func (b *backOffs) learn(e *history.Event) {
 	for _, c := range e.Changes {
 		b.committed[revisionOf{c.Ref.Cluster, c.Revision}] = commit{c.At, e.Actor() + " " + e.Reconcile.Key.String()}
