@@ -52,7 +52,7 @@ func Serves(services ...string) ProcessOption {
 
 // IgnoreGoroutines lets goroutines live on that these functions have begun. Without it a run fails
 // if it leaves them behind each time it is made, and the campaign warns of one that only one run
-// leaves behind. Some libraries begin one in a constructor that has no end, because the process
+// leaves behind. Some libraries begin one in a constructor and cannot end it, because the process
 // always ends before it matters. A function is named by its package and name, as the failure does,
 // for example github.com/hashicorp/golang-lru/v2/expirable.NewLRU. What such a goroutine holds is
 // held until the test binary ends.

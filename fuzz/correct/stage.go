@@ -77,7 +77,7 @@ func (s *stage) promise(except ...string) {
 	always(restful, property.IdempotentAtRest())
 	always(lost, property.NoLostUpdate())
 	always(deletes, property.DeletesWhatItRead())
-	always(starving, property.NoStarvation(20*time.Second))
+	always(starving, property.NoStarvation(time.Minute)) // a cache that starts waits while two faults last
 	for _, name := range slices.Concat(s.processes, s.controllers) {
 		always(name+": "+backingUp, property.BackoffSettled(name, 5*time.Second, nil))
 	}
