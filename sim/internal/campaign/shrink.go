@@ -104,6 +104,8 @@ func (c *campaign) explain(f *result.Failure, tape choice.Sequence, steps int) [
 	if c.settings.Explain <= 0 || !c.settings.Keep || f.Flaky || !f.OfRun() || len(c.report.Findings) > 0 {
 		return nil
 	}
+	what := fmt.Sprintf("the explanation of run %d (seed %d)", f.Run, f.Seed)
+	c.doing.Store(&activity{what, f.Strategy, f.Run, f.Seed})
 	spent, settings := newEffort(cpuTime), c.settings.Run
 	if f.Kind != result.Settles { // such a run may fail of its length
 		settings.MaxSteps = min(settings.MaxSteps, 2*steps+1000)
