@@ -197,7 +197,8 @@ var rowsBuiltinValidation = []Row{
 			"names: {plural: others, kind: Thing}, versions: [{name: v1, served: true, storage: false}]}}").
 		differs("A definition that is wrong is refused for the same main causes, " +
 			"but not in the words of the internal Go types; " +
-			"the cost of its rules is estimated one by one, and not in total."),
+			"the cost of its rules is estimated one by one, and not in total. " +
+			"The use of oldSelf in a part that cannot be correlated is not checked."),
 }
 
 var rowsSecrets = []Row{

@@ -198,7 +198,16 @@ func TestCampaignsThatEndEarlyLeaveAResult(t *testing.T) {
 // TestFindingsAreGroupedByCause: a campaign that keeps going names each cause once, with its
 // shortest story.
 func TestFindingsAreGroupedByCause(t *testing.T) {
-	r := sim.Explore(t, stormy, sim.Runs(60), sim.For(0), sim.KeepGoing(), sim.Shrink(time.Second))
+	alive := func(w *sim.World) {
+		w.Always("the mailer lives", func(h *history.History) error {
+			if n := h.Count(history.Crash); n > 0 {
+				return fmt.Errorf("it was killed %d times", n)
+			}
+			return nil
+		})
+		stormy(w)
+	}
+	r := sim.Explore(t, alive, sim.Runs(60), sim.For(0), sim.KeepGoing(), sim.Shrink(time.Second))
 	if r.Runs < 60 || len(r.Findings) < 2 {
 		t.Fatalf("%d causes in %d runs", len(r.Findings), r.Runs)
 	}

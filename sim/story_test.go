@@ -125,7 +125,7 @@ func TestTheReplayCommandReplays(t *testing.T) {
 	for i := range 10 {
 		out := run("-sim.replay=" + file)
 		_, again, _ := strings.Cut(out, sentence)
-		again, _, _ = strings.Cut(again, "story:")
+		again, _, _ = strings.Cut(again, "found by")
 		if again != told {
 			t.Fatalf("replay %d tells another story:\n%s\nfirst:\n%s", i, out, first)
 		}
