@@ -192,13 +192,30 @@ var rowsBuiltinValidation = []Row{
 	row("an event of another namespace",
 		"POST event {metadata: {name: a}, involvedObject: {kind: Pod, name: p, namespace: other}}"),
 	row("an event in two versions", "POST ev1 {metadata: {name: a}"+minimal["ev1"]+", note: n}", "GET event/a"),
+	row("a definition whose default has another type", wrongDefinition("a: {type: integer, default: x}")),
+	row("a definition whose rule names an unknown field",
+		wrongDefinition("a: {type: object, properties: {b: {type: string}}, "+
+			"x-kubernetes-validations: [{rule: self.c == 1}]}")),
+	row("a definition whose rule is empty",
+		wrongDefinition("a: {type: string, x-kubernetes-validations: [{rule: \"\"}]}")),
+	row("a definition whose rule costs too much",
+		wrongDefinition("a: {type: array, items: {type: string}, "+
+			"x-kubernetes-validations: [{rule: \"self.all(x, self.all(y, self.all(z, x != y)))\"}]}")).
+		differs("The cost of rules of a definition is estimated one by one, and not in total."),
 	row("a custom resource definition that is wrong",
 		"POST crd {metadata: {name: things.x.example}, spec: {group: x.example, scope: Namespaced, "+
 			"names: {plural: others, kind: Thing}, versions: [{name: v1, served: true, storage: false}]}}").
 		differs("A definition that is wrong is refused for the same main causes, " +
-			"but not in the words of the internal Go types; " +
-			"the cost of its rules is estimated one by one, and not in total. " +
+			"but not in the words of the internal Go types. " +
 			"The use of oldSelf in a part that cannot be correlated is not checked."),
+}
+
+// wrongDefinition creates a definition whose spec has a property.
+func wrongDefinition(property string) string {
+	return "POST crd {metadata: {name: things.x.example}, spec: {group: x.example, scope: Namespaced, " +
+		"names: {plural: things, singular: thing, kind: Thing, listKind: ThingList}, " +
+		"versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, " +
+		"properties: {spec: {type: object, properties: {" + property + "}}}}}}]}}"
 }
 
 var rowsSecrets = []Row{
