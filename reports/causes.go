@@ -31,9 +31,15 @@ func Causes(findings []story.Finding) (out []story.Finding) {
 	return out
 }
 
+// lineOf is the program's line that decided, as file:line; "" if it is not known.
+func lineOf(f story.Finding) string {
+	_, line, _ := strings.Cut(f.Cause, ", decided at ")
+	return line
+}
+
 // causeKey is equal for findings of one cause.
 func causeKey(f story.Finding) string {
-	if _, line, ok := strings.Cut(f.Cause, ", decided at "); ok {
+	if line := lineOf(f); line != "" {
 		return f.Kind + "\n" + f.Property + "\n" + line
 	}
 	name := f.Cause

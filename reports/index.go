@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -128,6 +129,7 @@ type wrong struct {
 	key                              string
 	steps                            int // of its story
 	Package, Kind, Property, Message string
+	Line                             string // of the program, that decided; "" if it is not known
 	Faults                           []string
 	Class                            *link  // of bugs; nil if it is not known
 	In                               []link // campaigns
@@ -242,6 +244,15 @@ func (x *index) run(path string) error {
 	return nil
 }
 
+// shortLine is a line of the program with the last folder of its path.
+func shortLine(line string) string {
+	if line == "" {
+		return ""
+	}
+	dir, file := path.Split(line)
+	return path.Join(path.Base(dir), file)
+}
+
 // group is what the page shows of a package.
 func (x *index) group(name string) *packageGroup {
 	i := slices.IndexFunc(x.Packages, func(g packageGroup) bool { return g.Name == name })
@@ -255,7 +266,7 @@ func (x *index) group(name string) *packageGroup {
 // found adds what a campaign found to what is wrong.
 func (x *index) found(r *story.Result, f story.Finding, at link) error {
 	w := wrong{key: r.Package + "\n" + causeKey(f), steps: f.Steps, Package: r.Package, Kind: f.Kind,
-		Property: cmp.Or(f.Property, f.Cause)}
+		Property: cmp.Or(f.Property, f.Cause), Line: shortLine(lineOf(f))}
 	if s, err := story.Decode([]byte(f.Story)); err == nil {
 		w.Message, w.Faults = s.Message, Entry{Story: s}.Faults()
 		if w.Class, err = x.classes.of(s); err != nil {
