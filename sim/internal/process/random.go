@@ -46,9 +46,24 @@ var random *randomBytes
 // read the stream of package cryptotest.
 func readRandom(t *testing.T, seed uint64) *randomBytes {
 	r := &randomBytes{t: t, seed: seed}
+	for range numbersOfAProcessor {
+		newestGoroutine()
+	}
 	r.quieten()
 	r.reseed(seed)
 	return r
+}
+
+// numbersOfAProcessor is how many numbers of goroutines Go's runtime gives a processor at a time
+// (_GoidCacheBatch in runtime/proc.go). A run has one processor. Once that has used up the numbers
+// that it had from before the run, those of new goroutines follow one another.
+const numbersOfAProcessor = 16
+
+// newestGoroutine begins a goroutine and returns its number.
+func newestGoroutine() uint64 {
+	newest := make(chan uint64)
+	go func() { newest <- goroutine() }()
+	return <-newest
 }
 
 // reseed begins new streams.
@@ -66,9 +81,7 @@ func (r *randomBytes) reseed(seed uint64) {
 
 // quieten notes that all goroutines are blocked: those that begin from now on belong together.
 func (r *randomBytes) quieten() {
-	newest := make(chan uint64)
-	go func() { newest <- goroutine() }()
-	r.quiet = append(r.quiet, <-newest)
+	r.quiet = append(r.quiet, newestGoroutine())
 }
 
 // Quiet says that all goroutines of the run under way are blocked.
