@@ -73,6 +73,9 @@ func TestReadmeNamesWhatExists(t *testing.T) {
 		makefile += read(t, path) + "\n"
 	}
 	for i, line := range strings.Split(read(t, "README.md"), "\n") {
+		if strings.HasPrefix(line, "\t") {
+			continue // code
+		}
 		for _, part := range strings.Split(line, "`make ")[1:] {
 			target := strings.FieldsFunc(part, func(r rune) bool { return r == '`' || r == ' ' })[0]
 			if !strings.Contains(makefile, "\n"+target+":") {
@@ -84,6 +87,26 @@ func TestReadmeNamesWhatExists(t *testing.T) {
 			if _, err := os.Stat(link); err != nil && !strings.Contains(link, "://") {
 				t.Errorf("README.md:%d links to %s, which is not there", i+1, link)
 			}
+		}
+	}
+}
+
+// docs/README.md links to every page of docs.
+func TestDocsIndexIsComplete(t *testing.T) {
+	index := read(t, "docs/README.md")
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil || len(pages) < 20 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	for _, page := range pages {
+		if name := filepath.Base(page); name != "README.md" && !strings.Contains(index, "]("+name+")") {
+			t.Errorf("docs/README.md does not link to %s", name)
+		}
+	}
+	for _, part := range strings.Split(index, "](")[1:] {
+		link, _, _ := strings.Cut(part, ")")
+		if _, err := os.Stat(filepath.Join("docs", link)); err != nil {
+			t.Errorf("docs/README.md links to %s, which does not exist", link)
 		}
 	}
 }

@@ -106,7 +106,7 @@ func TestLostUpdatesOfAnotherCluster(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		prod := w.Cluster("prod.example")
 		prod.Apply(configMap("a", "k", "old"))
-		w.Always("nobody overwrites what he has not seen", property.NoLostUpdate())
+		w.Always("no controller overwrites a change that it has not observed", property.NoLostUpdate())
 		w.Start("painter", func(mgr ctrl.Manager) error {
 			config := &rest.Config{Host: "http://prod.example", Transport: sim.HTTPClient(mgr).Transport, QPS: -1}
 			away, err := cluster.New(config, func(o *cluster.Options) { o.Scheme = mgr.GetScheme() })

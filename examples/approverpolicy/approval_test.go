@@ -65,7 +65,7 @@ func TestRequestsAreDecided(t *testing.T) {
 		w.Inject(fault.StaleCache(30*time.Second), fault.DroppedWatch(), fault.Relist(), fault.Crash("approver-policy"),
 			fault.LostReply(), fault.Conflict(), fault.ServerError())
 		w.Always("no foreign name is approved", not("foreign", cmapi.CertificateRequestConditionApproved))
-		w.Always("nobody overwrites what he has not seen", property.NoLostUpdate())
+		w.Always("no controller overwrites a change that it has not observed", property.NoLostUpdate())
 		w.Eventually("the allowed name is approved", says("allowed", cmapi.CertificateRequestConditionApproved))
 		w.Eventually("the foreign name is denied", says("foreign", cmapi.CertificateRequestConditionDenied))
 		w.Apply(policy())

@@ -59,7 +59,7 @@ const noTrace = "faults leave no trace"
 func promises(t *testing.T, unharmed []history.Ref, opts ...sim.ExploreOption) result.Report {
 	start := operator(t)
 	return sim.Explore(t, func(w *sim.World) {
-		w.Always("nobody overwrites what he has not seen", property.NoLostUpdate())
+		w.Always("no controller overwrites a change that it has not observed", property.NoLostUpdate())
 		w.Always("a reconcile at rest changes nothing", property.IdempotentAtRest())
 		w.Always("what others need goes last", property.DeletionOrder(
 			history.Ref{Kind: "ConfigMap", Name: "one"}, history.Ref{Kind: "Service", Name: "one"}))

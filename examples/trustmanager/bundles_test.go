@@ -63,7 +63,7 @@ func TestTrustIsSpread(t *testing.T) {
 			fault.Relist(), fault.Crash("trust-manager"),
 			fault.LostReply(), fault.Conflict(), fault.ServerError(), fault.WebhookDown(time.Minute))
 		w.Eventually("the namespace has the certificates", has("one"))
-		w.Always("nobody overwrites what he has not seen", property.NoLostUpdate())
+		w.Always("no controller overwrites a change that it has not observed", property.NoLostUpdate())
 		w.Apply(team("one", "a"), spread("a"))
 		w.Sleep(time.Second)
 		w.Apply(source())

@@ -28,7 +28,7 @@ func TestPromises(t *testing.T) {
 		start(w)
 		w.Inject(fault.StaleCache(30*time.Second), fault.MissedStates(30*time.Second), fault.DroppedWatch(),
 			fault.Relist(), fault.Crash("trust-manager"), fault.LostReply(), fault.Conflict(), fault.ServerError())
-		w.Always("nobody overwrites what he has not seen", property.NoLostUpdate())
+		w.Always("no controller overwrites a change that it has not observed", property.NoLostUpdate())
 		w.Always("a reconcile at rest changes nothing", property.IdempotentAtRest())
 		w.Always("what is called synced has been synced", func(h *history.History) error {
 			if _, ok := h.Object("", "ConfigMap", "one", "ca"); !ok {

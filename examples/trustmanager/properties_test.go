@@ -23,7 +23,9 @@ var sets = []struct {
 }{
 	{"default properties", func(*sim.World) {}},
 	{"NoLostUpdate",
-		func(w *sim.World) { w.Always("nobody overwrites what he has not seen", property.NoLostUpdate()) }},
+		func(w *sim.World) {
+			w.Always("no controller overwrites a change that it has not observed", property.NoLostUpdate())
+		}},
 	{"NoStarvation", func(w *sim.World) {
 		w.Always("one bundle does not hold up the other", property.NoStarvation(20*time.Second))
 	}},

@@ -31,7 +31,7 @@ func sites(w *sim.World) {
 	w.Inject(fault.StaleCache(30*time.Second), fault.MissedStates(30*time.Second), fault.DroppedWatch(), fault.Relist(),
 		fault.Crash("website"), fault.Restart("website"), fault.LostReply(), fault.Conflict(), fault.ServerError(),
 		fault.Expired())
-	w.Always("nobody overwrites what he has not seen", property.NoLostUpdate())
+	w.Always("no controller overwrites a change that it has not observed", property.NoLostUpdate())
 	w.Always("a page belongs to one site", pagesOwned)
 	w.Always("a pod runs an image that a user wanted", imagesKnown)
 	w.Always("an available site has pods", availableServes)

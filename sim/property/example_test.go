@@ -116,7 +116,8 @@ func ExampleBoundedRecords() {
 }
 
 func ExampleNoLostUpdate() {
-	w.Always("nobody overwrites what he has not seen", property.NoLostUpdate(history.Ref{Kind: "ConfigMap"}))
+	w.Always("no controller overwrites a change that it has not observed",
+		property.NoLostUpdate(history.Ref{Kind: "ConfigMap"}))
 }
 
 func ExampleObservedGeneration() {

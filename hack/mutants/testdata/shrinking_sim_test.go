@@ -43,8 +43,8 @@ func TestShrinking(t *testing.T) {
 		w.Inject(fault.StaleCache(30*time.Second), fault.Crash("backup"), fault.Restart("backup"), fault.LostReply(),
 			fault.Conflict(), fault.ServerError(), fault.RacingRequeue(), fault.DroppedWatch(), fault.Expired(),
 			fault.Unreachable(10*time.Second))
-		w.Always("a backup has one claim at most", oneClaimEach)
-		w.Always("nobody overwrites what he has not seen", property.NoLostUpdate())
+		w.Always("a backup has at most one claim", oneClaimEach)
+		w.Always("no controller overwrites a change that it has not observed", property.NoLostUpdate())
 		w.Always("one backup does not hold up the other", property.NoStarvation(20*time.Second))
 		w.Eventually("a backup knows its claim", claimsKnown)
 		app := deployment()

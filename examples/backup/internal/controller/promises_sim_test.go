@@ -36,10 +36,10 @@ func TestPromises(t *testing.T) {
 		}, sim.Options(ctrl.Options{Scheme: scheme}))
 		w.Inject(fault.StaleCache(30*time.Second), fault.MissedStates(30*time.Second), fault.DroppedWatch(),
 			fault.Relist(), fault.Crash("backup"), fault.LostReply(), fault.Conflict(), fault.ServerError())
-		w.Always("nobody overwrites what he has not seen", property.NoLostUpdate())
+		w.Always("no controller overwrites a change that it has not observed", property.NoLostUpdate())
 		w.Always("a reconcile at rest changes nothing", property.IdempotentAtRest())
 		w.Always("the claim that a status names exists", namedClaims)
-		w.Always("a backup has one claim at most", atMostOneClaim)
+		w.Always("a backup has at most one claim", atMostOneClaim)
 		w.Eventually("nothing outlives its owner", property.NoOrphans(time.Minute))
 		w.Eventually("a status names what exists", property.StatusNamesWhatExists())
 		w.Eventually("faults leave no trace", property.CrashSafe(w.Undisturbed()))
