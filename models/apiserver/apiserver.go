@@ -18,10 +18,11 @@
 //     conversion and views, patches, and who owns which field.
 //   - internal/registry holds the kinds that are served and the rules for their objects. Each
 //     built-in kind has a file there. Custom kinds are made from their definitions.
-//   - This package is the server. A request is authorised (exchange.go) and finds its kind and the
-//     form of its reply (route.go, negotiate.go). A verb performs it; each verb has a file. A verb
-//     is a function of the request (request.go), which does not change. Only commit and remove
-//     (write.go) change the store.
+//   - This package is the server, and its files are in layers too. A request is authorized
+//     (exchange.go), finds its kind (resolve.go) and the form of its reply (negotiate.go), and
+//     route.go calls its verb. Each verb has a file and is a function of the request (request.go),
+//     which does not change. Verbs that write go through admission (admission.go). Only commit.go
+//     changes the store.
 //
 // Stored objects are immutable and shared; their encodings are made once.
 //
@@ -115,20 +116,6 @@ type Request struct {
 	// AsOf, when not 0, is how far the watch cache has come of the server that is asked: what may
 	// be answered from it (see [Server.FromCache]) is answered as of that revision.
 	AsOf int64
-}
-
-// Response is the answer to one [Request].
-type Response struct {
-	Code   int
-	Header http.Header
-	// Body is the complete JSON body; nil when Watch is set.
-	Body []byte
-	// Watch is set for a successful watch request: the stream to follow.
-	Watch *Watch
-	// Changes are the object changes that this request committed, in order.
-	Changes []Change
-
-	shown shown
 }
 
 // Change is one committed change of one object: what the store's history records and watches

@@ -3,13 +3,11 @@ package apiserver
 import (
 	"errors"
 	"net/http"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
 // create stores the object in the request's body.
@@ -113,46 +111,4 @@ func (w *write) tryCreate(draft *object.Object) (*object.Object, error) {
 		return nil, err
 	}
 	return w.commit(draft, nil)
-}
-
-// matchNamespace makes the object's namespace that of the request, or refuses a contradiction
-// (staging/src/k8s.io/apiserver/pkg/registry/rest/meta.go).
-func (w *write) matchNamespace(meta *metav1.ObjectMeta) error {
-	want := w.info.Namespace
-	switch {
-	case meta.Namespace == want:
-	case meta.Namespace == "", want == "":
-		meta.Namespace = want
-	default:
-		return apierrors.NewBadRequest(
-			"the namespace of the provided object does not match the namespace sent on the request")
-	}
-	return nil
-}
-
-// dedupeOwners drops repeated owner references with a warning, as endpoints/handlers/rest.go does.
-func (w *write) dedupeOwners(meta *metav1.ObjectMeta, patch bool) {
-	repeated := registry.DedupeOwners(meta)
-	if len(repeated) == 0 {
-		return
-	}
-	when := ""
-	if patch {
-		when = " after mutating admission happens"
-	}
-	w.warn(".metadata.ownerReferences contains duplicate entries" + when + "; API server dedups owner references " +
-		"in 1.20+, and may reject such requests as early as 1.24; please fix your requests; " +
-		"duplicate UID(s) observed: " + strings.Join(repeated, ", "))
-}
-
-// own settles the ownership of a draft, unless an apply or a scale has.
-func (w *write) own(draft, old *object.Object, sub string) {
-	if !w.applied && w.info.Subresource != "scale" {
-		draft.Own(w.note(old), sub, w.s.options.TrackFields)
-	}
-}
-
-// hook is what strategies may know of the write.
-func (w *write) hook() registry.Write {
-	return registry.Write{Now: metav1.NewTime(w.s.now()), DryRun: w.dryRun, Allocated: &w.s.allocated}
 }

@@ -13,9 +13,6 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
-// What writes of definitions bring about: a definition changes what is served, and its instances go
-// with it.
-
 // Install serves custom types: it stores each definition, established at once, or replaces the
 // stored one. Definitions are shared between servers and must not be changed afterwards: their
 // schemas are compiled once per process.
@@ -56,31 +53,6 @@ func (w *write) installPrepared(crd *apiextensionsv1.CustomResourceDefinition) e
 	return nil
 }
 
-// definitionCommitted keeps the registry in step with the stored definitions and, as the
-// controllers of a real server do a moment later, establishes new ones.
-func (w *write) definitionCommitted(o *object.Object, removed bool) {
-	crd := o.Typed.(*apiextensionsv1.CustomResourceDefinition)
-	if removed {
-		w.s.registry.Remove(crd)
-		return
-	}
-	w.s.registry.Put(registry.KindOfDefinition(crd))
-	if crd.DeletionTimestamp != nil {
-		w.cleanUpInstances(o)
-		return
-	}
-	if registry.Established(crd) {
-		return
-	}
-	draft := o.Draft()
-	registry.Establish(draft.Typed.(*apiextensionsv1.CustomResourceDefinition), metav1.NewTime(w.s.now()))
-	if _, err := w.commit(draft, o); err != nil {
-		panic("apiserver: a definition could not be established: " + err.Error())
-	}
-}
-
-const cleanupFinalizer = apiextensionsv1.CustomResourceCleanupFinalizer
-
 // deleteDefinition marks a definition; its instances go first
 // (apiextensions-apiserver's pkg/registry/customresourcedefinition/etcd.go).
 func (w *write) deleteDefinition(o *object.Object, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
@@ -106,73 +78,4 @@ func (w *write) deleteDefinition(o *object.Object, opts *metav1.DeleteOptions) (
 	})
 	stored, err := w.commit(draft, o)
 	return stored, false, err
-}
-
-// cleanUpInstances deletes the instances of a terminating definition; the definition goes with the
-// last of them. A real server's finalizer controller does so a moment later; the model does it in
-// the same request, and again when an instance goes.
-func (w *write) cleanUpInstances(o *object.Object) {
-	crd := o.Typed.(*apiextensionsv1.CustomResourceDefinition)
-	k := w.s.registry.ByResource(crd.Spec.Group, crd.Spec.Names.Plural)
-	if k == nil || k.Builtin || !slices.Contains(crd.Finalizers, cleanupFinalizer) {
-		return
-	}
-	instances := w.s.internalWrite(k, "", w.effects)
-	var all []*object.Object
-	for _, instance := range instances.table().Range("", "") {
-		all = append(all, instance)
-	}
-	if len(all) == 0 {
-		w.finishDefinition(o)
-	}
-	for _, instance := range all {
-		if _, _, err := instances.deleteObject(instance, &metav1.DeleteOptions{}); err != nil {
-			panic("apiserver: an instance of a terminating definition could not be deleted: " + err.Error())
-		}
-	}
-}
-
-// finishDefinition takes the cleanup finalizer off a definition whose instances are gone.
-func (w *write) finishDefinition(o *object.Object) {
-	draft := o.Draft()
-	var kept []string
-	for _, f := range draft.Meta.Finalizers {
-		if f != cleanupFinalizer {
-			kept = append(kept, f)
-		}
-	}
-	draft.Meta.Finalizers = kept
-	if len(kept) == 0 {
-		w.remove(o)
-		return
-	}
-	if _, err := w.commit(draft, o); err != nil {
-		panic("apiserver: a terminating definition could not be updated: " + err.Error())
-	}
-}
-
-// instanceRemoved lets a terminating definition go with its last instance.
-func (w *write) instanceRemoved() {
-	if w.kind.Builtin || w.table().Len() > 0 {
-		return
-	}
-	o, exists := w.s.definitionOf(w.kind)
-	if exists && o.Meta.DeletionTimestamp != nil && slices.Contains(o.Meta.Finalizers, cleanupFinalizer) {
-		w.s.internalWrite(registry.Definitions(), "", w.effects).finishDefinition(o)
-	}
-}
-
-// definitionOf is the stored definition of a custom kind.
-func (s *Server) definitionOf(k *registry.Kind) (*object.Object, bool) {
-	return s.table(registry.Definitions().Type).Get(k.Plural + "." + k.Group)
-}
-
-// definitionTerminates says that a custom kind's definition is being deleted: nothing new can be
-// created.
-func (w *write) definitionTerminates() bool {
-	if w.kind.Builtin {
-		return false
-	}
-	o, exists := w.s.definitionOf(w.kind)
-	return exists && o.Meta.DeletionTimestamp != nil
 }

@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"fmt"
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,7 +11,6 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
 // delete removes an object, or marks it when something still has to happen first.
@@ -95,37 +93,6 @@ func (r *request) readDeleteOptions(opts *metav1.DeleteOptions) error {
 	return nil
 }
 
-// deleteObject follows registry/generic/registry/store.go (Delete) and registry/rest/delete.go
-// (BeforeDelete). It returns the last or marked state and whether the object is gone.
-func (w *write) deleteObject(o *object.Object, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
-	if err := w.kind.CheckPreconditions(opts.Preconditions, o); err != nil {
-		return nil, false, err
-	}
-	// An object is read in the version of the request, and what that does not know is lost when it
-	// is written again.
-	draft := o.In(w.ver).Draft()
-	graceful, pending := w.kind.BeginGraceful(draft, opts, w.s.now())
-	if pending {
-		return o, false, nil
-	}
-	finalizers := w.kind.PropagationFinalizers(draft.Meta, opts)
-	draft.Meta.Finalizers = finalizers
-	if !graceful && len(finalizers) == 0 {
-		return w.remove(o), true, nil
-	}
-	if !graceful {
-		registry.MarkDeleting(draft.Meta, w.s.now())
-	}
-	stored, err := w.commit(draft, o)
-	if err != nil {
-		return nil, false, err
-	}
-	if len(finalizers) > 0 || !graceful || *draft.Meta.DeletionGracePeriodSeconds > 0 {
-		return stored, false, nil
-	}
-	return w.remove(stored), true, nil
-}
-
 // deleteAny deletes an object by the rules of its type.
 func (w *write) deleteAny(o *object.Object, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
 	switch o.Typed.(type) {
@@ -136,30 +103,6 @@ func (w *write) deleteAny(o *object.Object, opts *metav1.DeleteOptions) (*object
 	default:
 		return w.deleteObject(o, opts)
 	}
-}
-
-// failedPrecondition says what of an object does not meet a precondition, as the kinds with a
-// storage of their own word it.
-func failedPrecondition(p *metav1.Preconditions, meta *metav1.ObjectMeta) string {
-	switch {
-	case p == nil:
-		return ""
-	case p.UID != nil && *p.UID != meta.UID:
-		return fmt.Sprintf("UID in precondition: %v, UID in object meta: %v", *p.UID, meta.UID)
-	case p.ResourceVersion != nil && *p.ResourceVersion != meta.ResourceVersion:
-		return fmt.Sprintf("ResourceVersion in precondition: %v, ResourceVersion in object meta: %v",
-			*p.ResourceVersion, meta.ResourceVersion)
-	}
-	return ""
-}
-
-// finishDeletion removes the object that an update has released. The event carries the last stored
-// state, the reply the object as it was sent, in the version in which it was sent.
-func (w *write) finishDeletion(draft, old *object.Object) *object.Object {
-	w.remove(old)
-	draft.Meta.ResourceVersion = old.Meta.ResourceVersion
-	draft.JSON = draft.Encode()
-	return draft
 }
 
 // deleteCollection deletes what a list with the same options would show, in its order.

@@ -70,8 +70,6 @@ func (s *Server) serveOther(req *Request) (*Response, error) {
 var unmodelledPaths = []string{"/metrics", "/healthz", "/livez", "/readyz", "/openid/v1/jwks",
 	"/.well-known/openid-configuration"}
 
-func encoded200(v any) *Response { return jsonResponse(http.StatusOK, object.Marshal(v)) }
-
 // discoverVersion serves /api/v1, /apis/<group> and /apis/<group>/<version>.
 func (s *Server) discoverVersion(parts []string) (*Response, error) {
 	switch {

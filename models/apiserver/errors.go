@@ -7,8 +7,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
 // DoesNotModel begins the message of [NotModelled].
@@ -69,27 +67,6 @@ func statusOf(err error) metav1.Status {
 	return status
 }
 
-// errorResponse is the reply for a failed request.
-func errorResponse(err error) *Response {
-	if plain, ok := err.(*plainError); ok {
-		return &Response{
-			Code:   plain.code,
-			Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}},
-			Body:   []byte(plain.text),
-		}
-	}
-	status := statusOf(err)
-	r := jsonResponse(int(status.Code), object.Marshal(status))
-	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
-		r.Header.Set("Retry-After", fmt.Sprint(status.Details.RetryAfterSeconds))
-	}
-	return r
-}
-
-func jsonResponse(code int, body []byte) *Response {
-	return &Response{Code: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}
-}
-
 // tooLargeRevision is the answer to a request for a revision that does not exist yet
 // (staging/src/k8s.io/apiserver/pkg/storage/errors.go).
 func tooLargeRevision(wanted, current int64) error {
@@ -112,4 +89,19 @@ func lockConflict(resource schema.GroupResource, name string) error {
 func preconditionConflict(resource schema.GroupResource, name, key, message string) error {
 	return apierrors.NewConflict(resource, name, fmt.Errorf(
 		"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s", key, message))
+}
+
+// failedPrecondition says what of an object does not meet a precondition, as the kinds with a
+// storage of their own word it.
+func failedPrecondition(p *metav1.Preconditions, meta *metav1.ObjectMeta) string {
+	switch {
+	case p == nil:
+		return ""
+	case p.UID != nil && *p.UID != meta.UID:
+		return fmt.Sprintf("UID in precondition: %v, UID in object meta: %v", *p.UID, meta.UID)
+	case p.ResourceVersion != nil && *p.ResourceVersion != meta.ResourceVersion:
+		return fmt.Sprintf("ResourceVersion in precondition: %v, ResourceVersion in object meta: %v",
+			*p.ResourceVersion, meta.ResourceVersion)
+	}
+	return ""
 }

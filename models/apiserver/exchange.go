@@ -1,14 +1,10 @@
 package apiserver
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"iter"
 	"net/http"
-	"net/url"
 	"strings"
-	"time"
 )
 
 // Exchange is one request on its way: answered, or waiting for webhooks. Between its steps other
@@ -23,79 +19,6 @@ type Exchange struct {
 	effects *effects
 	next    func() ([]*WebhookCall, bool)
 	stop    func()
-}
-
-// WebhookCall is a POST of an AdmissionReview that the server makes.
-type WebhookCall struct {
-	// Configuration and Name are the webhook's; Mutating says of which kind it is.
-	Configuration, Name string
-	Mutating            bool
-	// Service is whom to call, or URL when there is no service.
-	Service *WebhookService
-	URL     string
-	// Timeout is how long the server waits for an answer.
-	Timeout time.Duration
-	Body    []byte
-
-	answer  *WebhookAnswer
-	turn    int
-	effects *effects
-}
-
-// WebhookService is a Service that serves a webhook.
-type WebhookService struct {
-	Namespace, Name, Path string
-	Port                  int32
-}
-
-// WebhookAnswer is what came back. Err is set when nothing did, and worded as Go's HTTP client
-// words it, without the method and the URL.
-type WebhookAnswer struct {
-	Code int
-	Body []byte
-	Err  error
-}
-
-// Answered gives a call its answer. The order in which the calls of one exchange are answered
-// matters where several webhooks refuse.
-func (w *WebhookCall) Answered(a WebhookAnswer) {
-	w.effects.turns++
-	w.answer, w.turn = &a, w.effects.turns
-}
-
-// Answer is what the call was answered with, and the place of the answer among those of its
-// exchange.
-func (w *WebhookCall) Answer() (a *WebhookAnswer, turn int) { return w.answer, w.turn }
-
-// Host is the name under which the webhook is reached, with its port if the call names one.
-func (w *WebhookCall) Host() string {
-	if s := w.Service; s != nil {
-		return s.Name + "." + s.Namespace + ".svc"
-	}
-	if u, err := url.Parse(w.URL); err == nil {
-		return u.Host
-	}
-	return w.URL
-}
-
-// Path is the path that is called.
-func (w *WebhookCall) Path() string {
-	if w.Service != nil {
-		return cmp.Or(w.Service.Path, "/")
-	}
-	if u, err := url.Parse(w.URL); err == nil {
-		return cmp.Or(u.Path, "/")
-	}
-	return "/"
-}
-
-// Address is the URL that is called, as messages show it.
-func (w *WebhookCall) Address() string {
-	host := w.Host()
-	if s := w.Service; s != nil {
-		host = fmt.Sprintf("%s:%d", host, s.Port)
-	}
-	return fmt.Sprintf("https://%s%s?timeout=%v", host, w.Path(), w.Timeout)
 }
 
 // errAbandoned unwinds a request that nobody waits for any more.

@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
 // get answers with the current state. A resourceVersion asks for a state at least that new, which
@@ -27,4 +29,18 @@ func (r *request) get() (*Response, error) {
 		return nil, r.notFound()
 	}
 	return r.objectResponse(http.StatusOK, o), nil
+}
+
+// lookupAsOf is the object as the request's cache has it.
+func (r *request) lookupAsOf(name string) (*object.Object, bool) {
+	if r.AsOf == 0 || r.query.Get("resourceVersion") == "" {
+		return r.lookup(name)
+	}
+	key := object.Key(r.info.Namespace, name)
+	for _, item := range r.table().At(r.AsOf, key, "") {
+		if item.Key == key {
+			return item.Value, true
+		}
+	}
+	return nil, false
 }

@@ -4,9 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"path"
-	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,12 +16,6 @@ import (
 
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
-
-// listQuery are the options of a list, a watch or a deletion of a collection, checked.
-type listQuery struct {
-	metav1.ListOptions
-	object.Selector
-}
 
 func (r *request) listQuery() (*listQuery, error) {
 	q := &listQuery{}
@@ -85,14 +77,6 @@ func (r *request) selectors(opts *metav1.ListOptions) (object.Selector, error) {
 	_, placed := parsed.RequiresExactMatch("metadata.namespace")
 	s.Single = named && opts.Continue == "" && (placed || s.Prefix != "" || !r.kind.Namespaced)
 	return s, nil
-}
-
-// page is a part of a collection, complete or not.
-type page struct {
-	objects   []*object.Object
-	revision  int64
-	next      string
-	remaining *int64
 }
 
 func (r *request) list() (*Response, error) {
@@ -199,22 +183,6 @@ func (r *request) listRevision(q *listQuery) (exact int64, after string, err err
 	return r.AsOf, "", nil
 }
 
-// continueToken is the documented content of a continue parameter
-// (staging/src/k8s.io/apiserver/pkg/storage/continue.go).
-type continueToken struct {
-	Version  string `json:"v"`
-	Revision int64  `json:"rv"`
-	Start    string `json:"start"`
-}
-
-func encodeContinue(revision int64, start string) string {
-	raw, err := json.Marshal(continueToken{Version: "meta.k8s.io/v1", Revision: revision, Start: start})
-	if err != nil {
-		panic("apiserver: a continue token that cannot be encoded: " + err.Error())
-	}
-	return base64.RawURLEncoding.EncodeToString(raw)
-}
-
 func decodeContinue(text string) (start string, revision int64, err error) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -257,43 +225,4 @@ func compacted(paging bool, after string) error {
 			"the list.")
 	err.ErrStatus.Continue = encodeContinue(-1, "/"+after+"\x00")
 	return err
-}
-
-// listResponse encodes a page by joining the encoded objects.
-func (r *request) listResponse(p *page) *Response {
-	if r.reply.table {
-		meta := metav1.ListMeta{ResourceVersion: object.RevisionText(p.revision), Continue: p.next,
-			RemainingItemCount: p.remaining}
-		return r.tableOf(meta, p.objects)
-	}
-	v := r.reply.View
-	size := 160
-	for _, o := range p.objects {
-		size += len(o.JSON) + 1
-	}
-	b := make([]byte, 0, size)
-	if v.Partial {
-		b = append(b, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{`...)
-	} else {
-		b = append(b, `{"kind":"`+r.kind.List+`","apiVersion":"`+r.ver.APIVersion()+`","metadata":{`...)
-	}
-	b = append(strconv.AppendInt(append(b, `"resourceVersion":"`...), p.revision, 10), '"')
-	if p.next != "" || !r.kind.Builtin && !v.Partial {
-		b = append(append(append(b, `,"continue":"`...), p.next...), '"')
-	}
-	if p.remaining != nil {
-		b = strconv.AppendInt(append(b, `,"remainingItemCount":`...), *p.remaining, 10)
-	}
-	b = append(b, `},"items":[`...)
-	items := make([]*object.Encoded, len(p.objects))
-	for i, o := range p.objects {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		items[i] = o.As(v)
-		b = items[i].Item(b)
-	}
-	resp := jsonResponse(http.StatusOK, append(b, ']', '}'))
-	resp.shown = shown{items, true}
-	return resp
 }

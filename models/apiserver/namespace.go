@@ -2,78 +2,14 @@ package apiserver
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
-
-var namespaceResource = schema.GroupResource{Resource: "namespaces"}
-
-// firstNamespaces exist in every cluster from the start
-// (pkg/controlplane/controller/systemnamespaces in the Kubernetes tree).
-var firstNamespaces = []string{"default", "kube-node-lease", "kube-public", "kube-system"}
-
-// bootstrap creates what a new cluster already holds.
-func (s *Server) bootstrap() {
-	w := s.internalWrite(s.registry.ByResource("", "namespaces"), "", &effects{})
-	for _, name := range firstNamespaces {
-		typed := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if _, err := w.createObject(object.DraftOf(typed, w.ver)); err != nil {
-			panic("apiserver: namespace " + name + " could not be created: " + err.Error())
-		}
-	}
-}
-
-// admitCreate holds the rules that the NamespaceLifecycle admission plugin has for new objects
-// (staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go).
-func (w *write) admitCreate(draft *object.Object) error {
-	if w.definitionTerminates() {
-		return apierrors.NewForbidden(w.kind.GroupResource(), draft.Meta.Name,
-			errors.New("create not allowed while custom resource definition is terminating"))
-	}
-	if !w.kind.Namespaced {
-		return nil
-	}
-	name := draft.Meta.Namespace
-	o, exists := w.s.store.Table("/namespaces").Get(name)
-	if !exists {
-		return apierrors.NewNotFound(namespaceResource, name)
-	}
-	if o.Typed.(*corev1.Namespace).Status.Phase != corev1.NamespaceTerminating {
-		return nil
-	}
-	shown := draft.Meta.Name
-	if shown == "" {
-		shown = draft.Meta.GenerateName
-	}
-	err := apierrors.NewForbidden(w.kind.GroupResource(), shown, fmt.Errorf(
-		"unable to create new content in namespace %s because it is being terminated", name))
-	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
-		Type:    corev1.NamespaceTerminatingCause,
-		Message: fmt.Sprintf("namespace %s is being terminated", name),
-		Field:   "metadata.namespace",
-	})
-	return err
-}
-
-// protects refuses the deletion of the namespaces that every cluster needs.
-func (w *write) protects(o *object.Object) error {
-	if w.kind.Group != "" || w.kind.Plural != "namespaces" {
-		return nil
-	}
-	switch o.Meta.Name {
-	case "default", "kube-system", "kube-public":
-		return apierrors.NewForbidden(w.kind.GroupResource(), o.Meta.Name,
-			fmt.Errorf("this namespace may not be deleted"))
-	}
-	return nil
-}
 
 // finalizeNamespace is an update of spec.finalizers; a namespace whose last finalizer has gone is
 // removed (pkg/registry/core/namespace/storage/storage.go).
@@ -102,10 +38,6 @@ func (r *request) finalizeNamespace() (*Response, error) {
 // RefuseDeleteOfTerminating sets [Options.RefuseDeleteOfTerminating] of a server that is there
 // already.
 func (s *Server) RefuseDeleteOfTerminating(on bool) { s.options.RefuseDeleteOfTerminating = on }
-
-// terminating is what old servers said of a namespace that is being deleted.
-const terminating = "The system is ensuring all content is removed from this namespace.  " +
-	"Upon completion, this namespace will automatically be purged by the system."
 
 // deleteNamespace marks a namespace and changes its phase in one write; what follows is the
 // namespace controller's work. Only a namespace whose finalizers have gone is removed

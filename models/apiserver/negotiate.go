@@ -10,12 +10,6 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// replyForm is the form of a reply: what is shown of objects, and whether in a table.
-type replyForm struct {
-	object.View
-	table bool
-}
-
 // unsupportedMediaType words a 415 as endpoints/handlers/negotiation/errors.go does.
 func unsupportedMediaType(accepted ...string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{

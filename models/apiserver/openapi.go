@@ -3,7 +3,6 @@ package apiserver
 import (
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 
@@ -152,17 +151,4 @@ func actionOn(v *object.Version, action string, parameters ...string) map[string
 			}},
 		}},
 	}
-}
-
-// schemaName is a type's name in a document: for custom types the group backwards, the version and
-// the kind.
-func schemaName(v *object.Version) string {
-	if v.New != nil {
-		if named, ok := v.New().(modelNamer); ok {
-			return named.OpenAPIModelName()
-		}
-	}
-	parts := strings.Split(v.Type.Group, ".")
-	slices.Reverse(parts)
-	return strings.TrimPrefix(strings.Join(append(parts, v.Name, v.Type.Kind), "."), ".")
 }

@@ -216,3 +216,16 @@ func markMerging(p *spec.Schema, field schema.StructField) {
 		p.AddExtension("x-kubernetes-map-type", "atomic")
 	}
 }
+
+// schemaName is a type's name in a document: for custom types the group backwards, the version and
+// the kind.
+func schemaName(v *object.Version) string {
+	if v.New != nil {
+		if named, ok := v.New().(modelNamer); ok {
+			return named.OpenAPIModelName()
+		}
+	}
+	parts := strings.Split(v.Type.Group, ".")
+	slices.Reverse(parts)
+	return strings.TrimPrefix(strings.Join(append(parts, v.Name, v.Type.Kind), "."), ".")
+}

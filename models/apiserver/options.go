@@ -3,6 +3,7 @@ package apiserver
 import (
 	"mime"
 	"net/url"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -97,4 +98,16 @@ func (r *request) jsonBody() ([]byte, error) {
 		return nil, NotModelled("bodies of type %s: set the client's content type to application/json", media)
 	}
 	return nil, unsupportedMediaType("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
+}
+
+// parseRevision reads a resourceVersion; the empty one is zero.
+func parseRevision(text string) (int64, error) {
+	if text == "" || text == "0" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil {
+		return 0, field.Invalid(field.NewPath("resourceVersion"), text, err.Error())
+	}
+	return int64(n), nil
 }

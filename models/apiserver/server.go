@@ -3,6 +3,8 @@ package apiserver
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 	"github.com/wavetank/wavetank/models/apiserver/internal/store"
@@ -25,22 +27,21 @@ type Server struct {
 	allocated registry.Allocated
 }
 
-// New returns a server with the built-in types and the namespaces that every cluster starts with.
-func New(o Options) *Server {
-	if o.Now == nil {
-		panic("apiserver: Options.Now is required")
-	}
-	s := &Server{
-		options:   o,
-		store:     store.New[*object.Object](0),
-		registry:  registry.Registry{Custom: map[string]*registry.Kind{}},
-		generator: generator{seed: o.Seed},
-	}
-	s.bootstrap()
-	return s
-}
-
 // now is the clock's time as it goes into metadata: to the second, which is what survives the wire.
 func (s *Server) now() time.Time { return s.options.Now().Truncate(time.Second) }
 
 func (s *Server) table(k *object.Type) *store.Table[*object.Object] { return s.store.Table(k.Table) }
+
+// Authorizer decides who may do what; models/rbac is one. A server without one serves everybody.
+type Authorizer interface {
+	// Authorize judges a request before it is served. It returns the request under the identity for
+	// which it is made, which differs from the sender's when the sender impersonates somebody. The
+	// error is the answer to a request that is refused. For a path that names no resource info is
+	// empty.
+	Authorize(req *Request, info Info) (*Request, error)
+	// Grant judges a role or a binding that is about to be written, because nobody may grant what
+	// they do not have. old is nil when there is none yet.
+	Grant(req *Request, info Info, object, old runtime.Object) error
+	// Review answers a review of access, which is created but never stored, by filling its status.
+	Review(req *Request, review runtime.Object) error
+}

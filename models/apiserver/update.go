@@ -3,12 +3,10 @@ package apiserver
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
@@ -59,38 +57,6 @@ func (w *write) store(draft, old *object.Object, sub string) (*Response, error) 
 		return nil, err
 	}
 	return w.objectResponse(http.StatusCreated, stored), nil
-}
-
-func (w *write) matchName(meta *metav1.ObjectMeta) error {
-	if meta.Name == "" {
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: %v",
-			w.info.Name, "name must be provided"))
-	}
-	return w.matchNameOnURL(meta.Name)
-}
-
-func (w *write) matchNameOnURL(name string) error {
-	if name == w.info.Name {
-		return nil
-	}
-	return apierrors.NewBadRequest(fmt.Sprintf(
-		"the name of the object (%s) does not match the name on the URL (%s)", name, w.info.Name))
-}
-
-// checkUID is the precondition that an update carries when its object has a UID.
-func (w *write) checkUID(uid types.UID, old *object.Object) error {
-	if uid == "" {
-		return nil
-	}
-	var found types.UID
-	if old != nil {
-		found = old.Meta.UID
-	}
-	if uid == found {
-		return nil
-	}
-	return preconditionConflict(w.kind.GroupResource(), w.info.Name, w.etcdKey(w.info.Name),
-		fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, found))
 }
 
 // replace takes a complete new version of an object through the rest of an update, in the order of
@@ -151,29 +117,4 @@ func (w *write) checkRevision(meta *metav1.ObjectMeta, stored *object.Object) er
 		return lockConflict(w.kind.GroupResource(), w.info.Name)
 	}
 	return nil
-}
-
-// parseRevision reads a resourceVersion; the empty one is zero.
-func parseRevision(text string) (int64, error) {
-	if text == "" || text == "0" {
-		return 0, nil
-	}
-	n, err := strconv.ParseUint(text, 10, 63)
-	if err != nil {
-		return 0, field.Invalid(field.NewPath("resourceVersion"), text, err.Error())
-	}
-	return int64(n), nil
-}
-
-// etcdKey is the key that a real server stores an object under, which some of its messages show.
-func (w *write) etcdKey(name string) string {
-	resource := w.kind.Plural
-	if !w.kind.Builtin {
-		resource = w.kind.Group + "/" + resource
-	}
-	key := "/" + resource + "/" + object.Key(w.info.Namespace, name)
-	if w.dryRun {
-		return key // a dry run is checked above the layer that adds the prefix
-	}
-	return "/registry" + key
 }

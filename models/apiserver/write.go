@@ -1,18 +1,16 @@
 package apiserver
 
 import (
-	"errors"
+	"fmt"
+	"strings"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
-	"github.com/wavetank/wavetank/models/apiserver/internal/store"
 )
-
-// maxStored is etcd's limit on one write (--max-request-bytes). Real objects are stored in a denser
-// encoding when they are built-in, so the model refuses some that would just fit.
-const maxStored = 1536 * 1024
 
 // write is a request that writes, with its options. Like the request, it never changes.
 type write struct {
@@ -66,104 +64,89 @@ func (w *write) note(old *object.Object) *object.Note {
 	}
 }
 
-// commit stores a draft: the only place, with remove, where a request changes the store. The draft
-// becomes the stored object. A draft equal to what is stored is no change: no new revision, no
-// event.
-func (w *write) commit(draft, old *object.Object) (*object.Object, error) {
-	draft = draft.ToStore(old)
-	if old != nil && draft.SameAs(old) {
-		return old, nil
+// matchNamespace makes the object's namespace that of the request, or refuses a contradiction
+// (staging/src/k8s.io/apiserver/pkg/registry/rest/meta.go).
+func (w *write) matchNamespace(meta *metav1.ObjectMeta) error {
+	want := w.info.Namespace
+	switch {
+	case meta.Namespace == want:
+	case meta.Namespace == "", want == "":
+		meta.Namespace = want
+	default:
+		return apierrors.NewBadRequest(
+			"the namespace of the provided object does not match the namespace sent on the request")
 	}
-	if len(draft.JSON) > maxStored && !w.applied && len(draft.Meta.ManagedFields) > 0 {
-		// What is too large to be stored is stored without its ownership if that helps
-		// (endpoints/handlers/rest.go, isTooLargeError). An apply without ownership would be none.
-		draft.Meta.ManagedFields = nil
-		draft.JSON = draft.Encode()
-		if old != nil && draft.SameAs(old) {
-			return old, nil
-		}
+	return nil
+}
+
+func (w *write) matchName(meta *metav1.ObjectMeta) error {
+	if meta.Name == "" {
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: %v",
+			w.info.Name, "name must be provided"))
 	}
-	if len(draft.JSON) > maxStored {
-		return nil, errors.New("etcdserver: request is too large")
+	return w.matchNameOnURL(meta.Name)
+}
+
+func (w *write) matchNameOnURL(name string) error {
+	if name == w.info.Name {
+		return nil
 	}
-	if old == nil {
-		// The first encoding has no place for the revision yet.
-		draft.JSON = nil
+	return apierrors.NewBadRequest(fmt.Sprintf(
+		"the name of the object (%s) does not match the name on the URL (%s)", name, w.info.Name))
+}
+
+// checkUID is the precondition that an update carries when its object has a UID.
+func (w *write) checkUID(uid types.UID, old *object.Object) error {
+	if uid == "" {
+		return nil
 	}
-	if w.dryRun {
-		return w.pretend(draft, old), nil
-	}
-	draft.CommittedAt = w.s.options.Now()
-	e := w.s.store.Commit(w.table(), draft.Key(), false, draft.Seal)
+	var found types.UID
 	if old != nil {
-		old.Superseded()
+		found = old.Meta.UID
 	}
-	w.record(e)
-	w.committed(draft, false)
-	return draft, nil
+	if uid == found {
+		return nil
+	}
+	return preconditionConflict(w.kind.GroupResource(), w.info.Name, w.etcdKey(w.info.Name),
+		fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, found))
 }
 
-// pretend is the answer to a dry run: the object as it would be stored, without a new revision.
-func (w *write) pretend(draft, old *object.Object) *object.Object {
-	if draft.JSON == nil {
-		draft.JSON = draft.Encode()
+// etcdKey is the key that a real server stores an object under, which some of its messages show.
+func (w *write) etcdKey(name string) string {
+	resource := w.kind.Plural
+	if !w.kind.Builtin {
+		resource = w.kind.Group + "/" + resource
 	}
-	if old != nil {
-		draft.Revision = old.Revision
-	}
-	return draft
-}
-
-// remove deletes a stored object; the event carries its last state at the revision of the deletion.
-func (w *write) remove(o *object.Object) *object.Object {
+	key := "/" + resource + "/" + object.Key(w.info.Namespace, name)
 	if w.dryRun {
-		return o
+		return key // a dry run is checked above the layer that adds the prefix
 	}
-	e := w.s.store.Commit(w.table(), o.Key(), true, func(revision int64) *object.Object {
-		last := o.At(revision)
-		last.CommittedAt = w.s.options.Now()
-		return last
-	})
-	o.Superseded()
-	w.record(e)
-	w.committed(e.Value, true)
-	return e.Value
+	return "/registry" + key
 }
 
-// committed does what a write brings about at once: definitions change what is served.
-func (w *write) committed(o *object.Object, removed bool) {
-	if _, ok := o.Typed.(*apiextensionsv1.CustomResourceDefinition); ok {
-		w.definitionCommitted(o, removed)
+// dedupeOwners drops repeated owner references with a warning, as endpoints/handlers/rest.go does.
+func (w *write) dedupeOwners(meta *metav1.ObjectMeta, patch bool) {
+	repeated := registry.DedupeOwners(meta)
+	if len(repeated) == 0 {
+		return
 	}
-	if removed {
-		w.instanceRemoved()
+	when := ""
+	if patch {
+		when = " after mutating admission happens"
+	}
+	w.warn(".metadata.ownerReferences contains duplicate entries" + when + "; API server dedups owner references " +
+		"in 1.20+, and may reject such requests as early as 1.24; please fix your requests; " +
+		"duplicate UID(s) observed: " + strings.Join(repeated, ", "))
+}
+
+// own settles the ownership of a draft, unless an apply or a scale has.
+func (w *write) own(draft, old *object.Object, sub string) {
+	if !w.applied && w.info.Subresource != "scale" {
+		draft.Own(w.note(old), sub, w.s.options.TrackFields)
 	}
 }
 
-// record adds a committed change to the response.
-func (w *write) record(e *store.Event[*object.Object]) {
-	w.changes = append(w.changes, changeOf(e))
-}
-
-var operations = map[store.Op]string{store.Added: "ADDED", store.Modified: "MODIFIED", store.Deleted: "DELETED"}
-
-func changeOf(e *store.Event[*object.Object]) Change {
-	o := e.Value
-	change := Change{
-		Type:      operations[e.Op],
-		Group:     o.Version.Type.Group,
-		Version:   o.Version.Name,
-		Kind:      o.Version.Type.Kind,
-		Resource:  o.Version.Type.Plural,
-		Namespace: o.Meta.Namespace,
-		Name:      o.Meta.Name,
-		UID:       string(o.Meta.UID),
-		Revision:  e.Revision,
-		Time:      o.CommittedAt,
-		Object:    o.JSON,
-	}
-	if e.Previous != nil {
-		change.Previous = e.Previous.JSON
-	}
-	return change
+// hook is what strategies may know of the write.
+func (w *write) hook() registry.Write {
+	return registry.Write{Now: metav1.NewTime(w.s.now()), DryRun: w.dryRun, Allocated: &w.s.allocated}
 }

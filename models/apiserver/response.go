@@ -2,6 +2,8 @@ package apiserver
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"reflect"
 	"strings"
 	"sync"
@@ -11,6 +13,20 @@ import (
 	"github.com/wavetank/wavetank/internal/kept"
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
+
+// Response is the answer to one [Request].
+type Response struct {
+	Code   int
+	Header http.Header
+	// Body is the complete JSON body; nil when Watch is set.
+	Body []byte
+	// Watch is set for a successful watch request: the stream to follow.
+	Watch *Watch
+	// Changes are the object changes that this request committed, in order.
+	Changes []Change
+
+	shown shown
+}
 
 // shown are the stored objects that a body is made of. Built-in controllers read the same states
 // again and again. So a state keeps what was decoded from it, until the next one comes.
@@ -87,4 +103,27 @@ func copies(v any) (runtime.Object, bool) {
 	p := reflect.ValueOf(v)
 	return o, p.Kind() == reflect.Pointer && !p.IsNil() && strings.HasPrefix(p.Type().Elem().PkgPath(), "k8s.io/") &&
 		p.Elem().IsZero()
+}
+
+func encoded200(v any) *Response { return jsonResponse(http.StatusOK, object.Marshal(v)) }
+
+// errorResponse is the reply for a failed request.
+func errorResponse(err error) *Response {
+	if plain, ok := err.(*plainError); ok {
+		return &Response{
+			Code:   plain.code,
+			Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}},
+			Body:   []byte(plain.text),
+		}
+	}
+	status := statusOf(err)
+	r := jsonResponse(int(status.Code), object.Marshal(status))
+	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
+		r.Header.Set("Retry-After", fmt.Sprint(status.Details.RetryAfterSeconds))
+	}
+	return r
+}
+
+func jsonResponse(code int, body []byte) *Response {
+	return &Response{Code: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}
 }
