@@ -249,6 +249,7 @@ var may = map[string]map[string]string{
 	"os.WriteFile": {
 		"internal/atomicfile/":            "the one way to write stories, results and pages",
 		"cmd/wavetank/init.go":            "writes tests into the author's module",
+		"cmd/wavetank/internal/project/":  "writes projects to measure wavetank init on",
 		"cmd/wavetank/exact/":             "writes an overlay that each build makes again",
 		"models/apiserver/serve/serve.go": "writes a kubeconfig for one process",
 		"conformance/":                    "writes recordings that git keeps",

@@ -7,6 +7,7 @@ require (
 	github.com/wavetank/wavetank v0.1.0
 	github.com/wavetank/wavetank/fuzz v0.1.0
 	golang.org/x/mod v0.31.0
+	golang.org/x/tools v0.40.0
 )
 
 require (
@@ -58,7 +59,6 @@ require (
 	golang.org/x/term v0.39.0 // indirect
 	golang.org/x/text v0.33.0 // indirect
 	golang.org/x/time v0.12.0 // indirect
-	golang.org/x/tools v0.40.0 // indirect
 	gomodules.xyz/jsonpatch/v2 v2.4.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20250303144028-a0af3efb3deb // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20250528174236-200df99c418a // indirect

@@ -68,7 +68,7 @@ func runBlock(t *testing.T, checkout, text string) {
 			}
 		default:
 			cmd := exec.Command("sh", "-c", line)
-			cmd.Env = append(os.Environ(), "WAVETANK="+checkout)
+			cmd.Env = append(os.Environ(), "GOWORK=", "WAVETANK="+checkout)
 			out, _ := cmd.CombinedOutput() // a test that fails is shown, too
 			said = string(out)
 		}

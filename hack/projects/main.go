@@ -1,13 +1,12 @@
-// Command projects measures wavetank init on the projects in cmd/wavetank/testdata/projects, which
-// were written as the documentation of kubebuilder and operator-sdk shows, and writes
-// docs/projects.md:
+// Command projects measures wavetank init on the projects of cmd/wavetank/internal/project, which
+// follow the documentation of kubebuilder and operator-sdk, and writes docs/projects.md:
 //
 //	go run ./hack/projects    # or: make projects
 //
-// Each project is copied to a directory of its own, where nobody writes a line. The first copy
-// fills the build cache; what happens to the second is measured: wavetank init, and, if that found
-// nothing, 1,000 runs of each test that it wrote. The page shows what was measured last of each
-// project; -run measures some of them anew.
+// Each project is laid out in a directory of its own and is not edited. The first copy fills the
+// build cache. On the second copy it measures wavetank init and, if that found nothing, 1,000 runs
+// of each test that it wrote. The page shows the last measurement of each project; -run measures
+// some of them again.
 package main
 
 import (
@@ -28,7 +27,8 @@ import (
 )
 
 const (
-	projects = "cmd/wavetank/testdata/projects"
+	projects = "cmd/wavetank/internal/project"
+	scaffold = "kubebuilder" // what all projects share
 	module   = "github.com/wavetank/wavetank"
 )
 
@@ -64,11 +64,11 @@ func main() {
 	if err := errors.Join(os.RemoveAll(out), os.MkdirAll(out, 0o777)); err != nil {
 		log.Fatal(err)
 	}
-	command := filepath.Join(out, "wavetank")
-	if text, err := exec.Command("go", "build", "-o", command, "./cmd/wavetank").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", out, "./cmd/wavetank", "./"+projects+"/lay")
+	if text, err := build.CombinedOutput(); err != nil {
 		log.Fatalf("%v\n%s", err, text)
 	}
-	entries, err := os.ReadDir(projects)
+	archives, err := filepath.Glob(filepath.Join(projects, "*.txtar"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -76,16 +76,17 @@ func main() {
 	if err := json.Unmarshal(measuredFile, &all); err != nil {
 		log.Fatal(err)
 	}
-	for _, e := range entries {
-		if ok, err := regexp.MatchString(*only, e.Name()); err != nil || !ok {
+	for _, archive := range archives {
+		name := strings.TrimSuffix(filepath.Base(archive), ".txtar")
+		if ok, err := regexp.MatchString(*only, name); err != nil || !ok || name == scaffold {
 			continue
 		}
 		if *warm {
-			if _, err := measure(root, command, e.Name(), filepath.Join(out, "warm"), 1); err != nil {
+			if _, err := measure(root, out, name, filepath.Join(out, "warm"), 1); err != nil {
 				log.Fatal(err)
 			}
 		}
-		m, err := measure(root, command, e.Name(), filepath.Join(out, e.Name()), 1000)
+		m, err := measure(root, out, name, filepath.Join(out, name), 1000)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -104,13 +105,16 @@ func main() {
 	}
 }
 
-// measure copies a project and makes the runs.
-func measure(root, command, name, dir string, runs int) (m measured, err error) {
+// measure lays out a project and makes the runs. The commands are in bin.
+func measure(root, bin, name, dir string, runs int) (m measured, err error) {
 	m = measured{Project: name, LoadAtStart: load()}
-	from := os.DirFS(filepath.Join(root, projects, name))
-	if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, from)); err != nil {
+	if err := os.RemoveAll(dir); err != nil {
 		return m, err
 	}
+	if text, err := exec.Command(filepath.Join(bin, "lay"), name, dir).CombinedOutput(); err != nil {
+		return m, fmt.Errorf("%w\n%s", err, text)
+	}
+	command := filepath.Join(bin, "wavetank")
 	log.Printf("%s: load %.1f", name, m.LoadAtStart)
 	// A stranger's go.mod would get a version; this one gets the checkout.
 	edit := exec.Command("go", "mod", "edit", "-replace="+module+"="+root, "-require="+module+"@v0.1.0",
