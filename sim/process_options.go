@@ -60,13 +60,13 @@ func IgnoreGoroutines(begunBy ...string) ProcessOption {
 	return func(p *world.ProcessOptions) { p.IgnoredGoroutines = append(p.IgnoredGoroutines, begunBy...) }
 }
 
-// Vary lets the choices of each run decide what the process's ctrl.Options leave unset: which of
-// the two work queues, one to four workers, a resync period of ten minutes instead of ten hours, a
-// client that reads its own writes, warm-up, and [ListThenWatch]. What a controller sets itself, as
-// with WithOptions, stays.
+// Vary lets the choices of each run set what the process's ctrl.Options leave open: the type of the
+// work queue, one to four workers, a resync period of ten minutes instead of ten hours, a client
+// that reads its own writes, warm-up, and [ListThenWatch]. Options that a controller sets itself,
+// for example with WithOptions, stay.
 func Vary() ProcessOption { return func(p *world.ProcessOptions) { p.Vary = true } }
 
-// ListThenWatch makes the process's informers list at resourceVersion=0 and watch then, as
-// client-go did by default before 0.35 and does with KUBE_FEATURE_WatchListClient=false. Without it
-// they open a watch that begins with a consistent list.
+// ListThenWatch makes the process's informers list at resourceVersion=0 and then watch. client-go
+// did so by default before 0.35, and does so with KUBE_FEATURE_WatchListClient=false. Without this
+// option they open a watch that begins with a consistent list.
 func ListThenWatch() ProcessOption { return func(p *world.ProcessOptions) { p.ListThenWatch = true } }

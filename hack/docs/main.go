@@ -58,7 +58,7 @@ var pages = []page{
 
 // allocated is what CrashSafe leaves aside because a cluster allocates it.
 var allocated = table{
-	intro: "What a cluster allocates is left aside. The files are those of kubernetes/kubernetes.",
+	intro: "These values are allocated by the cluster and not compared. Files are those of kubernetes/kubernetes.",
 	files: []string{"sim/property/allocated.go"},
 	name:  "allocated",
 	columns: []column{
@@ -79,7 +79,7 @@ var alarms = table{
 	name:  "alarms",
 	columns: []column{
 		{head: "property", field: "property"},
-		{head: "operators that mean it so", field: "operator"},
+		{head: "operators whose behaviour is intended", field: "operator"},
 		{head: "instead", field: "instead"},
 	},
 }

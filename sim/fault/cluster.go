@@ -11,10 +11,10 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// WebhookDown makes nobody answer at an admission webhook for windows of up to d, wherever it is
-// served. Writes that it is asked about fail with 500, or pass without it, as its failurePolicy
-// says. [Named] narrows the fault to one webhook, by the name that its configuration gives it.
-// w.Apply and w.Remove try again every second, after ten minutes without faults.
+// WebhookDown makes an admission webhook unreachable for windows of up to d, wherever it is served.
+// Its failurePolicy decides what happens to writes that would call it: they fail with 500, or pass
+// without it. [Named] narrows the fault to one webhook, by its name in the webhook configuration.
+// w.Apply and w.Remove try again every second; after ten minutes there are no more faults.
 func WebhookDown(d time.Duration, scopes ...Scope) Fault {
 	return declare("WebhookDown", d.String(), scopes, func(c core) inject.Fault { return &webhookDown{newLasting(c)} }).
 		upTo(d).taking("Named")
@@ -39,8 +39,8 @@ func (f *webhookDown) Webhook(c *wire.Call) wire.Ruling {
 	return wire.Ruling{Lose: refused()}
 }
 
-// SlowNamespace makes each step of the namespace controller take up to d longer, and with it the
-// end of a namespace.
+// SlowNamespace delays each step of the namespace controller by up to d, and so the end of a
+// namespace.
 func SlowNamespace(d time.Duration, scopes ...Scope) Fault {
 	return declare("SlowNamespace", d.String(), scopes,
 		func(c core) inject.Fault { return &slowNamespace{c} }).upTo(d).taking("Named")

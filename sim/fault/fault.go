@@ -1,35 +1,34 @@
-// Package fault holds the faults that a scenario declares. A fault is something that a controller
-// may experience. In each run, choices decide whether a fault is on, where it is injected, and how
-// hard. Shrinking takes away what a failure does not need.
+// Package fault holds the faults that a scenario declares. A fault is a failure that a controller
+// may meet in a real cluster. In each run, choices decide whether a fault is on, where it is
+// injected, and how hard. Shrinking removes every injection that the violation does not need.
 //
 //	w.Inject(fault.Crash("operator"), fault.StaleCache(30*time.Second, fault.OfKind("Pod")))
 //
-// Faults end in w.Settle, which lets them be injected for up to three virtual minutes more. Then
-// what was delayed arrives, what was cut off is reachable, and who was frozen goes on. After
-// w.Settle they are on again. w.EndFaults ends them for good and without settling, and w.Inject
-// declares others after it. A lasting condition is no fault, for example a webhook that refuses, or
-// a right that is missing: the scenario makes it and ends it.
+// w.Settle injects faults for up to three more virtual minutes. Then they end: delayed events are
+// delivered, partitions heal, and paused processes resume. After w.Settle faults are injected
+// again. w.EndFaults ends them for good, without settling; a later w.Inject declares others.
+// Lasting conditions, such as a webhook that always denies or a missing permission, are not faults.
+// Create and remove them in the scenario.
 //
 // # Scope
 //
-// [In], [OfKind], [OnVerb] and [Named] narrow a fault. Durations are virtual, and upper
-// bounds. A [StaleCache] keeps to its bound only with [HardLimit].
+// [In], [OfKind], [OnVerb] and [Named] narrow a fault. Durations are virtual, and upper bounds. The
+// bound of a [StaleCache] is strict only with [HardLimit].
 //
 // # Counts
 //
-// A result.Report counts for each fault:
+// A result.Report has three counts for each fault:
 //
 //   - opportunities: the points at which it could have been injected,
-//   - injected: those of them at which choices did inject it,
-//   - observed: those of the injections whose effect was seen before the run ended. However many
-//     requests one injection fails, it counts once, so observed is at most injected.
+//   - injected: the opportunities at which choices injected it,
+//   - observed: the injections whose effect was seen before the run ended. An injection counts
+//     once, even if it fails many requests, so observed is at most injected.
 //
-// A fault that was never injected in a whole campaign is a warning: the scenario says that it tries
-// something, and does not.
+// A fault that is never injected in a whole campaign is a warning.
 //
 // # Options of a process
 //
-// sim.Vary and sim.ListThenWatch are no faults but ways in which operators differ.
+// sim.Vary and sim.ListThenWatch are not faults. They are ways in which correct operators differ.
 package fault
 
 import (

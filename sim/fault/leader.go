@@ -13,9 +13,9 @@ import (
 )
 
 // LeaderOverlap lets another replica lead while the old leader still works. The old leader's lease
-// is taken away, as by somebody who deletes it, a backup that is restored, or a candidate whose
-// clock is ahead. The old leader hears nothing of its lease until it gives up at its RenewDeadline.
-// This fault needs several processes with one leader election.
+// is taken away, as when the lease is deleted, a backup is restored, or a candidate's clock is
+// ahead. The old leader does not learn of it until it gives up at its RenewDeadline. This fault
+// needs several processes with one leader election.
 func LeaderOverlap(scopes ...Scope) Fault {
 	return declare("LeaderOverlap", "", scopes,
 		func(c core) inject.Fault { return &leaderOverlap{c, map[string]bool{}} })

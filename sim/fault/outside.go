@@ -9,8 +9,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// SlowEffect makes calls to the outside take up to d longer. The effect happens, and the reply
-// comes late.
+// SlowEffect delays the reply of a call to an outside host by up to d. The effect itself happens.
 func SlowEffect(d time.Duration, scopes ...Scope) Fault {
 	return declare("SlowEffect", d.String(), scopes, func(c core) inject.Fault { return &slowEffect{c} }).upTo(d)
 }
@@ -30,7 +29,7 @@ func (f *slowEffect) ReplyDelay(c *wire.Call) time.Duration {
 	return f.share(lags, v)
 }
 
-// FailedEffect makes the outside answer 500 to a write without performing it.
+// FailedEffect makes an outside host answer a write with 500, without performing it.
 func FailedEffect(scopes ...Scope) Fault {
 	return declare("FailedEffect", "", scopes, func(c core) inject.Fault { return &failedEffect{c} })
 }
@@ -50,7 +49,7 @@ func (f *failedEffect) Arrive(c *wire.Call) wire.Ruling {
 	return wire.Ruling{Seen: f.observed, Answer: answer}
 }
 
-// DoubledEffect makes a write to the outside arrive twice, as a proxy that retries does.
+// DoubledEffect makes a write to an outside host arrive twice, as when a proxy retries.
 func DoubledEffect(scopes ...Scope) Fault {
 	return declare("DoubledEffect", "", scopes, func(c core) inject.Fault { return &doubledEffect{c} })
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// Crash kills the process, as SIGKILL would, before or after any of its writes takes effect. The
-// kubelet starts it again after its back-off of 10 s to 5 min, as one that has failed before. With
-// [AtOnce] the first restart comes at once. Crash and Restart let a process begin at most 20
-// incarnations between two Settles.
+// Crash kills the process, as SIGKILL does, before or after any of its writes takes effect. The
+// kubelet restarts it after a back-off of 10 s to 5 min, as a process that has failed before. With
+// [AtOnce] the first restart is immediate. Crash and Restart start at most 20 incarnations of a
+// process between two Settles.
 func Crash(process string, scopes ...Scope) Fault {
 	return declare("Crash", process, scopes, func(c core) inject.Fault { return &crash{core: c} }).
 		of(process).taking("OfKind", "OnVerb", "Named", "AtOnce")
@@ -54,10 +54,10 @@ func (f *crash) Dequeued(l *process.Incarnation, _ string, _ reconcile.Request) 
 	}
 }
 
-// Restart asks the process to end, as SIGTERM does, around any of its writes. The process may
-// finish what it is doing, and release a lease. One that has not ended after 30 s is killed. The
-// first time it starts again at once when it has ended. After that, or after an error, it waits for
-// the kubelet's back-off of 10 s to 5 min.
+// Restart asks the process to stop, as SIGTERM does, around any of its writes. The process may
+// finish its work and release a lease. It is killed if it has not stopped after 30 s. The first
+// restart is immediate once it has stopped. After that, or after an error, the kubelet's back-off
+// of 10 s to 5 min applies.
 func Restart(process string, scopes ...Scope) Fault {
 	return declare("Restart", process, scopes, func(c core) inject.Fault { return &restart{core: c} }).of(process)
 }
@@ -90,12 +90,13 @@ func (f *restart) stop(c *wire.Call, when string) wire.Ruling {
 }
 
 // Pause freezes the process for up to d around any of its requests, as when a virtual machine
-// stalls or a container is out of CPU time. No reply and no watch event reaches the process, and
-// nothing that it does reaches anybody. Then it goes on where it was. A write that it was about to
-// send arrives now, whoever has become leader meanwhile. It is not held up again, so none is under
-// way for much longer than d.
+// stalls or a container gets no CPU time. No reply and no watch event reaches the process, and
+// nothing that it does has an effect. Then it continues where it was. A write that it was about to
+// send arrives now, even if another replica leads meanwhile. This write is not delayed again, so no
+// write is under way for much longer than d.
 //
-// Its timers do go off while it is frozen, but what follows from them is held until it goes on.
+// Timers of the process do fire while it is frozen, but their consequences are held back until it
+// continues.
 func Pause(process string, d time.Duration, scopes ...Scope) Fault {
 	given := fmt.Sprintf("%s, %v", process, d)
 	return declare("Pause", given, scopes, func(c core) inject.Fault { return &pause{core: c} }).of(process).upTo(d)

@@ -12,9 +12,9 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
-// RacingRequeue lets keys be reconciled once more than their events ask for: at once, while the key
-// is still being reconciled, or up to a minute later. A resync, a duplicate event or a leftover
-// timer does the same.
+// RacingRequeue causes one more reconcile of a key than its events ask for: at once, while the key
+// is being reconciled, or up to a minute later. A resync, a duplicate event or a leftover timer has
+// the same effect.
 func RacingRequeue(scopes ...Scope) Fault {
 	return declare("RacingRequeue", "", scopes, func(c core) inject.Fault { return &racingRequeue{c} }).
 		taking("In", "Named")

@@ -14,8 +14,9 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// Rejected refuses writes to an object, one or several in a row, with the message. They are invalid
-// (422), as by a schema, or denied by an admission webhook (403). Deletions can only be denied.
+// Rejected refuses writes to an object, one or several in a row, with the message. They are
+// answered as invalid (422), as by a schema, or as denied by an admission webhook (403). A deletion
+// can only be denied.
 func Rejected(message string, scopes ...Scope) Fault {
 	return declare("Rejected", "", scopes, func(c core) inject.Fault {
 		return &rejected{c, message, map[string]refusal{}}
@@ -84,8 +85,8 @@ func (f *rejected) denied() metav1.Status {
 }
 
 // Forbidden takes the rights to one resource away from a process for up to d, as when its
-// RoleBinding is deleted and made again. Every request for that resource is answered 403, opening a
-// watch included. A watch that is open stays open.
+// RoleBinding is deleted and created again. Every request for that resource is answered with 403,
+// including the request that opens a watch. A watch that is open stays open.
 func Forbidden(d time.Duration, scopes ...Scope) Fault {
 	return declare("Forbidden", d.String(), scopes,
 		func(c core) inject.Fault { return &forbidden{newLasting(c)} }).upTo(d)

@@ -17,7 +17,8 @@ import (
 )
 
 // LostReply makes a write end in a time-out for its caller. The write may have taken effect or not,
-// and the caller cannot tell. Requests to the API server and to the outside are affected alike.
+// and the caller cannot tell. It affects requests to the API server and to hosts outside the
+// cluster.
 func LostReply(scopes ...Scope) Fault {
 	return declare("LostReply", "", scopes, func(c core) inject.Fault { return &lostReply{c} })
 }
@@ -45,9 +46,9 @@ func (*timeoutError) Error() string   { return "i/o timeout (wavetank lost the r
 func (*timeoutError) Timeout() bool   { return true }
 func (*timeoutError) Temporary() bool { return true }
 
-// Conflict lets another writer touch an object just before a write to it arrives. An annotation
-// changes, and with it the resource version. A write with an optimistic lock is answered with 409;
-// one without overwrites.
+// Conflict lets another writer change an object just before a write to it arrives. The other writer
+// changes an annotation, and with it the resource version. A write with an optimistic lock is
+// answered with 409; a write without one overwrites the change.
 func Conflict(scopes ...Scope) Fault {
 	return declare("Conflict", "", scopes, func(c core) inject.Fault { return &conflict{core: c} })
 }
@@ -87,8 +88,8 @@ func patchAsAnother(env inject.Env, c *wire.Call, patch []byte) {
 	})
 }
 
-// ServerError answers requests with 429 (and Retry-After), 500, 503 or 504 instead of performing
-// them, or performs them and answers 500.
+// ServerError answers requests with 429 (and Retry-After), 500, 503 or 504 without performing them,
+// or performs them and answers 500.
 func ServerError(scopes ...Scope) Fault {
 	return declare("ServerError", "", scopes, func(c core) inject.Fault { return &serverError{c} })
 }
@@ -150,7 +151,7 @@ func statusAnswer(s metav1.Status) *apiserver.Response {
 }
 
 // Unreachable cuts a process off from the API server for windows of up to d. Its requests are
-// refused at the socket, and its watches hear nothing until the window ends.
+// refused at the socket, and its watches deliver nothing until the window ends.
 func Unreachable(d time.Duration, scopes ...Scope) Fault {
 	return declare("Unreachable", d.String(), scopes,
 		func(c core) inject.Fault { return &unreachable{newLasting(c)} }).upTo(d).taking("In")

@@ -11,30 +11,30 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// StaleServer adds an API server whose watch caches trail the storage by up to d, and moves
-// processes there. So does a load balancer with a new connection. An incarnation that has been
-// moved stays. Declared twice it makes three servers.
+// StaleServer adds an API server whose watch caches lag behind the storage by up to d, and moves
+// processes to it, as a load balancer does with a new connection. An incarnation that has been
+// moved stays there. Declare it twice for three servers.
 //
-// An API server has a watch cache for each kind. All kinds may be behind, or one, or some, without
-// a scope that says so. Where an answer may be old, a kind is also shown as it was just before its
-// latest object was created, changed, marked as being deleted, or gone. So an object can be met
-// again that was deleted and made anew, however short that was. [StaleCache] cannot do that: it
-// makes a cache late, but a cache never goes back while its process lives.
+// An API server has a watch cache for each kind. Choices decide which kinds lag: all, some or one.
+// Where an answer may be old, a kind is also shown as it was just before its latest object was
+// created, changed, marked for deletion, or removed. A process can therefore see an object again
+// that was deleted and created again, however short the gap was. [StaleCache] cannot do this: it
+// delays a cache, but a cache never goes back while its process lives.
 //
-// What one sees there is what kube-apiserver promises (KEP 2340, KEP 3157):
+// The answers follow the guarantees of kube-apiserver (KEP 2340, KEP 3157):
 //
-//   - resourceVersion=0, and a watch without a version, are answered with the state that the cache
-//     has. After a restart time may go back.
-//   - A list without a version, and the informers' watch-list, are consistent: they wait until the
-//     cache has caught up. After 3 s the list is read from the storage, and the watch-list is
-//     refused with 504 and tried again.
-//   - A version is a lower bound in the same way. Writes, and gets without a version, go to the
-//     storage.
-//   - An open watch trails.
+//   - resourceVersion=0, and a watch without a version, return the state of the watch cache.
+//     After a restart a process may see an older state than before.
+//   - A list without a version, and the watch-list of informers, are consistent: they wait
+//     until the cache has caught up. After 3 s the list is read from the storage, and the
+//     watch-list is refused with 504 and retried.
+//   - A version is a lower bound, with the same wait. Writes, and gets without a version, go to
+//     the storage.
+//   - An open watch lags.
 //
-// So an informer of client-go 0.35 and later does not go back in time; it starts late. It does go
-// back in a process with sim.ListThenWatch. It also does where its watch-list fails for another
-// reason, because it falls back to a list at resourceVersion=0.
+// An informer of client-go 0.35 or later therefore does not go back in time; it starts late. It
+// does go back in a process with sim.ListThenWatch, and also if its watch-list fails for another
+// reason, because it then lists at resourceVersion=0.
 func StaleServer(d time.Duration, scopes ...Scope) Fault {
 	return declare("StaleServer", d.String(), scopes, func(c core) inject.Fault {
 		return &staleServer{c, map[string]int64{}, map[string]time.Duration{}, map[string]time.Duration{}}

@@ -15,14 +15,14 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// StaleCache makes watch events trail the server by up to d, for each process and kind on its own.
-// So kinds may arrive in another order than they were written. Without it a watch event arrives
-// before the reply to the write that caused it.
+// StaleCache makes watch events lag behind the server by up to d. Each process and kind has its own
+// lag, so events of different kinds may arrive in another order than their changes were made.
+// Without this fault, a watch event arrives before the reply to the write that caused it.
 //
-// A lag may exceed d in one case: when it ends, the reconcile that made the change is waiting, or
-// its key has a timer of RequeueAfter. A program that waits 10 s for its cache hides behind a lag
-// of 8 s, so the lag may be extended until the wait is over, for three minutes at most. With
-// [HardLimit] it is not.
+// A lag may exceed d in one case: the lag is about to end, and the reconcile that made the change
+// still waits, or its key has a RequeueAfter timer. An operator that waits 10 s for its cache would
+// never notice a lag of 8 s, so such a lag may be extended until the wait is over, by three minutes
+// at most. [HardLimit] prevents this.
 func StaleCache(d time.Duration, scopes ...Scope) Fault {
 	return declare("StaleCache", d.String(), scopes, func(c core) inject.Fault {
 		return &staleCache{core: c, lags: map[*wire.Stream]lagging{}}
@@ -119,9 +119,9 @@ func (f *ender) Arrive(c *wire.Call) wire.Ruling {
 	return wire.Ruling{}
 }
 
-// DroppedWatch ends watches without a word, as a broken connection or a server that restarts does.
-// The informer opens the watch again from the last revision that it has seen, and misses nothing.
-// Until then it hears nothing.
+// DroppedWatch ends watches without an error, as when a connection breaks or a server restarts. The
+// informer opens the watch again at the last revision that it has seen, so it misses nothing. Until
+// then it receives no events.
 func DroppedWatch(scopes ...Scope) Fault {
 	return declare("DroppedWatch", "", scopes, func(c core) inject.Fault { return &droppedWatch{newEnder(c)} })
 }
@@ -137,9 +137,9 @@ func (f *droppedWatch) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
 	return wire.Drops
 }
 
-// Relist ends watches with 410 Gone: after a back-off of 0.8 s and more the informer lists anew.
-// What changed meanwhile arrives as the last state only. An object that was deleted and made again
-// arrives as an update.
+// Relist ends watches with 410 Gone. The informer lists again after a back-off of at least 0.8 s.
+// It receives only the last state of each object that changed in between. An object that was
+// deleted and created again arrives as an update.
 func Relist(scopes ...Scope) Fault {
 	return declare("Relist", "", scopes, func(c core) inject.Fault { return &relist{newEnder(c)} })
 }
@@ -155,8 +155,8 @@ func (f *relist) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
 	return wire.Expires
 }
 
-// Expired ends watches without a word, and answers 410 Gone when the informer opens them again, as
-// a server does whose history has been compacted. The informer then lists anew, as after a
+// Expired ends watches without an error, and answers 410 Gone when the informer opens them again,
+// as a server does whose history has been compacted. The informer then lists again, as after a
 // [Relist].
 func Expired(scopes ...Scope) Fault {
 	return declare("Expired", "", scopes, func(c core) inject.Fault { return &expired{newEnder(c)} })
@@ -191,9 +191,9 @@ func (f *expired) Landed(c *wire.Call) wire.Ruling {
 	return wire.Ruling{Seen: f.observed}
 }
 
-// MissedStates lets several versions of an object arrive as one. A watch hears nothing for up to d
-// and ends with 410 Gone, and the informer lists anew. A controller that acts on a transition never
-// sees it.
+// MissedStates makes several versions of an object arrive as one. A watch delivers nothing for up
+// to d, then ends with 410 Gone, and the informer lists again. A controller that acts on a
+// transition never sees it.
 func MissedStates(d time.Duration, scopes ...Scope) Fault {
 	return declare("MissedStates", d.String(), scopes, func(c core) inject.Fault {
 		return &missedStates{newEnder(c), map[*wire.Stream]bool{}}

@@ -8,22 +8,23 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// ApplyIsStable holds while nothing changes in a settled world when the user applies the same
-// objects once more: no object appears or goes, and generation, spec and status stay. For Always;
-// it is a default property. It is judged from where the scenario calls [sim.World.ApplyAgain]
-// until the world has settled again, and nowhere else. Without patterns it looks at all objects but
-// Leases and Events.
+// ApplyIsStable holds if nothing changes in a settled world when the user applies the same objects
+// once more: no object is created or removed, and generation, spec and status stay the same. For
+// Always; it is a default property. It is judged only from the call of [sim.World.ApplyAgain] until
+// the world has settled again. Without patterns it covers all objects except Leases and Events.
 //
-// It breaks where a program changes a field that the user applies, or acts on an apply and not on
-// what was applied. A GitOps tool that applies every few minutes makes the two go on for ever.
+// It fails if a program changes a field that the user applies, or if it acts on each apply and not
+// on its content. A GitOps tool that applies every few minutes and such a program then never stop
+// changing the object.
 //
-// A write that changes resource versions, managed fields or times alone is no change, as of a
-// heartbeat or a lastTransitionTime. One that is taken back is. As in IdempotentAtRest, a reconcile
-// that RequeueAfter asked for may change what it likes: it waits for time to pass.
+// A write that changes only resource versions, managed fields or times is not a change; heartbeats
+// and lastTransitionTime are examples. A change that is undone counts. A reconcile that
+// RequeueAfter asked for may change anything, as in IdempotentAtRest: it waits for time to pass.
 //
 // In 176 to 208 runs of each operator in examples/ and of the fixed variants of four reference
-// scenarios it saw no violation. A false alarm is a change that has to do with time alone and comes
-// from no such reconcile: by a goroutine beside the controllers, or by a controller of the cluster.
+// scenarios it saw no violation. A false alarm is possible for a change that depends only on time
+// and does not come from such a reconcile, but from a goroutine next to the controllers or from a
+// controller of the cluster.
 //
 // [sim.World.ApplyAgain]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.ApplyAgain
 func ApplyIsStable(of ...history.Ref) func(*history.History) error {

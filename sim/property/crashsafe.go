@@ -18,31 +18,35 @@ import (
 	"github.com/wavetank/wavetank/internal/word"
 )
 
-// CrashSafe holds when a settled world is in the state that it would be in if nothing had gone
-// wrong: faults may change when and how often things happen, not what remains. For Eventually.
-// undisturbed is what [sim.World.Undisturbed] returns; the n-th Settle is compared with the n-th
-// Settle there. Without patterns all objects but Leases and Events are compared. A violation names
-// the first fields that differ, in order, with both values.
+// CrashSafe holds if a settled world is in the state that it would be in without faults: faults may
+// change when and how often things happen, but not what remains. For Eventually. undisturbed is
+// what [sim.World.Undisturbed] returns; the n-th Settle is compared with the n-th Settle there.
+// Without patterns it covers all objects except Leases and Events. A violation names the first
+// fields that differ, in order, with both values.
 //
-// What differs between any two runs is not compared, wherever it is written: UIDs and generated
-// names. Nor are resource versions, generations, managed fields, times (those of the run as Unix
-// time, too), and the annotation that fault.Conflict leaves. Nor is what a cluster allocates, as
-// the table in docs/properties.md says. A field of the table is compared if it says that nothing
-// was allocated, as clusterIP: None does. Nor are random values in Secrets, which are letters and
-// digits, 16 or more, or PEM, and what is no text in Secrets and binaryData. A value that is copied
-// is one that still exists: an address that no pod has any longer differs, and so does the resource
-// version of an object that has a newer one.
+// Some values are never compared, wherever they are written, because they differ between any two
+// runs:
 //
-// A program may keep random values elsewhere, for example a UUID in a status or in a name. When the
+//   - UIDs and generated names, resource versions, generations, managed fields.
+//   - Times (the times of the run also as Unix time), and the annotation that fault.Conflict
+//     leaves.
+//   - What a cluster allocates: see the table in docs/properties.md. A field of the table is
+//     compared if it says that nothing was allocated, for example clusterIP: None.
+//   - Random values in Secrets: 16 or more letters and digits, or PEM. Binary data in Secrets
+//     and binaryData.
+//
+// A copy of such a value is not compared either, as long as the original exists. The address of a
+// Pod that is gone differs, and so does an old resource version of an object.
+//
+// A program may keep random values elsewhere, for example a UUID in a status or in a name. If the
 // world differs from the undisturbed run, that run is repeated with other random numbers. Fields,
 // names and keys that differ between the two are random, and their values are left out. Still
-// compared are the number of objects, the fixed part of a text, whether the value is there, and
+// compared are the number of objects, the fixed part of a text, whether the value exists, and
 // whether two fields have the same value. A violation states how many fields were left out.
 //
-// Where the property "settles" is switched off, a world that has not settled is compared with none.
-// The scenario itself must not depend on choices other than values that it has drawn before it
-// calls Undisturbed: this property cannot distinguish random input of the world from a mistake of a
-// controller.
+// If "settles" is switched off, a world that has not settled is not compared. The scenario itself
+// must not depend on choices, except on values that it has drawn before it calls Undisturbed: this
+// property cannot distinguish random input of the world from a bug of a controller.
 //
 // [sim.World.Undisturbed]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Undisturbed
 func CrashSafe(undisturbed *history.History, of ...history.Ref) func(*history.History) error {

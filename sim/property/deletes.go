@@ -8,23 +8,23 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// DeletesWhatItRead holds while no program deletes an object of which it has read nothing: by its
-// name alone, when the name stands for another object by now. For Always. Without patterns it looks
-// at all objects but Leases and Events.
+// DeletesWhatItRead holds if no program deletes an object that it has never read: it deletes by
+// name alone, and the name may belong to another object by now. For Always. Without patterns it
+// covers all objects except Leases and Events.
 //
-// An incarnation has read an object when anything that it received contained the object's UID: a
-// reply, a list, or a watch event, as its cache takes its objects from there. What it created
-// itself counts as read, even if the reply was lost. What arrives while a DELETE is under way
-// counts, too.
+// An incarnation has read an object if anything that it received contained the object's UID: a
+// reply, a list, or a watch event, which fills its cache. An object that it created itself counts
+// as read, even if the reply was lost. What arrives while a DELETE is under way counts, too.
 //
 // A DELETE with a precondition for the UID or the resource version is safe: the server refuses it
-// when another object has the name. DELETEs of a whole collection are not judged. Nor are the user,
-// the garbage collector and the other controllers of the cluster.
+// if another object has the name. DELETEs of a whole collection are not judged, nor are those by
+// users, the garbage collector and other controllers of the cluster.
 //
 // It is not a default property. In 126 to 208 runs of each operator in examples/ and of the fixed
-// variants of the five reference scenarios it saw no violation, but it reports every program that
-// deletes what it never reads. Many do so on purpose, as for the children of an object that is
-// going. What a process was only shown by a call of its webhook does not count as read.
+// variants of the five reference scenarios it saw no violation. But it reports every program that
+// deletes what it never reads, and many do so on purpose, for example with the children of an
+// object that is being deleted. What a process sees only in a call of its webhook does not count as
+// read.
 func DeletesWhatItRead(of ...history.Ref) func(*history.History) error {
 	return perRun(func() judge {
 		r := &readers{of: of, pending: map[int][]string{}, read: map[string]map[string]bool{},

@@ -9,13 +9,13 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// NoStuckFinalizer holds while no object is kept by finalizers for longer than bound (virtual time)
-// after its deletion was asked for or, if that is later, after the last disturbance. For
+// NoStuckFinalizer holds if no object is kept by finalizers for longer than bound (virtual time)
+// after its deletion was requested or, if that is later, after the last disturbance. For
 // Eventually, or for Always with a bound that is longer than the longest back-off that the scenario
-// allows. Without patterns it looks at all objects.
+// allows. Without patterns it covers all objects.
 //
-// The default property judges it at each Settle with a bound of 0: nobody is going to remove what
-// is there when nothing is left to do.
+// The default property judges it at each Settle with a bound of 0: a finalizer that is still there
+// in a quiescent world stays.
 func NoStuckFinalizer(bound time.Duration, of ...history.Ref) func(*history.History) error {
 	return perRun(func() judge {
 		t := terminating{held: func(c *history.Change) []string {
@@ -40,11 +40,11 @@ func NoStuckFinalizer(bound time.Duration, of ...history.Ref) func(*history.Hist
 	})
 }
 
-// NamespaceFinishes holds while no Namespace stays Terminating for longer than bound (virtual time)
-// after its deletion was asked for or, if that is later, after the last disturbance. For
-// Eventually. The namespace controller waits 5 s before it begins, and between its attempts up to
-// half of the longest grace period of a Pod that it waits for, so a bound under 20 s breaks healthy
-// worlds. The sentence says what is left in the namespace, and which finalizers of its own keep it.
+// NamespaceFinishes holds if no Namespace stays Terminating for longer than bound (virtual time)
+// after its deletion was requested or, if that is later, after the last disturbance. For
+// Eventually. The namespace controller waits 5 s before it begins. Between its attempts it waits up
+// to half of the longest grace period of a Pod, so a bound under 20 s fails in healthy worlds. The
+// sentence names what is left in the namespace, and the finalizers that keep it.
 func NamespaceFinishes(bound time.Duration) func(*history.History) error {
 	return perRun(func() judge {
 		t := terminating{held: func(c *history.Change) []string {
@@ -132,10 +132,10 @@ func left(h *history.History, namespace string, finalizers []string) string {
 	return "still holds " + strings.Join(out, ", ")
 }
 
-// NoOrphans holds while no object outlives all of its owners by more than bound (virtual time),
-// counted from the last disturbance if that is later. For Eventually. Owners are those of
-// metadata.ownerReferences, by UID: an object of the same name that was created since is not the
-// owner. https://kubernetes.io/docs/concepts/architecture/garbage-collection/#owners-dependents
+// NoOrphans holds if no object outlives all of its owners by more than bound (virtual time),
+// counted from the last disturbance if that is later. For Eventually. Owners are those in
+// metadata.ownerReferences, by UID: a new object with the same name is not the owner.
+// https://kubernetes.io/docs/concepts/architecture/garbage-collection/#owners-dependents
 func NoOrphans(bound time.Duration) func(*history.History) error {
 	return perRun(func() judge {
 		o := &orphans{alive: map[string]bool{}, owners: map[history.Ref][]owner{},
@@ -205,10 +205,10 @@ func (o *orphans) look(ref history.Ref, now history.Time) {
 	}
 }
 
-// DeletionOrder holds while no object that then selects goes away as long as an object that first
-// selects exists in the same namespace (anywhere, if one of the two has no namespace). For Always.
-// It is for what must be dismantled in order: a Deployment before the RoleBinding that it works
-// with, a database before its backups.
+// DeletionOrder holds if no object that then selects is removed while an object that first selects
+// exists in the same namespace (anywhere, if one of the two has no namespace). For Always. Use it
+// for things that must be dismantled in order: a Deployment before the RoleBinding that it needs, a
+// database before its backups.
 func DeletionOrder(first, then history.Ref) func(*history.History) error {
 	return perRun(func() judge {
 		live := map[history.Ref]bool{}

@@ -6,16 +6,16 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// AtMostOnce holds while no key of the ledger of effects has had an effect of the kind twice; ""
-// means any kind. For Always. The ledger is outside the cluster and survives crashes: see
-// [history.AddEffect]. A request that no model has given a key does not count.
+// AtMostOnce holds if no key has had an effect of the kind twice; the kind "" means any. For
+// Always. Effects happen outside the cluster, and their record survives crashes: see
+// [history.AddEffect]. A request to which no model has given a key does not count.
 func AtMostOnce(kind string) func(*history.History) error {
 	return perRun(func() judge {
 		return judge{now: ledger(kind).read}
 	})
 }
 
-// ExactlyOnce holds when each of the keys has had one effect of the kind, and no key more than one.
+// ExactlyOnce holds if each of the keys has had one effect of the kind, and no key more than one.
 // For Eventually.
 func ExactlyOnce(kind string, keys ...string) func(*history.History) error {
 	return perRun(func() judge {

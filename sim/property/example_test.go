@@ -18,7 +18,7 @@ var w *sim.World
 
 func ExampleSettles() {
 	// Nothing in this scenario waits for longer than a minute.
-	w.Always("nobody is restless", property.Settles(time.Minute))
+	w.Always("nothing changes a minute after the last disturbance", property.Settles(time.Minute))
 }
 
 func ExampleIdempotentAtRest() {
@@ -35,7 +35,7 @@ func ExampleApplyIsStable() {
 
 func ExampleNoHotLoop() {
 	w.Without("no hot loop") // stricter than the default property
-	w.Always("nobody works in circles", property.NoHotLoop(20, 10*time.Second))
+	w.Always("no key is reconciled in a loop", property.NoHotLoop(20, 10*time.Second))
 }
 
 func ExampleBackoffSettled() {
@@ -46,7 +46,7 @@ func ExampleBackoffSettled() {
 
 func ExampleNoFutileRequeue() {
 	// The controller "drift" repairs what others change, every ten minutes and by design.
-	w.Always("nobody asks for ever in vain", property.NoFutileRequeue(20, "drift"))
+	w.Always("no requeue is futile", property.NoFutileRequeue(20, "drift"))
 	w.Settle()
 	w.Sleep(2 * time.Hour) // time for 20 requeues
 }
@@ -60,7 +60,7 @@ func ExampleNoPanic() {
 }
 
 func ExampleCacheUntouched() {
-	w.Always("nobody writes into the cache", property.CacheUntouched()) // the default property does so, too
+	w.Always("the cache is not modified", property.CacheUntouched()) // the default property does so, too
 }
 
 func ExampleActionableStatus() {
@@ -73,11 +73,11 @@ func ExampleActionableStatus() {
 }
 
 func ExampleAtMostOnce() {
-	w.Always("nobody is paid twice", property.AtMostOnce("payment"))
+	w.Always("no payment is made twice", property.AtMostOnce("payment"))
 }
 
 func ExampleExactlyOnce() {
-	w.Eventually("everybody is paid, once", property.ExactlyOnce("payment", "alice", "bob"))
+	w.Eventually("each payment is made once", property.ExactlyOnce("payment", "alice", "bob"))
 }
 
 func ExampleNoStuckFinalizer() {
@@ -99,7 +99,7 @@ func ExampleDeletionOrder() {
 }
 
 func ExampleDeletesWhatItRead() {
-	w.Always("nobody deletes what he has not read", property.DeletesWhatItRead(history.Ref{Kind: "Secret"}))
+	w.Always("each deleted object was read before", property.DeletesWhatItRead(history.Ref{Kind: "Secret"}))
 }
 
 func ExampleBoundedRecords() {

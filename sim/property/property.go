@@ -1,34 +1,34 @@
 // Package property holds properties that any controller can be asked for. Each constructor returns
-// a function for [sim.World.Always] or [sim.World.Eventually], and says which:
+// a function for [sim.World.Always] or [sim.World.Eventually], and its documentation says which:
 //
-//	w.Always("nobody works in circles", property.NoHotLoop(100, 10*time.Second))
-//	w.Eventually("what is deleted goes away", property.NoStuckFinalizer(30*time.Second))
+//	w.Always("no key is reconciled in a loop", property.NoHotLoop(100, 10*time.Second))
+//	w.Eventually("deleted objects go away", property.NoStuckFinalizer(30*time.Second))
 //
-// In a run with a window ([sim.Window]) a property that looks back further than that panics and
-// says so.
+// In a run with a window ([sim.Window]), a property that looks back further than the window panics
+// with a message that says so.
 //
-// They read the history of the run and nothing else, so the code under test needs no annotation.
-// What they say when they break is one sentence with names, virtual times and versions. They read
-// each event once, however often they are judged, and what they remember belongs to one run.
+// Properties read the history of the run and nothing else, so the code under test needs no
+// annotation. A violation is reported as one sentence that names objects, virtual times and
+// versions. A property reads each event once, however often it is judged, and keeps no state from
+// one run to the next.
 //
-// Every run is judged by default properties without being asked: "settles" (judged by Settle
-// itself), "no hot loop" (NoHotLoop(100, 10*time.Second)), "no panic" (NoPanic()), "cache
-// untouched" (CacheUntouched()), "no stuck finalizer" (NoStuckFinalizer(0) at each Settle) and
-// "apply is stable" (ApplyIsStable(), where a scenario calls [sim.World.ApplyAgain]).
-// [sim.World.Without] switches them off by name.
+// Every run is judged by the default properties: "settles" (judged by Settle itself), "no hot loop"
+// (NoHotLoop(100, 10*time.Second)), "no panic" (NoPanic()), "cache untouched" (CacheUntouched()),
+// "no stuck finalizer" (NoStuckFinalizer(0) at each Settle) and "apply is stable" (ApplyIsStable(),
+// if a scenario calls [sim.World.ApplyAgain]). [sim.World.Without] switches them off by name.
 //
 // # Words
 //
 //   - Change: a committed change of an object other than Leases and Events.
-//   - Disturbance: a change by anybody but the programs under test (the user, a built-in
-//     controller, somebody else), a fault that strikes, the healing of faults, the beginning or end
-//     of an incarnation, an answer of an outside host that differs from its answer to the same
-//     request before. Most bounds are counted from the last disturbance, because before that
-//     nobody can be expected to have finished.
+//   - Disturbance: a change by a user, a built-in controller or any other writer that is not
+//     under test; an injected fault; the end of faults; the start or end of an incarnation; an
+//     answer of an outside host that differs from its last answer to the same request. Most
+//     bounds count from the last disturbance, because no controller can be expected to finish
+//     sooner.
 //   - Key: one object of one controller, as its work queue knows it, in one incarnation of its
 //     process.
 //
-// Where a [history.Ref] selects objects, its empty fields match anything.
+// If a [history.Ref] selects objects, its empty fields match anything.
 //
 // [sim.World.ApplyAgain]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.ApplyAgain
 // [sim.World.Always]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Always

@@ -10,20 +10,20 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// BackoffSettled holds while a controller that keeps failing does so at the pace of its back-off:
-// it makes one attempt in each back-off period of a key, and the back-off does not shrink. For
-// Always.
+// BackoffSettled holds if a controller that keeps failing does so at the pace of its back-off: it
+// makes one attempt in each back-off period of a key, and the back-off does not shrink. For Always.
 //
-// An attempt is a reconcile that sends a request for which attempt is true; when attempt is nil,
-// any request that is meant to change something but for a status, a Lease or an Event. A back-off
-// period begins with a dequeue that the back-off timer caused and ends with the next; dequeues by
-// watch events, resyncs and other timers lie within. It is judged from the first such dequeue on
-// whose delay is longer than slowest (the time that clean-ups in the scenario take).
+// An attempt is a reconcile that sends a request for which attempt returns true. If attempt is nil,
+// any request counts that may change something other than a status, a Lease or an Event. A back-off
+// period begins with a dequeue that the back-off timer caused, and ends with the next such dequeue.
+// Dequeues by watch events, resyncs and other timers lie within a period. The property is judged
+// from the first back-off whose delay is longer than slowest, the time that clean-ups in the
+// scenario take.
 //
-// It restarts after a disturbance, and when a watch event arrives whose change was committed before
-// the period began or by a reconcile of another key. It also restarts when an attempt succeeds.
-// Then the reconcile ends without an error, and no such request of it was refused. To create what
-// exists, or to delete what does not, counts as success.
+// It starts again after a disturbance. It also starts again when a watch event arrives whose change
+// was committed before the period began or by a reconcile of another key, and when an attempt
+// succeeds: the reconcile ends without an error, and none of its requests that count was refused.
+// Creating an object that exists, or deleting one that does not, is a success.
 func BackoffSettled(controller string, slowest time.Duration,
 	attempt func(*history.Event) bool) func(*history.History) error {
 	if attempt == nil {
@@ -151,11 +151,11 @@ func mutates(e *history.Event) bool {
 	return false
 }
 
-// NoStarvation holds while no key waits for a worker for longer than bound (virtual time), from
-// when its queue could have handed it out. For Always. Keys wait when all workers are busy with
-// others, so a bound of a few seconds finds reconcilers that block. What its own last reconcile
-// takes does not count as waiting, nor does the time in which a process does not lead, or stands
-// still under fault.Pause.
+// NoStarvation holds if no key waits for a worker for longer than bound (virtual time) after its
+// queue could have handed it out. For Always. A key waits while all workers are busy with other
+// keys, so a bound of a few seconds finds reconcilers that block. The key's own last reconcile does
+// not count as waiting, nor does time in which the process does not lead, or is frozen by
+// fault.Pause.
 func NoStarvation(bound time.Duration) func(*history.History) error {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {
@@ -168,11 +168,11 @@ func NoStarvation(bound time.Duration) func(*history.History) error {
 	})
 }
 
-// NoPanic holds while no reconcile panics and none ends its goroutine by runtime.Goexit. For
-// Always; it is a default property. controller-runtime recovers panics unless RecoverPanic is false
-// and retries with back-off, so that a test that looks only at objects may not notice; without
-// recovery the process dies and is started again. A worker whose goroutine has ended is not
-// replaced, and its key is not retried.
+// NoPanic holds if no reconcile panics and none ends its goroutine with runtime.Goexit. For Always;
+// it is a default property. controller-runtime recovers panics and retries with back-off, unless
+// RecoverPanic is false. A test that looks only at objects may not notice. Without recovery the
+// process dies and is restarted. A worker whose goroutine has ended is not replaced, and its key is
+// not retried.
 func NoPanic() func(*history.History) error {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {
@@ -200,11 +200,11 @@ func line(e *history.Event) string {
 	return " in " + e.Source
 }
 
-// CacheUntouched holds while nobody changes an object of an informer's cache in place. For Always;
-// it is a default property. The objects of a cache are shared by all that read it: handlers,
-// predicates and mapping functions get them themselves, and so do readers with
-// UnsafeDisableDeepCopy. The harness compares each with what the server sent when it leaves the
-// cache, at each Settle and at the end of the run.
+// CacheUntouched holds if no program changes an object of an informer's cache in place. For Always;
+// it is a default property. All readers share the objects of a cache. Handlers, predicates and
+// mapping functions receive the shared objects themselves, and so do readers with
+// UnsafeDisableDeepCopy. The harness compares each object with what the server sent: when it leaves
+// the cache, at each Settle and at the end of the run.
 func CacheUntouched() func(*history.History) error {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {

@@ -11,27 +11,25 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// NoFutileRequeue holds while no key is requeued for ever without effect: not more than most times
-// in a row may a timer lead to a reconcile that changes nothing and reads nothing new. For Always.
-// Timers are RequeueAfter and the back-off of an error or of Requeue. Controllers whose names are
-// given are not judged: they poll by design.
+// NoFutileRequeue holds if a timer causes at most most consecutive reconciles of a key that change
+// nothing and read nothing new. For Always. Timers are RequeueAfter and the back-off of an error or
+// of Requeue. Controllers that are named in polling are not judged.
 //
-//   - Changes are those of objects other than Leases and Events, and effects outside the cluster. A
-//     write that changes nothing does not count.
-//   - Something new is an answer that differs from the answer in the reconcile before, from the API
-//     server or an outside host. Of a list the items are compared. What a cache was sent is new,
-//     too, for all keys of that incarnation, as nobody sees what a reconcile reads from a cache.
-//   - A disturbance or another cause than a timer, as a watch event, begins all anew. So a back-off
-//     is not judged while faults are injected.
+//   - A change is one of an object other than Leases and Events, or an effect outside the
+//     cluster. A write that changes nothing does not count.
+//   - Something new is an answer that differs from the answer in the reconcile before, from the
+//     API server or an outside host. Of a list the items are compared. A watch event is new for
+//     all keys of its incarnation, because reads from a cache cannot be observed.
+//   - The count starts again after a disturbance, and after a reconcile with another cause,
+//     such as a watch event. So a back-off is not judged while faults are injected.
 //
-// Timers fire once in [World.Settle] when nothing is left to do. Let time pass with [World.Sleep]:
-// most times the longest period, and ten more for a back-off that is growing.
+// Timers fire once in [World.Settle] when the world is quiescent. Let time pass with [World.Sleep]:
+// most times the longest period, and ten more for a back-off that still grows.
 //
 // It is not a default property. With 20 requeues allowed it saw no violation in 126 to 208 runs of
-// each operator in examples/ and of four reference scenarios. The fifth, which looks every minute,
-// violated it in all of 176. It reports what polls by design: a period after which drift is
-// repaired, an outside service that is asked until it is ready, a deadline that is waited for in
-// steps.
+// each operator in examples/ and of four reference scenarios. The fifth scenario, which polls every
+// minute, violated it in all of 176 runs. It reports polling by design: a periodic repair of drift,
+// an outside service that is asked until it is ready, a deadline that is waited for in steps.
 //
 // [World.Settle]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Settle
 // [World.Sleep]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Sleep

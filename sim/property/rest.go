@@ -9,12 +9,12 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// Settles holds while no program under test changes anything later than within (virtual time) after
-// the last disturbance. For Always. A world that never comes to rest breaks "settles" of the
-// default properties in the end; this one says sooner, and by whom.
+// Settles holds if no program under test changes anything later than within (virtual time) after
+// the last disturbance. For Always. The default property "settles" fails at the end of a world that
+// never becomes quiescent. This one fails sooner and names the writer.
 //
 // Choose within longer than the delays that the scenario allows: the lag of a stale cache, and the
-// longest back-off or RequeueAfter after which there is legitimately something left to do.
+// longest back-off or RequeueAfter after which an operator may rightly have work left.
 func Settles(within time.Duration) func(*history.History) error {
 	return perRun(func() judge {
 		var last *history.Event
@@ -34,19 +34,19 @@ func Settles(within time.Duration) func(*history.History) error {
 	})
 }
 
-// IdempotentAtRest holds while a reconcile of a settled world changes nothing, inside the cluster
-// or outside. For Always. Outside counts what a model reports with [history.AddEffect]: a request
-// alone may set what is set already, or only ask.
+// IdempotentAtRest holds if a reconcile of a settled world changes nothing, inside or outside the
+// cluster. For Always. Outside the cluster, only what a model reports with [history.AddEffect]
+// counts as a change, because a request may ask for something, or set what is set already.
 //
-// The world is at rest from a Settle until the next change by anybody but the programs under test,
-// or the next fault other than RacingRequeue. A change outside the cluster counts once a program
-// sees it: a request gets another answer than the same request got before, and no program has
-// changed anything there in between. Times in answers are not compared, nor are answers that always
-// differ. A reconcile that RequeueAfter asked for may act: it waits for time to pass. A reconcile
-// of one object may change another one that others have made and have changed since the program
-// first did: a program need not watch what is not its own.
+// The check applies from a Settle until the next change by a writer that is not under test, or the
+// next fault other than RacingRequeue. A change outside the cluster counts from when a program sees
+// it: a request gets another answer than the same request got before, and no program has changed
+// anything there in between. Times in answers are not compared, nor are answers that always differ.
+// A reconcile that RequeueAfter asked for may act, because it waits for time to pass. A reconcile
+// of one object may change another object that other writers have created, and have changed since
+// the program first did: a program need not watch what is not its own.
 //
-// To have everything reconciled once more, end the process, whose next incarnation reconciles every
+// To have everything reconciled once more, stop the process. Its next incarnation reconciles every
 // object that it lists:
 //
 //	w.Settle()
@@ -129,18 +129,18 @@ func (u *upkeep) restores(e *history.Event) bool {
 	})
 }
 
-// NoHotLoop holds while no key is dequeued more than most times within a stretch of virtual time
-// without a reason. For Always. Reasons are: each change by anybody but the programs under test,
-// each answer by which a program learns outside of its reconciles of a change outside the cluster,
-// each fault, each creation of an object that anybody but those programs has deleted, and for each
-// object the first change of each sort (created, modified, deleted) that each program makes. They
-// count in that stretch or up to five times as long before it, for news may come late. A loop soon
-// runs out of those: it changes the same objects again and again, or nothing.
+// NoHotLoop holds if no key is dequeued more than most times within a period of virtual time
+// without a reason. For Always. Reasons are: each change by a writer that is not under test; each
+// answer by which a program learns, outside of its reconciles, of a change outside the cluster;
+// each fault; each creation of an object that a writer not under test has deleted; and, for each
+// object and program, the first change of each type (created, modified, deleted). A reason counts
+// in its period and for up to five periods after it, because news may come late. A loop soon has no
+// more reasons: it changes the same objects again and again, or nothing.
 //
-// The default property takes 100 within 10 s: what client-go's default limiter for the classic
-// queue (10 a second, burst 100) grants to all keys of a controller together, here for one key. A
-// key that fails again and again from controller-runtime's first back-off of 5 ms on is dequeued 11
-// times in 10 s, and a RequeueAfter of 100 ms or more never breaks it.
+// The default property allows 100 dequeues within 10 s. client-go's default limiter of the classic
+// queue (10 per second, burst 100) grants this to all keys of a controller together; here it is for
+// one key. A key that always fails, from controller-runtime's first back-off of 5 ms, is dequeued
+// 11 times in 10 s. A RequeueAfter of 100 ms or more never violates the property.
 func NoHotLoop(most int, within time.Duration) func(*history.History) error {
 	return perRun(func() judge {
 		incarnations := map[string]map[history.Key]*loop{}

@@ -10,11 +10,11 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// ActionableStatus holds while the status of an object has named the root cause for at least share
-// (0 to 1) of the virtual time since grace after the last disturbance. For Eventually. root is a
-// word that the scenario plants in the first, genuine failure, for example "RC-17"; a status names
-// it when one of its strings contains it. What counts is the object at the server, as a user with
-// kubectl sees it; while the object does not exist nothing is named.
+// ActionableStatus holds if the status of an object has named the root cause for at least share (0
+// to 1) of the virtual time since grace after the last disturbance. For Eventually. root is a word
+// that the scenario puts into the first, genuine failure, for example "RC-17". A status names it if
+// one of its strings contains it. The object at the server counts, as a user with kubectl sees it.
+// While the object does not exist, nothing is named.
 func ActionableStatus(of history.Ref, root string, share float64, grace time.Duration) func(*history.History) error {
 	return perRun(func() judge {
 		var from, since, named history.Time // judged from; the last change of the answer; time in which it was named
@@ -65,10 +65,11 @@ func names(object []byte, word string) bool {
 	return bytes.Contains(status, bytes.Trim(quoted, `"`))
 }
 
-// BoundedRecords holds while no owner has more than most of the records: objects that a controller
-// keeps about something and should prune, as Helm's release Secrets, ReplicaSets or old Jobs. For
-// Always. owner says in words whose record an object is, "" for nobody's; when it is nil, that is
-// the owner in metadata.ownerReferences that is marked as the controller, or else the first.
+// BoundedRecords holds if no owner has more than most records. Records are objects that a
+// controller keeps about something and should prune, such as Helm's release Secrets, ReplicaSets or
+// old Jobs. For Always. owner returns a name for the owner of a record, or "" for an object that is
+// not a record. If owner is nil, it is the controller in metadata.ownerReferences, or else the
+// first owner there.
 func BoundedRecords(records history.Ref, most int, owner func(history.Object) string) func(*history.History) error {
 	if owner == nil {
 		owner = ownerOf

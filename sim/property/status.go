@@ -9,14 +9,14 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// ObservedGeneration holds while status.observedGeneration says the truth: it is never ahead of
-// metadata.generation, and when the world has settled it is not behind. For Eventually. Without
-// patterns it looks at all objects. Only those count whose status.observedGeneration a reconcile
-// has written.
+// ObservedGeneration holds if status.observedGeneration is correct: it is never ahead of
+// metadata.generation, and it is not behind when the world has settled. For Eventually. Without
+// patterns it covers all objects. An object counts only if a reconcile has written its
+// status.observedGeneration.
 // https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#typical-status-properties
 //
-// An object is not judged while it is being deleted, nor where the last reconcile of its key ended
-// with an error or asks to be called again: its controller may have reasons to wait.
+// An object is not judged while it is being deleted, nor if the last reconcile of its key ended
+// with an error or asks for another: its controller may have reasons to wait.
 func ObservedGeneration(of ...history.Ref) func(*history.History) error {
 	return perRun(func() judge {
 		writers := map[history.Ref]writerKey{}
@@ -91,14 +91,14 @@ func observedIn(object []byte) generations {
 	return generations{o.Metadata.Generation, o.Status.ObservedGeneration, o.Metadata.DeletionTimestamp != nil}
 }
 
-// StatusNamesWhatExists holds while no status names an object that its program has made, or has
-// tried to make, and that does not exist when the world has settled. For Eventually. Without
-// patterns it looks at the status of all objects.
+// StatusNamesWhatExists holds if no status names an object that its program has created, or has
+// tried to create, and that does not exist when the world has settled. For Eventually. Without
+// patterns it covers the status of all objects.
 //
-// A status names an object when one of its strings is the object's name, the object is of the same
-// namespace, and it is owned by the one that has the status. Where an object of any kind with that
-// name exists, or the one that has the status is called so itself, nothing is said. An object that
-// the program itself has deleted is not missed either: a status may tell what there was.
+// A status names an object if one of its strings is the object's name, the object is in the same
+// namespace, and it is owned by the object with the status. Nothing is reported if an object of any
+// kind has that name, or if the object with the status has it. Nor is an object missed that the
+// program itself has deleted: a status may report what there was.
 func StatusNamesWhatExists(of ...history.Ref) func(*history.History) error {
 	return perRun(func() judge {
 		missing := map[history.Ref]absent{} // what programs made and others deleted, or could not make

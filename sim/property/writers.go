@@ -12,28 +12,29 @@ import (
 	"github.com/wavetank/wavetank/internal/kept"
 )
 
-// NoLostUpdate holds while no reconcile overwrites a field that another writer has changed since
-// the version that the reconcile knew. For Always. Without patterns it looks at all objects but
-// Leases and Events.
+// NoLostUpdate holds if no reconcile overwrites a field that another writer has changed since the
+// version that the reconcile knew. For Always. Without patterns it covers all objects except Leases
+// and Events.
 //
-// A version counts as known when its watch event, list or reply had reached that incarnation by the
+// The reconcile knew a version if its watch event, list or reply had reached the incarnation by the
 // time of the reconcile's last reply (or its beginning). Requests that touch other fields are safe,
-// as server-side apply does by itself; elements of lists are told apart by their name, type, key,
-// uid or ip, other lists by their values.
+// as with server-side apply. Elements of lists are matched by their name, type, key, uid or ip, and
+// elements of other lists by their values.
 //
 // A request that carries a resourceVersion is safe if its content is based on that version. A retry
-// that puts the newest resourceVersion on the object that it read before sets back what others have
-// written since, and the server accepts it. What an update sets back to the value of the version
-// that its content is based on is lost. Which version that is shows in two ways:
+// that puts the newest resourceVersion on an object that was read earlier reverts what others have
+// written since, and the server accepts it. A field is lost if an update sets it back to the value
+// of the version that the content is based on. That version shows in two ways:
 //
-//   - The reconcile sends again, under a newer version, what was refused with a conflict. Fields
-//     that the program has written itself may be meant, and are not reported.
-//   - The update has the generation or the managed fields of an older version than the one that it
-//     carries.
+//   - The reconcile sends again, under a newer version, what was refused with a conflict.
+//     Fields that the program itself has written may be intended, and are not reported.
+//   - The update has the generation or the managed fields of an older version than the one that
+//     it carries.
 //
-// An update that shows neither counts as based on the version that it carries: a stale copy that
-// gets the newest version before its first attempt, where only fields changed that do not count for
-// the generation. Nor is a change reported that stale content overwrites with a new value.
+// An update with neither sign counts as based on the version that it carries. An example that is
+// missed: a stale copy gets the newest resourceVersion before its first attempt, and only fields
+// that do not count for the generation differ. A change that stale content overwrites with a new
+// value is not reported either.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
 func NoLostUpdate(of ...history.Ref) func(*history.History) error {
 	return perRun(func() judge {
