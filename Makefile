@@ -219,6 +219,11 @@ bench-mutants: ## Which mistakes in released operators the STRATEGIES (portfolio
 	@mkdir -p bin/mutants
 	go test -count=1 -timeout 0 -run '^TestBenchMutants$$' -v ./hack/mutants -mutants.write=$(CURDIR)/docs/mutants.md -mutants.seeds=$(SEEDS) -mutants.cap=$(CAP) -mutants.strategies='$(STRATEGIES)' -mutants.half=$(HALF) -mutants.dir=$(CURDIR)/bin/mutants -mutants.commit=$$(git rev-parse --short HEAD)
 
+.PHONY: mutants-replay
+mutants-replay: SEEDS = 17
+mutants-replay: ## Shrinks and replays findings on mutants of released operators, from SEEDS (17) base seeds each: nothing may be flaky.
+	go test -count=1 -timeout 0 -run '^TestFindingsOnMutantsReplay$$' -v ./hack/mutants -mutants.findings=$(SEEDS) -mutants.dir=$(CURDIR)/bin/mutants
+
 .PHONY: bench-scale
 bench-scale: ## What a step costs in worlds of 1, 100 and 10,000 objects with 50 controllers (minutes): writes docs/scale.md.
 	go test -count=1 -cpu 1 -timeout 0 -run '^TestScale$$' -v ./fuzz/scale -scale.write=$(CURDIR)/docs -scale.commit=$$(git rev-parse --short HEAD)

@@ -37,6 +37,8 @@ type campaign struct {
 	seconds          float64 // of CPU time, to the find
 	all              float64 // seconds of CPU time of the whole process
 	by, property     string  // how it was found, and what was violated
+	step             int     // at which the property was violated
+	flaky            bool    // the choices of the find do not violate it again
 }
 
 // TestBenchMutants measures which mutants of released operators the strategies find, and how soon.
@@ -137,28 +139,40 @@ func built(t *testing.T, m Bench, dir string, modules map[string]string) string 
 	return bin
 }
 
-var huntLine = regexp.MustCompile(`found=(true|false) run=(\d+)(?: seconds=([\d.]+) by="(.*?)" property="(.*?)":)?`)
+var huntLine = regexp.MustCompile(`found=(true|false) run=(\d+)` +
+	`(?: seconds=([\d.]+) by="(.*?)" step=(\d+) flaky=(true|false) property="(.*?)":)?`)
 
 // hunt makes one campaign.
-func hunt(t *testing.T, m Bench, bin, strategy string, seed int) campaign {
+func hunt(t *testing.T, m Bench, bin, strategy string, seed int, args ...string) campaign {
 	t.Helper()
-	test := exec.Command(bin, "-test.run", "^TestPromises$", "-test.v", "-test.cpu", "1", "-test.timeout", "0",
-		"-sim.strategy", strategy, "-sim.seed", strconv.Itoa(seed), "-sim.runs", strconv.Itoa(*benchCap),
-		"-sim.for", "0", "-sim.shrink", "0", "-sim.verify", "0")
-	test.Dir, test.Env = filepath.Join(examples(t, m.Operator), m.Package), append(os.Environ(), "GOWORK=off")
-	out, err := test.CombinedOutput()
-	said := huntLine.FindStringSubmatch(string(out))
+	out, used := promises(t, m, bin, append([]string{"-sim.strategy", strategy, "-sim.seed", strconv.Itoa(seed),
+		"-sim.runs", strconv.Itoa(*benchCap), "-sim.for", "0", "-sim.shrink", "0", "-sim.verify", "0"}, args...)...)
+	said := huntLine.FindStringSubmatch(out)
 	if said == nil {
-		t.Fatalf("%s: the test said nothing: %v\n%s", m.Name, err, out)
+		t.Fatalf("%s: the test printed no result:\n%s", m.Name, out)
 	}
-	c := campaign{mutant: m.Name, strategy: strategy, seed: seed, runs: math.Inf(1), seconds: math.Inf(1)}
-	c.all = (test.ProcessState.UserTime() + test.ProcessState.SystemTime()).Seconds()
+	c := campaign{mutant: m.Name, strategy: strategy, seed: seed, runs: math.Inf(1), seconds: math.Inf(1), all: used}
 	if said[1] == "true" {
-		c.by, c.property = said[4], said[5]
+		c.by, c.flaky, c.property = said[4], said[6] == "true", said[7]
+		c.step, _ = strconv.Atoi(said[5])
 		c.runs, _ = strconv.ParseFloat(said[2], 64)
 		c.seconds, _ = strconv.ParseFloat(said[3], 64)
 	}
 	return c
+}
+
+// promises runs TestPromises of a mutant with these flags. It returns the output and the seconds of
+// CPU time.
+func promises(t *testing.T, m Bench, bin string, args ...string) (out string, seconds float64) {
+	t.Helper()
+	test := exec.Command(bin, append([]string{"-test.run", "^TestPromises$", "-test.v", "-test.cpu", "1",
+		"-test.timeout", "0"}, args...)...)
+	test.Dir, test.Env = filepath.Join(examples(t, m.Operator), m.Package), append(os.Environ(), "GOWORK=off")
+	text, err := test.CombinedOutput()
+	if err != nil && test.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return string(text), (test.ProcessState.UserTime() + test.ProcessState.SystemTime()).Seconds()
 }
 
 func (c campaign) String() string {

@@ -56,8 +56,8 @@ func TestPromises(t *testing.T) {
 	})
 	report := fmt.Sprintf("found=%t run=%d", r.Failure != nil, r.Runs)
 	if r.Failure != nil {
-		t.Errorf("%s seconds=%.3f by=%q property=%q: %s", report, r.Failure.Took.Seconds(), r.Failure.Strategy,
-			r.Failure.Property, r.Failure.Message)
+		t.Errorf("%s seconds=%.3f by=%q step=%d flaky=%t property=%q: %s", report, r.Failure.Took.Seconds(),
+			r.Failure.Strategy, r.Failure.Step, r.Failure.Flaky, r.Failure.Property, r.Failure.Message)
 		return
 	}
 	t.Log(report)
