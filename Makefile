@@ -283,6 +283,10 @@ projects: ## wavetank init on ten projects as scaffolds lay them out, and 1,000 
 docs: ## Write the pages of docs/ that are made from the code's documentation and examples.
 	go run ./hack/docs
 
+.PHONY: generate
+generate: ## Write the deep copies of the operators in controllers/.
+	$$(GOWORK=off go -C hack/tools tool -n controller-gen) object paths=./controllers/...
+
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
 STEPS = test campaigns oldest modules next-go platforms 'race nested-examples/backup' 'reprove PROVE=5' demo pages conformance
 NIGHTLY = nested upstream 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold-random FOR=30m' 'fuzz FOR=10m' mutants soak \

@@ -28,8 +28,3 @@ func TestSchemasKeepAndAcceptWhatTheTypesSay(t *testing.T) {
 		"BundleDeployment": &v1alpha1.BundleDeployment{}, "Bundle": &v1alpha1.Bundle{}}
 	crdtest.TakesAny(t, CRDs(), kinds, forms...)
 }
-
-func TestDeepCopiesShareNothing(t *testing.T) {
-	crdtest.SharesNothing(t, &v1alpha1.BundleDeployment{}, forms...)
-	crdtest.SharesNothing(t, &v1alpha1.Bundle{}, forms...)
-}

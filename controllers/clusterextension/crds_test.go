@@ -31,8 +31,3 @@ func TestSchemasKeepAndAcceptWhatTheTypesSay(t *testing.T) {
 		"ClusterCatalog": &v1.ClusterCatalog{}}
 	crdtest.TakesAny(t, CRDs(), kinds, forms...)
 }
-
-func TestDeepCopiesShareNothing(t *testing.T) {
-	crdtest.SharesNothing(t, &v1.ClusterExtension{}, forms...)
-	crdtest.SharesNothing(t, &v1.ClusterCatalog{}, forms...)
-}

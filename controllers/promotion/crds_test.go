@@ -57,10 +57,3 @@ func TestSchemasKeepAndAcceptWhatTheTypesSay(t *testing.T) {
 		&v1alpha1.Pipeline{Spec: v1alpha1.PipelineSpec{Environments: []v1alpha1.Environment{}}})
 	crdtest.Of(t, CRDs(), "Promotion").Takes(t, &v1alpha1.Promotion{})
 }
-
-func TestDeepCopiesShareNothing(t *testing.T) {
-	for _, o := range []runtime.Object{&v1alpha1.Pipeline{}, &v1alpha1.PipelineList{}, &v1alpha1.Promotion{},
-		&v1alpha1.PromotionList{}} {
-		crdtest.SharesNothing(t, o, forms...)
-	}
-}

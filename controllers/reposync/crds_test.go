@@ -41,11 +41,6 @@ func TestSchemasKeepAndAcceptWhatTheTypesSay(t *testing.T) {
 	crdtest.Of(t, CRDs(), "ResourceGroup").Takes(t, inventory)
 }
 
-func TestDeepCopiesShareNothing(t *testing.T) {
-	crdtest.SharesNothing(t, &v1beta1.RepoSync{})
-	crdtest.SharesNothing(t, &v1beta1.RootSync{})
-}
-
 // What depends-on says is read as kpt writes it, and what is not of that form is nobody's
 // dependency.
 func TestNeeds(t *testing.T) {

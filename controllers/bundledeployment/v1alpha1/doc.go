@@ -2,6 +2,8 @@
 // field names that operator-framework/rukpak gave them, so that a story told here can be compared
 // with the thread it came from. Of the sources of a bundle only images are here. The package holds
 // no logic.
+//
+// +kubebuilder:object:generate=true
 package v1alpha1
 
 import (

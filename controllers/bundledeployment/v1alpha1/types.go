@@ -52,6 +52,8 @@ const (
 const TypeUnpacked = "Unpacked"
 
 // BundleDeployment says which content should be installed in the cluster. It is cluster-scoped.
+//
+// +kubebuilder:object:root=true
 type BundleDeployment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -61,6 +63,8 @@ type BundleDeployment struct {
 }
 
 // BundleDeploymentList is a list of BundleDeployments.
+//
+// +kubebuilder:object:root=true
 type BundleDeploymentList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
@@ -96,6 +100,8 @@ type BundleDeploymentStatus struct {
 }
 
 // Bundle is content: where it comes from, and whether it has been unpacked. It is cluster-scoped.
+//
+// +kubebuilder:object:root=true
 type Bundle struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -105,6 +111,8 @@ type Bundle struct {
 }
 
 // BundleList is a list of Bundles.
+//
+// +kubebuilder:object:root=true
 type BundleList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`

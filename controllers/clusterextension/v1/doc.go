@@ -2,6 +2,8 @@
 // names that operator-framework/operator-controller gave them, so that a story told here can be
 // compared with the thread it came from. Of the sources of a catalog only images are here. The
 // package holds no logic.
+//
+// +kubebuilder:object:generate=true
 package v1
 
 import (

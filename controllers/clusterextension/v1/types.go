@@ -56,6 +56,8 @@ const (
 )
 
 // ClusterExtension says which package should be installed in the cluster. It is cluster-scoped.
+//
+// +kubebuilder:object:root=true
 type ClusterExtension struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -65,6 +67,8 @@ type ClusterExtension struct {
 }
 
 // ClusterExtensionList is a list of ClusterExtensions.
+//
+// +kubebuilder:object:root=true
 type ClusterExtensionList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
@@ -141,6 +145,8 @@ type BundleMetadata struct {
 }
 
 // ClusterCatalog is a source of bundles. It is cluster-scoped.
+//
+// +kubebuilder:object:root=true
 type ClusterCatalog struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -150,6 +156,8 @@ type ClusterCatalog struct {
 }
 
 // ClusterCatalogList is a list of ClusterCatalogs.
+//
+// +kubebuilder:object:root=true
 type ClusterCatalogList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`

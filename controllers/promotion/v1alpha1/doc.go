@@ -5,6 +5,8 @@
 // The group is pipelines.weave.works. Two fields are ours and marked as such: status.episode of a
 // Pipeline, and the whole kind Promotion. Everything else is the original's, so that a story told
 // here can be compared with the thread it came from. The package holds no logic.
+//
+// +kubebuilder:object:generate=true
 package v1alpha1
 
 import (

@@ -6,6 +6,8 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Pipeline describes how one application moves through a list of environments.
+//
+// +kubebuilder:object:root=true
 type Pipeline struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -15,6 +17,8 @@ type Pipeline struct {
 }
 
 // PipelineList is a list of Pipelines.
+//
+// +kubebuilder:object:root=true
 type PipelineList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`

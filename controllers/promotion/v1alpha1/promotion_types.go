@@ -11,6 +11,8 @@ const PipelineUIDLabel = "pipelines.weave.works/pipeline-uid"
 
 // Promotion is the guard of one promotion. Its name is made from its spec, so there can be only
 // one.
+//
+// +kubebuilder:object:root=true
 type Promotion struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -20,6 +22,8 @@ type Promotion struct {
 }
 
 // PromotionList is a list of Promotions.
+//
+// +kubebuilder:object:root=true
 type PromotionList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`

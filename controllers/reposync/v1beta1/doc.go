@@ -1,6 +1,8 @@
 // Package v1beta1 holds the API types of the reposync operator, RepoSync and RootSync, with the
 // names that Config Sync gave its fields, annotations, finalizers and conditions. Of the spec only
 // the Git source is here. The package holds no logic.
+//
+// +kubebuilder:object:generate=true
 package v1beta1
 
 import (

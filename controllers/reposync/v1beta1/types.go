@@ -29,6 +29,8 @@ const (
 )
 
 // RepoSync keeps the objects that a repository declares in the RepoSync's own namespace.
+//
+// +kubebuilder:object:root=true
 type RepoSync struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -39,6 +41,8 @@ type RepoSync struct {
 
 // RootSync keeps the objects that a repository declares, in all the cluster. It is in the
 // operator's own namespace.
+//
+// +kubebuilder:object:root=true
 type RootSync struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -48,6 +52,8 @@ type RootSync struct {
 }
 
 // Sync is a RepoSync or a RootSync.
+//
+// +kubebuilder:object:generate=false
 type Sync interface {
 	metav1.Object
 	runtime.Object
@@ -103,6 +109,8 @@ type SyncStatus struct {
 }
 
 // RepoSyncList is a list of RepoSyncs.
+//
+// +kubebuilder:object:root=true
 type RepoSyncList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
@@ -111,6 +119,8 @@ type RepoSyncList struct {
 }
 
 // RootSyncList is a list of RootSyncs.
+//
+// +kubebuilder:object:root=true
 type RootSyncList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
