@@ -54,8 +54,8 @@ var (
 	differing []string
 )
 
-// older says whether the model is built with an older minor version than the recordings are of. The
-// real server is then one of that version, and nothing is recorded.
+// older reports whether the model is built with an older minor version than the recordings are of.
+// The real server is then one of that version, and nothing is recorded.
 var older = ModelMinor() != semver.MajorMinor(RealVersion)
 
 var _ = Describe("The API", Ordered, ContinueOnFailure, func() {

@@ -46,7 +46,7 @@ func TestOwnershipWorkedOutLate(t *testing.T) {
 	}
 }
 
-// agreeWhereShown says whether late differs from early by nothing but managedFields that it does
+// agreeWhereShown reports whether late differs from early by nothing but managedFields that it does
 // not show.
 func agreeWhereShown(early, late []Observed) bool {
 	if len(early) != len(late) {

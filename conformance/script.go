@@ -229,7 +229,7 @@ func (t *T) recall(what, args string) string {
 	return known[min(back, len(known)-1)]
 }
 
-// owns says whether the reply to a request at a collection or a subresource shows the wanted
+// owns reports whether the reply to a request at a collection or a subresource shows the wanted
 // object.
 func owns(at, want string, body any) bool {
 	return at+"/"+field(body, "name") == want || strings.HasPrefix(at, want+"/")

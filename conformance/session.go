@@ -274,7 +274,7 @@ func (t *T) Watch(step, path string) {
 	}()
 }
 
-// isProgress says whether a frame is a bookmark that only reports the progress of the stream.
+// isProgress reports whether a frame is a bookmark that only reports the progress of the stream.
 // Servers send them at any time, so no two servers send the same. The bookmark that ends the
 // initial events is none.
 func isProgress(frame any) bool {

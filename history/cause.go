@@ -33,7 +33,7 @@ type Cause struct {
 	Of     string    `json:"of,omitempty"`     // what else it is about, for people
 }
 
-// Timer says whether a timer of the work queue was the cause.
+// Timer reports whether a timer of the work queue was the cause.
 func (c Cause) Timer() bool { return c.Kind == CauseBackOff || c.Kind == CauseRequeueAfter }
 
 // String is the cause in a few words.
@@ -80,7 +80,7 @@ func (c Cause) request() string {
 	return strings.TrimSpace(s)
 }
 
-// elected says whether the step made a process the leader. Its queues are then filled with the
+// elected reports whether the step made a process the leader. Its queues are then filled with the
 // contents of its caches, and that is the cause of its reconciles, not the lease.
 func (c Cause) elected() bool {
 	if c.Kind != CauseReply || c.Object != "Lease" {

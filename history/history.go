@@ -46,11 +46,11 @@ type Ref struct {
 	Name      string `json:"name,omitempty"`
 }
 
-// Lease says whether it is a Lease of coordination.k8s.io, and not a kind of an operator with the
-// same name.
+// Lease reports whether it is a Lease of coordination.k8s.io, and not a kind of an operator with
+// the same name.
 func (r Ref) Lease() bool { return r.Kind == "Lease" && r.Group == "coordination.k8s.io" }
 
-// Chatter says whether it is a Lease or a Kubernetes Event. Neither is the subject of a
+// Chatter reports whether it is a Lease or a Kubernetes Event. Neither is the subject of a
 // controller's work.
 func (r Ref) Chatter() bool {
 	return r.Lease() || r.Kind == "Event" && (r.Group == "" || r.Group == "events.k8s.io")
@@ -155,7 +155,7 @@ func (e *Event) Remark() string {
 	return e.Note
 }
 
-// Write says whether the event is a request that committed at least one change.
+// Write reports whether the event is a request that committed at least one change.
 func (e *Event) Write() bool { return e.Kind == Request && len(e.Changes) > 0 }
 
 // History is the record of one run. The zero value is ready to use. It is not safe for concurrent

@@ -23,7 +23,7 @@ func (i *Injection) Fault() string {
 	return i.Class + "(" + i.Arguments + ")"
 }
 
-// Is says whether it is an occurrence of a fault of this class. Nil is none.
+// Is reports whether it is an occurrence of a fault of this class. Nil is none.
 func (i *Injection) Is(class string) bool { return i != nil && i.Class == class }
 
 // String is the injection in words. It is empty for nil.

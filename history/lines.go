@@ -58,7 +58,8 @@ func (h *History) Lines() []Line {
 	return out
 }
 
-// failed says whether a request was refused or got no reply. That a get finds nothing is an answer.
+// failed reports whether a request was refused or got no reply. That a get finds nothing is an
+// answer.
 func (e *Event) failed() bool {
 	switch e.Kind {
 	case Request:

@@ -31,8 +31,8 @@ func (s *state) show() Object { return Object{s.Ref, s.UID, s.Revision, s.Change
 // String names the object and its revision.
 func (o Object) String() string { return fmt.Sprintf("%s (rv %d)", o.Ref, o.Revision) }
 
-// Equal says whether two objects are the same state, as go-cmp asks: whose history they are of does
-// not matter.
+// Equal reports whether two objects are the same state, as go-cmp asks: whose history they are of
+// does not matter.
 func (o Object) Equal(other Object) bool {
 	return o.Ref == other.Ref && o.UID == other.UID && o.Revision == other.Revision &&
 		bytes.Equal(o.JSON, other.JSON)
@@ -60,18 +60,18 @@ func (o Object) Into(v any) error {
 	return nil
 }
 
-// unchanged says whether the object still has the JSON of its state.
+// unchanged reports whether the object still has the JSON of its state.
 func (o Object) unchanged() bool {
 	was := o.state.Change.Object
 	return len(o.JSON) == len(was) && len(was) > 0 && &o.JSON[0] == &was[0]
 }
 
-// blank says whether v points to a zero value. Decoding into another one would merge.
+// blank reports whether v points to a zero value. Decoding into another one would merge.
 func blank(v reflect.Value) bool {
 	return v.Kind() == reflect.Pointer && !v.IsNil() && v.Elem().Kind() == reflect.Struct && v.Elem().IsZero()
 }
 
-// copyInto calls from.DeepCopyInto(to), and says whether there is such a method.
+// copyInto calls from.DeepCopyInto(to), and reports whether there is such a method.
 func copyInto(from, to reflect.Value) bool {
 	f := copier(from.Type())
 	if !f.IsValid() || from.Type() != to.Type() {

@@ -37,15 +37,15 @@ func (o Outcome) String() string {
 	return string(o.Kind)
 }
 
-// OK says whether the reconcile ended without a request to come again.
+// OK reports whether the reconcile ended without a request to come again.
 func (o Outcome) OK() bool { return o.Kind == Success }
 
-// Failed says whether it ended with an error or a panic.
+// Failed reports whether it ended with an error or a panic.
 func (o Outcome) Failed() bool {
 	return o.Kind == Failure || o.Kind == TerminalFailure || o.Kind == Panic
 }
 
-// Again says whether the key is dequeued again because of the outcome.
+// Again reports whether the key is dequeued again because of the outcome.
 func (o Outcome) Again() bool { return o.Kind != Success && o.Kind != TerminalFailure }
 
 // exit is how an incarnation stopped, in words.

@@ -32,7 +32,7 @@ func (r Reconcile) String() string {
 	return r.Key.String() + " #" + strconv.Itoa(r.N)
 }
 
-// None says whether it is no reconcile.
+// None reports whether it is no reconcile.
 func (r Reconcile) None() bool { return r == Reconcile{} }
 
 // ReconcileID is a reconcile of one incarnation, and names it in the whole run.

@@ -51,7 +51,7 @@ func canonical(events []Event) []*Event {
 	return out
 }
 
-// dependent says whether the order of two events of one instant may matter.
+// dependent reports whether the order of two events of one instant may matter.
 func dependent(a, b *Event) bool {
 	if a.Actor() == b.Actor() || a.barrier() || b.barrier() {
 		return true
@@ -75,7 +75,7 @@ func dependent(a, b *Event) bool {
 	return false
 }
 
-// barrier says whether an event is about the whole world.
+// barrier reports whether an event is about the whole world.
 func (e *Event) barrier() bool {
 	switch e.Kind {
 	case Request, Reply, Deliver, Dequeue, Done:

@@ -11,7 +11,7 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// Breaks says whether the scenario violates the story's property when its choices are played.
+// Breaks reports whether the scenario violates the story's property when its choices are played.
 func Breaks(t *testing.T, scenario func(*World), path string) bool {
 	t.Helper()
 	s, err := story.Read(path)

@@ -99,10 +99,11 @@ func (c Choice) Line() string {
 	return fmt.Sprintf("%s #%d", s, c.Nth+1)
 }
 
-// owned says whether choices of the kind have an owner in Of.
+// owned reports whether choices of the kind have an owner in Of.
 func (k Kind) owned() bool { return k == Inject || k == Builtin || k == Draw }
 
-// sent says whether choices of the kind may be about a request, or about a key that a handler adds.
+// sent reports whether choices of the kind may be about a request, or about a key that a handler
+// adds.
 func (k Kind) sent() bool { return k == Request || k == Reply || k == Inject || k == Handler }
 
 // head is a part of a line that ends with a colon. It is in quotes if it has a colon in it.

@@ -67,7 +67,7 @@ func (r *Result) Diverged(d Divergence) {
 	t.Runs, t.Pairs, t.Differed = runs, pairs, differed
 }
 
-// Replays says whether the doubled runs of the campaign differ in texts of errors only.
+// Replays reports whether the doubled runs of the campaign differ in texts of errors only.
 func (r *Result) Replays() bool {
 	for _, d := range r.Divergences {
 		if !d.Text {

@@ -31,7 +31,7 @@ func Printable(text string) string {
 	return b.String()
 }
 
-// unprintable says whether a terminal may obey a character, or cannot read it.
+// unprintable reports whether a terminal may obey a character, or cannot read it.
 func unprintable(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError
 }

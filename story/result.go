@@ -286,7 +286,7 @@ func (r *Result) identity() string {
 		r.Planned)
 }
 
-// SameCampaign says whether two results are shards of one campaign, judged by their settings.
+// SameCampaign reports whether two results are shards of one campaign, judged by their settings.
 func (r *Result) SameCampaign(o *Result) bool {
 	return r.Package == o.Package && r.Test == o.Test && r.Seed == o.Seed && r.Strategy == o.Strategy &&
 		r.Planned == o.Planned && r.Shards == o.Shards && r.Exact == o.Exact

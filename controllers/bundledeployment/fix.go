@@ -279,8 +279,9 @@ func (p *pass) closeRecord(last *helmrelease.Release) error {
 	return p.client.Record(last, "was interrupted")
 }
 
-// removeRemains removes what attempts before the first success have made, and says whether anything
-// of it is left. Only objects that this deployment owns are touched; it does not wait for them.
+// removeRemains removes what attempts before the first success have made, and reports whether
+// anything of it is left. Only objects that this deployment owns are touched; it does not wait for
+// them.
 func (p *pass) removeRemains(last *helmrelease.Release) (left bool, err error) {
 	if p.KeepRemains || wasDeployed(last) || p.bd.Status.ActiveBundle != "" {
 		return false, nil
@@ -303,8 +304,8 @@ func (p *pass) removeRemains(last *helmrelease.Release) (left bool, err error) {
 	return left, nil
 }
 
-// wasDeployed says whether this revision or one before it was ever deployed. It counts as deployed,
-// and nothing is removed, if an earlier version of this operator made the record.
+// wasDeployed reports whether this revision or one before it was ever deployed. It counts as
+// deployed, and nothing is removed, if an earlier version of this operator made the record.
 func wasDeployed(r *helmrelease.Release) bool {
 	return r.Labels[WholeLabel] != "false" || r.Info.Status == helmrelease.StatusDeployed ||
 		r.Info.Status == helmrelease.StatusSuperseded

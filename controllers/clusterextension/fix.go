@@ -133,7 +133,7 @@ func (p *pass) awaitHealth(ctx context.Context, deployed *helmrelease.Release) e
 	return looks
 }
 
-// overridden says whether the user allows whatever he wants.
+// overridden reports whether the user allows whatever he wants.
 func (p *pass) overridden() bool {
 	return p.ext.Spec.Source.Catalog.UpgradeConstraintPolicy == v1.PolicySelfCertified
 }
@@ -188,7 +188,7 @@ func (p *pass) heldLabels(b *Bundle) map[string]string {
 	return held
 }
 
-// asRead says whether the newest record is still the one that this pass has read at first.
+// asRead reports whether the newest record is still the one that this pass has read at first.
 func (p *pass) asRead(newest *helmrelease.Release) bool {
 	if p.newest == nil || newest == nil {
 		return p.newest == nil && newest == nil

@@ -273,7 +273,7 @@ func (p *pass) project(guard *v1alpha1.Promotion) {
 	p.pend(v1alpha1.PromotionFailedReason, guard.Status.Message)
 }
 
-// final says whether nothing is left to do for a guard but to clear up behind it.
+// final reports whether nothing is left to do for a guard but to clear up behind it.
 func final(guard *v1alpha1.Promotion) bool {
 	return guard.Status.Phase == v1alpha1.PhasePromoted || guard.Status.Phase == v1alpha1.PhaseSuperseded
 }

@@ -63,7 +63,7 @@ func record(ctx context.Context, p *pass, d plan.Decision, pr *v1alpha1.PullRequ
 // process goes on, and nothing is ever reconciled.
 func swallow(error) error { return nil }
 
-// gate says whether a decision may be carried out.
+// gate reports whether a decision may be carried out.
 type gate func(ctx context.Context, p *pass, d plan.Decision) (bool, error)
 
 // readRecordLive (V4) asks the server instead of the cache whether the promotion is recorded.

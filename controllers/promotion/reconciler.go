@@ -161,7 +161,7 @@ func (r *Reconciler) begin(ctx context.Context, key types.NamespacedName, dry bo
 	return p, nil
 }
 
-// observe reads every target and sets the first part of the status. It says whether every target
+// observe reads every target and sets the first part of the status. It reports whether every target
 // could be read.
 func (p *pass) observe(ctx context.Context) (bool, error) {
 	spec, status := &p.pipeline.Spec, &p.pipeline.Status

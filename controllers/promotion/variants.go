@@ -51,7 +51,7 @@ const (
 
 // policy is the set of decisions in which the variants differ. The zero policy is of no variant.
 type policy struct {
-	// done says whether an environment that does not run the revision yet needs no promotion any
+	// done reports whether an environment that does not run the revision yet needs no promotion any
 	// more.
 	done plan.Done
 	// promote carries out a decision.

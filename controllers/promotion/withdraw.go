@@ -101,10 +101,10 @@ func (p *pass) tidying(guard *v1alpha1.Promotion, turns []string) tidying {
 	return leave
 }
 
-// leadsTo says whether the pipeline promotes to an environment. Nothing is the best that there is
-// for one that was taken out of the spec. But what was ordered for it in this episode is left until
-// the next begins: should the environment come back before that, it gets nothing else, for the
-// forge carries out one order for each key.
+// leadsTo reports whether the pipeline promotes to an environment. Nothing is the best that there
+// is for one that was taken out of the spec. But what was ordered for it in this episode is left
+// until the next begins: should the environment come back before that, it gets nothing else, for
+// the forge carries out one order for each key.
 func (p *pass) leadsTo(env string) bool {
 	i := slices.IndexFunc(p.pipeline.Spec.Environments, func(e v1alpha1.Environment) bool { return e.Name == env })
 	return i > 0 // nothing is promoted to the first

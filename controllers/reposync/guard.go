@@ -150,7 +150,7 @@ func dependedOn(ctx context.Context, g *Guard, o *unstructured.Unstructured) (st
 	return "", nil
 }
 
-// manages says whether a sync manages an object. Then it cannot go before that, whatever it says
+// manages reports whether a sync manages an object. Then it cannot go before that, whatever it says
 // that it depends on.
 func manages(ctx context.Context, c client.Client, sync *v1beta1.RepoSync, o object) (bool, error) {
 	inv := newInventory(client.ObjectKeyFromObject(sync))

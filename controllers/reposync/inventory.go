@@ -124,7 +124,7 @@ func dependents(all []managed, on object) (out []managed) {
 	return out
 }
 
-// leads says whether one object needs another, or something that does.
+// leads reports whether one object needs another, or something that does.
 func leads(all []managed, from, to object) bool {
 	seen := []object{from}
 	for i := 0; i < len(seen); i++ {

@@ -31,7 +31,7 @@ const (
 	SyncNameLabel      = "configsync.gke.io/sync-name"
 )
 
-// isRoot says whether a name is that of a RootSync.
+// isRoot reports whether a name is that of a RootSync.
 func isRoot(sync types.NamespacedName) bool { return sync.Namespace == Namespace }
 
 // newSync is an empty RootSync or RepoSync, as the name asks for.

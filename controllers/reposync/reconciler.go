@@ -222,7 +222,7 @@ func (r *Reconciler) needless(ctx context.Context) (bool, error) {
 	return !slices.ContainsFunc(all, func(m managed) bool { return len(needs(m)) > 0 }), err
 }
 
-// terminating says whether a namespace is being deleted, as far as the reader knows.
+// terminating reports whether a namespace is being deleted, as far as the reader knows.
 func terminating(ctx context.Context, c client.Reader, name string) (bool, error) {
 	n := &corev1.Namespace{}
 	if err := c.Get(ctx, types.NamespacedName{Name: name}, n); err != nil {

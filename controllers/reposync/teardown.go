@@ -27,7 +27,7 @@ const (
 	teardownPeriod  = 2 * time.Second
 )
 
-// release says whether the manager may take the reconciler's finalizer off; if not, when to ask
+// release reports whether the manager may take the reconciler's finalizer off; if not, when to ask
 // again, and never if that is zero.
 type release func(context.Context, *Manager, v1beta1.Sync) (may bool, again time.Duration, err error)
 
@@ -192,7 +192,7 @@ func (m *Manager) discard(ctx context.Context, key types.NamespacedName) error {
 	return nil
 }
 
-// undeploy deletes the Deployment of a reconciler, and says whether it has gone.
+// undeploy deletes the Deployment of a reconciler, and reports whether it has gone.
 func (m *Manager) undeploy(ctx context.Context, sync v1beta1.Sync) (gone bool, err error) {
 	d := &appsv1.Deployment{ObjectMeta: in(client.ObjectKeyFromObject(sync), "")}
 	if err := m.client.Delete(ctx, d); client.IgnoreNotFound(err) != nil {

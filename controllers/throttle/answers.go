@@ -40,7 +40,7 @@ func (o *object) fail() time.Duration {
 	return d
 }
 
-// dueOrEdited says whether it is time to look at an event: the delay is over, or the spec is
+// dueOrEdited reports whether it is time to look at an event: the delay is over, or the spec is
 // another than that of the failure.
 func (k *keeper) dueOrEdited(_ context.Context, o *object, body *unstructured.Unstructured) bool {
 	k.mu.Lock()
@@ -124,16 +124,17 @@ func (k *keeper) latest(ctx context.Context, body *unstructured.Unstructured) (*
 	return latest, nil
 }
 
-// missing says whether it is this object that is not found. An answer of 404 may be about something
-// else: a kind that is not served, or a path that a proxy does not know, for which typed clients
-// put in the details what they have asked for.
+// missing reports whether it is this object that is not found. An answer of 404 may be about
+// something else: a kind that is not served, or a path that a proxy does not know, for which typed
+// clients put in the details what they have asked for.
 func missing(err error, body *unstructured.Unstructured) bool {
 	var answer apierrors.APIStatus
 	want := apierrors.NewNotFound(Examples.GroupResource(), body.GetName()).Status().Details
 	return apierrors.IsNotFound(err) && errors.As(err, &answer) && reflect.DeepEqual(answer.Status().Details, want)
 }
 
-// HandledCondition says whether the operator is done with the object, or what keeps it from that.
+// HandledCondition reports whether the operator is done with the object, or what keeps it from
+// that.
 const HandledCondition = "Handled"
 
 // report writes down an error. Whether that works is not a reason for another error: the object is

@@ -41,7 +41,7 @@ type policy struct {
 	// after follows an error on the way of an object through its handlers; around, in the variants
 	// that distinguish that, one outside of it.
 	after, around func(*keeper, context.Context, *object, *unstructured.Unstructured, error)
-	// due says whether it is time to look at an event. It may wait for that.
+	// due reports whether it is time to look at an event. It may wait for that.
 	due func(*keeper, context.Context, *object, *unstructured.Unstructured) bool
 	// wait has an object looked at again when a handler's own delay is over.
 	wait func(*keeper, context.Context, *object, *unstructured.Unstructured, time.Duration)
@@ -58,7 +58,7 @@ type policy struct {
 	tries int
 	// tie is the metadata that a write to the finalizers is tied to.
 	tie func(*unstructured.Unstructured) map[string]any
-	// linger says whether a worker goes on with its object. It may wait for an event of that.
+	// linger reports whether a worker goes on with its object. It may wait for an event of that.
 	linger func(*keeper, context.Context, *object) bool
 }
 

@@ -110,8 +110,8 @@ func keepsParts(wanted *bool) func(*history.History) error {
 	}
 }
 
-// comesTo says whether the App says this of its image and is called active, or is gone with all of
-// its parts if that is "".
+// comesTo reports whether the App says this of its image and is called active, or is gone with all
+// of its parts if that is "".
 func comesTo(h *history.History, image string) error {
 	var config struct{ Data map[string]string }
 	_, service := h.Object("", "Service", "default", "one")

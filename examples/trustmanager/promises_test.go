@@ -68,7 +68,7 @@ func TestPromises(t *testing.T) {
 	t.Log(report)
 }
 
-// holds says whether the copy in the namespace one has exactly this under exactly this key.
+// holds reports whether the copy in the namespace one has exactly this under exactly this key.
 func holds(h *history.History, key, want string) error {
 	var cm corev1.ConfigMap
 	o, ok := h.Object("", "ConfigMap", "one", "ca")

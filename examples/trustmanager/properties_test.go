@@ -70,8 +70,8 @@ func twoBundles(w *sim.World, start func(*sim.World)) {
 	w.Settle()
 }
 
-// synced says whether the copy is as the bundle's specification wants it when the status says so of
-// this generation.
+// synced reports whether the copy is as the bundle's specification wants it when the status says so
+// of this generation.
 func synced(h *history.History) error {
 	var b trustapi.Bundle
 	o, ok := h.Object("trust.cert-manager.io", "Bundle", "", "ca")

@@ -85,7 +85,7 @@ type worker struct {
 // kind is a kind of controller.
 type kind interface {
 	reconcile(context.Context, *worker, *corev1.ConfigMap) (reconcile.Result, error)
-	// did says whether the work on an object has been done.
+	// did reports whether the work on an object has been done.
 	did(*history.History, *corev1.ConfigMap) bool
 }
 

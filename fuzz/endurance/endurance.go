@@ -137,7 +137,7 @@ func seen() *admissionregistrationv1.ValidatingWebhookConfiguration {
 	}
 }
 
-// done says whether a room's controller has done its work on every object in it.
+// done reports whether a room's controller has done its work on every object in it.
 func (r room) done() func(*history.History) error {
 	known := map[history.Ref]int64{} // revisions that are done
 	_, beside := r.kind.(owners)     // whose work is on another object

@@ -215,7 +215,7 @@ func (p part) functions(pkg *doc.Package) (chosen []function, err error) {
 	return chosen, nil
 }
 
-// returns says whether the function has the result of the part.
+// returns reports whether the function has the result of the part.
 func (p part) returns(f *ast.FuncDecl) bool {
 	if f.Type.Results == nil || len(f.Type.Results.List) != 1 {
 		return false

@@ -55,7 +55,7 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// selected says whether the flags select a mutant.
+// selected reports whether the flags select a mutant.
 func selected(m Mutant) bool {
 	if *only == "" {
 		return *all || m.Quick

@@ -164,7 +164,7 @@ func missing(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(line string) bool { return slices.Contains(b, line) })
 }
 
-// checkAPI says whether docs/api/next.txt is what the code exports, and the changelog names what
+// checkAPI reports whether docs/api/next.txt is what the code exports, and the changelog names what
 // has changed since the last release.
 func checkAPI(root string) error {
 	now, err := exported(root)

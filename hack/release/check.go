@@ -50,7 +50,7 @@ func git(root string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// clean says whether everything is committed, and the tag is free.
+// clean reports whether everything is committed, and the tag is free.
 func clean(root, version string) error {
 	if changed, err := git(root, "status", "--porcelain"); err != nil || changed != "" {
 		return fmt.Errorf("not everything is committed (%v): commit it, or take it away\n%s", err, changed)
@@ -68,8 +68,8 @@ func newestEntry(changelog string) string {
 	return entry
 }
 
-// inChangelog says whether the newest entry of the changelog is this release's, with its date and
-// what it means for seeds and stories.
+// inChangelog reports whether the newest entry of the changelog is this release's, with its date
+// and what it means for seeds and stories.
 func inChangelog(root, version string) error {
 	data, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
 	if err != nil {
@@ -88,7 +88,8 @@ func inChangelog(root, version string) error {
 	return nil
 }
 
-// modulesAgree says whether the modules require one another at this version, and have no replace.
+// modulesAgree reports whether the modules require one another at this version, and have no
+// replace.
 func modulesAgree(root, version string) error {
 	for _, dir := range released {
 		path := filepath.Join(root, dir, "go.mod")
@@ -112,7 +113,7 @@ func modulesAgree(root, version string) error {
 	return nil
 }
 
-// apiKept says whether what this release exports is kept for the comparison with the next one.
+// apiKept reports whether what this release exports is kept for the comparison with the next one.
 func apiKept(root, version string) error {
 	now, err := os.ReadFile(filepath.Join(root, apiDir, "next.txt"))
 	if err != nil {

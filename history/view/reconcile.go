@@ -45,12 +45,12 @@ type Call struct {
 	Reply *history.Event
 }
 
-// Failed says whether it ended with an error or a panic, and so with back-off.
+// Failed reports whether it ended with an error or a panic, and so with back-off.
 func (r *Reconcile) Failed() bool {
 	return r.Outcome.Kind == history.Failure || r.Outcome.Kind == history.Panic
 }
 
-// Retries says whether it ended such that its queue brings it back with back-off: it failed, or
+// Retries reports whether it ended such that its queue brings it back with back-off: it failed, or
 // asked for a requeue without a delay.
 func (r *Reconcile) Retries() bool { return r.Failed() || r.Outcome.Kind == history.Requeue }
 

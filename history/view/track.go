@@ -126,7 +126,7 @@ func (o *Object[T]) Previous() *State[T] {
 // Value is the content of the latest state.
 func (o *Object[T]) Value() *T { return &o.Latest().Value }
 
-// Exists says whether the server still holds the object.
+// Exists reports whether the server still holds the object.
 func (o *Object[T]) Exists() bool { return !o.Latest().Gone }
 
 // Created is when the server stored it first.

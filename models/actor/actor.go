@@ -67,13 +67,13 @@ type Cluster interface {
 	Choose(label string, n int) int
 }
 
-// Get reads an object, and says whether it exists.
+// Get reads an object, and reports whether it exists.
 func Get(c Cluster, path string, into any) bool {
 	r := c.Read(request(http.MethodGet, path, nil))
 	return r.Code == http.StatusOK && r.Decode(into) == nil
 }
 
-// Decode reads an object from a change, and says whether it could.
+// Decode reads an object from a change, and reports whether it could.
 func Decode(object []byte, into any) bool { return apiserver.Decode(object, into) == nil }
 
 // Path is the URL path of an object, or of a collection where name is empty.

@@ -132,7 +132,7 @@ func (w *Webhooks) inNamespace(h *hook, attr admission.Attributes) (bool, error)
 	return selector.Matches(labels.Set(n.Labels)), nil
 }
 
-// selects says whether a selector chooses one of the objects (predicates/object/matcher.go).
+// selects reports whether a selector chooses one of the objects (predicates/object/matcher.go).
 func selects(s *metav1.LabelSelector, objects ...runtime.Object) (bool, error) {
 	if s == nil {
 		return true, nil

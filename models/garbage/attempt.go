@@ -97,7 +97,7 @@ func (c *collector) classify(n *node, owners []metav1.OwnerReference) (k kinds, 
 	return k, nil
 }
 
-// remembered says whether an owner that has gone is remembered under the version in a reference.
+// remembered reports whether an owner that has gone is remembered under the version in a reference.
 // The real collector remembers it under one; a reference at another leads it to the server, and
 // nowhere if the type is not served at that one.
 func (c *collector) remembered(gone *node, ref metav1.OwnerReference) bool {

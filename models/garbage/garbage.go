@@ -332,7 +332,8 @@ func blocks(r metav1.OwnerReference) bool {
 	return r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion
 }
 
-// matches says whether a reference in a namespace leads to the object. The version may be another.
+// matches reports whether a reference in a namespace leads to the object. The version may be
+// another.
 func (n *node) matches(r metav1.OwnerReference, namespace string) bool {
 	return r.UID == n.uid && r.Kind == n.kind && r.Name == n.name && groupOf(r.APIVersion) == n.group &&
 		(n.namespace == "" || n.namespace == namespace)

@@ -42,7 +42,7 @@ func (s *scheduler) Observe(ch apiserver.Change) {
 	}
 }
 
-// fits says whether a node may now take pods that it did not take before: it is new, has other
+// fits reports whether a node may now take pods that it did not take before: it is new, has other
 // labels or is no longer cordoned (pkg/scheduler/eventhandlers.go, updateNodeInCache).
 func fits(ch apiserver.Change) bool {
 	var now, before corev1.Node

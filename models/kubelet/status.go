@@ -129,7 +129,7 @@ func gates(p *corev1.Pod) (shut []string) {
 	return shut
 }
 
-// passes says whether a pod should be ready, by its containers and its gates.
+// passes reports whether a pod should be ready, by its containers and its gates.
 func passes(p *corev1.Pod) bool { return holds(p, corev1.ContainersReady) && len(gates(p)) == 0 }
 
 func holds(p *corev1.Pod, kind corev1.PodConditionType) bool {

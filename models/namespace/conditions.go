@@ -20,7 +20,7 @@ type findings struct {
 	complete  bool // every type had its turn; else what is left is not told
 }
 
-// note counts what is left of a type, and says whether finalizers hold any of it.
+// note counts what is left of a type, and reports whether finalizers hold any of it.
 func (f *findings) note(r actor.Resource, items []item) (held bool) {
 	if len(items) == 0 {
 		return false
@@ -82,7 +82,7 @@ func sorted(parts []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// update brings the conditions up to date and says whether that changed any.
+// update brings the conditions up to date and reports whether that changed any.
 func (f *findings) update(status *corev1.NamespaceStatus, now metav1.Time) (changed bool) {
 	for _, v := range f.verdicts() {
 		next := corev1.NamespaceCondition{

@@ -54,7 +54,7 @@ func New() []actor.Actor {
 // controller is what the two have in common.
 type controller struct {
 	name, resource, finalizer string
-	// used says whether somebody uses the object that path leads to.
+	// used reports whether somebody uses the object that path leads to.
 	used func(c *controller, path string, meta *metav1.ObjectMeta) (bool, error)
 
 	cluster  actor.Cluster
@@ -149,7 +149,7 @@ func (c *controller) write(path string, o *metav1.ObjectMeta, finalizers []strin
 		"uid": o.UID, "resourceVersion": o.ResourceVersion, "finalizers": finalizers}}, nil)
 }
 
-// claimed says whether a pod uses a claim (podUsesPVCForDeletion).
+// claimed reports whether a pod uses a claim (podUsesPVCForDeletion).
 func claimed(c *controller, _ string, claim *metav1.ObjectMeta) (bool, error) {
 	pods, err := actor.List[corev1.Pod](c.cluster, actor.Path("", "v1", claim.Namespace, "pods", ""))
 	return slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.Spec.NodeName != "" && uses(&p, claim) }), err
@@ -176,7 +176,7 @@ func claimOf(pod *corev1.Pod, v *corev1.Volume) (name string, ephemeral bool) {
 	return "", false
 }
 
-// bound says whether a volume is in use: its binder writes that into its status.
+// bound reports whether a volume is in use: its binder writes that into its status.
 func bound(c *controller, path string, _ *metav1.ObjectMeta) (bool, error) {
 	var v corev1.PersistentVolume
 	return actor.Get(c.cluster, path, &v) && v.Status.Phase == corev1.VolumeBound, nil

@@ -38,7 +38,7 @@ func must(t *testing.T, c *actortest.Cluster, method, path string, in any) {
 	}
 }
 
-// there says whether an object is, and with which finalizers.
+// there reports whether an object is, and with which finalizers.
 func there(c *actortest.Cluster, path string) (bool, []string) {
 	var o struct{ Metadata metav1.ObjectMeta }
 	return c.Do(http.MethodGet, path, nil, &o) == http.StatusOK, o.Metadata.Finalizers

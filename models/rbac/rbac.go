@@ -61,8 +61,8 @@ func (a *Authorizer) Authorize(req *apiserver.Request, info apiserver.Info) (*ap
 	return req, a.check(subject{req.User, req.Groups}, act)
 }
 
-// authenticate says whether the credential of a ServiceAccount is still good. The order is that of
-// pkg/serviceaccount/claims.go: the account exists, and is the one that the token was made for.
+// authenticate reports whether the credential of a ServiceAccount is still good. The order is that
+// of pkg/serviceaccount/claims.go: the account exists, and is the one that the token was made for.
 func (a *Authorizer) authenticate(req *apiserver.Request) error {
 	if privileged(req.Groups) || !strings.HasPrefix(req.User, serviceaccount.ServiceAccountUsernamePrefix) {
 		return nil
@@ -162,7 +162,7 @@ func forbidden(who subject, act action, reason string) error {
 		fmt.Errorf("%s", text))
 }
 
-// allowedBy says whether a rule covers the action (pkg/apis/rbac/v1/evaluation_helpers.go).
+// allowedBy reports whether a rule covers the action (pkg/apis/rbac/v1/evaluation_helpers.go).
 func (act action) allowedBy(rule *rbacv1.PolicyRule) bool {
 	if !matches(rule.Verbs, act.verb) {
 		return false
@@ -185,7 +185,7 @@ func (act action) underPath(allowed string) bool {
 		strings.HasPrefix(act.path, strings.TrimRight(allowed, "*"))
 }
 
-// matches says whether a list has an entry or has everything.
+// matches reports whether a list has an entry or has everything.
 func matches(list []string, entry string) bool {
 	return slices.Contains(list, "*") || slices.Contains(list, entry)
 }

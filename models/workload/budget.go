@@ -271,7 +271,7 @@ func (b *budget) scaleOf(ref *metav1.OwnerReference) (types.UID, int32, error) {
 		SearchedVersions: []string{gv.Version}}
 }
 
-// scales says whether a type has a scale subresource (implementsScale).
+// scales reports whether a type has a scale subresource (implementsScale).
 func (b *budget) scales(r actor.Resource) bool {
 	path := "/apis/" + r.Group + "/" + r.Version
 	if r.Group == "" {

@@ -202,7 +202,7 @@ func (t *timetable) run() (*time.Duration, error) {
 	return new(untilNext(t.cj, now, times)), nil
 }
 
-// start makes the Job of one scheduled time, unless something is against it. It says whether the
+// start makes the Job of one scheduled time, unless something is against it. It reports whether the
 // next time is to be waited for.
 func (t *timetable) start(due, now time.Time) (bool, error) {
 	name := t.cj.Name + "-" + strconv.FormatInt(due.Unix()/60, 10) // getJobName: so that none is made twice
@@ -260,7 +260,7 @@ func (t *timetable) start(due, now time.Time) (bool, error) {
 }
 
 // reschedule takes in a change that gives a CronJob another schedule: it is looked at when that
-// comes round, so that what the new one would have had done before is not made up for. It says
+// comes round, so that what the new one would have had done before is not made up for. It reports
 // whether the change was one (updateCronJob).
 func reschedule(c *controller, ch apiserver.Change) bool {
 	var now, before batchv1.CronJob

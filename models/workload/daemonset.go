@@ -178,7 +178,7 @@ func (f *fleet) roll() (bool, error) {
 	return true, remove(f.controller, f.stale[0])
 }
 
-// fits says whether a pod of the template may run on a node.
+// fits reports whether a pod of the template may run on a node.
 func fits(spec *corev1.PodSpec, n *corev1.Node) bool {
 	for k, v := range spec.NodeSelector {
 		if n.Labels[k] != v {

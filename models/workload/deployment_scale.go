@@ -67,7 +67,7 @@ func (r *rollout) fence() (surge, unavailable int32) {
 	return int32(s), int32(min(a, want))
 }
 
-// scaled says whether the Deployment wants another number of pods than when it scaled its
+// scaled reports whether the Deployment wants another number of pods than when it scaled its
 // ReplicaSets last.
 func (r *rollout) scaled() bool {
 	return slices.ContainsFunc(r.working(), func(rs *appsv1.ReplicaSet) bool {
@@ -158,8 +158,8 @@ func (r *rollout) share(rs *appsv1.ReplicaSet) int32 {
 	return int32(math.Round(float64(size*(want+surge))/float64(most))) - size
 }
 
-// saturated says whether the present ReplicaSet has all pods that are wanted, and all of them are
-// available.
+// saturated reports whether the present ReplicaSet has all pods that are wanted, and all of them
+// are available.
 func (r *rollout) saturated() bool {
 	want := *r.d.Spec.Replicas
 	return r.now != nil && *r.now.Spec.Replicas == want && r.now.Status.AvailableReplicas == want &&
@@ -201,7 +201,8 @@ func (r *rollout) replace() (bool, error) {
 	return r.resize(r.now, *r.d.Spec.Replicas)
 }
 
-// oldPods says whether a pod of an earlier template is still there (recreate.go, oldPodsRunning).
+// oldPods reports whether a pod of an earlier template is still there (recreate.go,
+// oldPodsRunning).
 func (r *rollout) oldPods() (bool, error) {
 	for i := range r.before {
 		if r.before[i].Status.Replicas > 0 {

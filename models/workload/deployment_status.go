@@ -57,12 +57,12 @@ func (r *rollout) availability(s *appsv1.DeploymentStatus) {
 	}
 }
 
-// hasDeadline says whether progress is to be estimated.
+// hasDeadline reports whether progress is to be estimated.
 func (r *rollout) hasDeadline() bool {
 	return r.d.Spec.ProgressDeadlineSeconds != nil && *r.d.Spec.ProgressDeadlineSeconds != math.MaxInt32
 }
 
-// complete says whether all pods are of the present template, and available.
+// complete reports whether all pods are of the present template, and available.
 func (r *rollout) complete(s *appsv1.DeploymentStatus) bool {
 	want := *r.d.Spec.Replicas
 	return s.UpdatedReplicas == want && s.Replicas == want && s.AvailableReplicas == want &&

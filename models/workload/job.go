@@ -102,7 +102,7 @@ func (w *work) is(kind batchv1.JobConditionType) *batchv1.JobCondition {
 
 func (w *work) suspended() bool { return w.job.Spec.Suspend != nil && *w.job.Spec.Suspend }
 
-// indexed says whether each pod has a number of its own.
+// indexed reports whether each pod has a number of its own.
 func (w *work) indexed() bool {
 	return w.job.Spec.CompletionMode != nil && *w.job.Spec.CompletionMode == batchv1.IndexedCompletion
 }
@@ -168,7 +168,7 @@ func fresh(pods []corev1.Pod) (n int32) {
 	return n
 }
 
-// tracked says whether a pod has not been counted yet.
+// tracked reports whether a pod has not been counted yet.
 func tracked(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) }
 
 // free takes the finalizer off a pod.
@@ -191,8 +191,8 @@ func freeOrphan(c *controller, job *batchv1.Job, namespace, name string) (freed 
 	return false, err
 }
 
-// orphaned says whether a pod belonged to a Job of the name other than the one that is there, which
-// may be nil. A pod without an owner may yet be adopted by the one that is there.
+// orphaned reports whether a pod belonged to a Job of the name other than the one that is there,
+// which may be nil. A pod without an owner may yet be adopted by the one that is there.
 func orphaned(p *corev1.Pod, job *batchv1.Job, name string) bool {
 	if ref := metav1.GetControllerOf(p); ref != nil {
 		return ref.Kind == "Job" && ref.Name == name && (job == nil || ref.UID != job.UID)

@@ -91,7 +91,7 @@ func (s *series) ref() metav1.OwnerReference {
 // ordinals is what the names of pods end with (stateful_set_utils.go, statefulPodRegex).
 var ordinals = regexp.MustCompile(`^(.*)-([0-9]+)$`)
 
-// member says whether a pod of that name can be one of the set's (stateful_set_utils.go,
+// member reports whether a pod of that name can be one of the set's (stateful_set_utils.go,
 // isMemberOf).
 func (s *series) member(pod string) bool {
 	m := ordinals.FindStringSubmatch(pod)
@@ -186,7 +186,7 @@ func (s *series) parallel() bool {
 	return s.set.Spec.PodManagementPolicy == appsv1.ParallelPodManagement
 }
 
-// well says whether a pod is there, ready for long enough, and not on its way out.
+// well reports whether a pod is there, ready for long enough, and not on its way out.
 func (s *series) well(p *corev1.Pod) bool {
 	if p == nil || p.DeletionTimestamp != nil || p.Status.Phase != corev1.PodRunning {
 		return false

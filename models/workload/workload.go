@@ -107,8 +107,8 @@ type controller struct {
 	sync func(c *controller, namespace, name string) (again time.Duration, err error)
 	// concerns says which other objects a change makes it look at.
 	concerns func(c *controller, ch apiserver.Change) []string
-	// instead, when set, takes in a change of an object of kind, and says whether it did: then that
-	// is not looked at now.
+	// instead, when set, takes in a change of an object of kind, and reports whether it did: then
+	// that is not looked at now.
 	instead   func(c *controller, ch apiserver.Change) bool
 	lets      bool   // it does not adopt what belongs to nobody
 	component string // of its Events
@@ -165,7 +165,7 @@ func (c *controller) Observe(ch apiserver.Change) {
 	}
 }
 
-// relabelled says whether an object is new or has other labels than before.
+// relabelled reports whether an object is new or has other labels than before.
 func relabelled(ch apiserver.Change) bool {
 	var now, before metav1.PartialObjectMetadata
 	return ch.Type == "ADDED" || actor.Decode(ch.Object, &now) && actor.Decode(ch.Previous, &before) &&
@@ -342,7 +342,7 @@ func gone(err error) error {
 	return err
 }
 
-// active says whether a pod runs or will run.
+// active reports whether a pod runs or will run.
 func active(p *corev1.Pod) bool {
 	return p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed && p.DeletionTimestamp == nil
 }
@@ -359,8 +359,8 @@ func readySince(p *corev1.Pod) *metav1.Time {
 	return nil
 }
 
-// available says whether a pod has been ready for long enough, and if not, how long it still has to
-// be.
+// available reports whether a pod has been ready for long enough, and if not, how long it still has
+// to be.
 func available(c *controller, p *corev1.Pod, minReady int32) (bool, time.Duration) {
 	since := readySince(p)
 	if since == nil {

@@ -116,8 +116,8 @@ func (r *Record) periodsOf(settled []*reconcile) (complete []period, open period
 	return complete, open
 }
 
-// begins says whether a reconcile begins a period. A timer with which the operator looks whether a
-// clean-up has ended begins none. An attempt whose time has come does, if a fault wakes the
+// begins reports whether a reconcile begins a period. A timer with which the operator looks whether
+// a clean-up has ended begins none. An attempt whose time has come does, if a fault wakes the
 // operator just before its timer.
 func (r *Record) begins(before, next *reconcile, tried history.Time) bool {
 	wanted := before.After > 0 && next.attempts > 0 && next.tried >= before.Began+before.After

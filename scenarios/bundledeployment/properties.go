@@ -195,8 +195,8 @@ func (r *Record) oneOwner(*history.History) error {
 	return nil
 }
 
-// namesOwner says whether a status says that an object is another's: in Helm's words, or in the API
-// server's (ValidateOwnerReferences).
+// namesOwner reports whether a status says that an object is another's: in Helm's words, or in the
+// API server's (ValidateOwnerReferences).
 func namesOwner(c metav1.Condition) bool {
 	return strings.Contains(c.Message, "cannot be imported into the current release") ||
 		strings.Contains(c.Message, "Only one reference can have Controller set to true")

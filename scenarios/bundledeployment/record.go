@@ -125,7 +125,7 @@ func (r *Record) read(h *history.History) {
 	}
 }
 
-// late says whether a fault has delayed a watch event.
+// late reports whether a fault has delayed a watch event.
 func (r *Record) late(e *history.Event) bool {
 	at, known := r.committed[e.Revision]
 	return known && e.At-at > 100*time.Millisecond

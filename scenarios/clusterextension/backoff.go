@@ -26,7 +26,7 @@ type period struct {
 	attempts int
 }
 
-// has says whether something happened in it, or so shortly before that it still has an effect.
+// has reports whether something happened in it, or so shortly before that it still has an effect.
 func (p *period) has(at history.Time) bool { return at >= p.from-lag && at <= p.to }
 
 // periodsFrom are those that have begun since a time. The last of them may still go on.

@@ -173,7 +173,7 @@ func (b *Record) done(e *history.Event, r *view.Reconcile) {
 	b.judgeMask(e.At)
 }
 
-// well says whether the status says that all is well, and it is.
+// well reports whether the status says that all is well, and it is.
 func (b *Record) well() bool {
 	r := b.deployed()
 	return b.status.isInstalled && b.status.reason == v1.ReasonSucceeded && r != nil &&

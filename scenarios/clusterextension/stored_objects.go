@@ -48,7 +48,7 @@ type object struct {
 
 func (o *object) version() string { return o.Metadata.Annotations[versionKey] }
 
-// ill says whether an object should be available, and is not.
+// ill reports whether an object should be available, and is not.
 func (o *object) ill() bool {
 	return o.Metadata.Annotations[healthKey] != "" &&
 		(o.Status.ObservedGeneration < o.Metadata.Generation || o.Status.AvailableReplicas < 1)
@@ -128,14 +128,14 @@ func (b *Record) objects() (out []*view.Object[object]) {
 	return out
 }
 
-// healthy says whether a version is, as far as its objects say what that means.
+// healthy reports whether a version is, as far as its objects say what that means.
 func (b *Record) healthy(version string) bool {
 	return !slices.ContainsFunc(b.objects(), func(o *view.Object[object]) bool {
 		return o.Value().version() == version && o.Value().ill()
 	})
 }
 
-// complete says whether every object of a version is there, and healthy.
+// complete reports whether every object of a version is there, and healthy.
 func (b *Record) complete(version string) bool {
 	return b.healthy(version) && sizes[version] ==
 		count(b.objects(), func(o *view.Object[object]) bool { return o.Value().version() == version })

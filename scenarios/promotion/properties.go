@@ -205,8 +205,8 @@ func (r *Record) recordedSoon(h *history.History) error {
 	return nil
 }
 
-// statusIsTrue: the status shows what every target runs, and the Ready condition says whether all
-// could be read.
+// statusIsTrue: the status shows what every target runs, and the Ready condition reports whether
+// all could be read.
 func (r *Record) statusIsTrue(of *pipeline) error {
 	p, whole := of.Value(), true
 	for _, t := range r.allTargets(p) {

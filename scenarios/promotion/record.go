@@ -117,7 +117,7 @@ type target struct {
 	says   *v1alpha1.TargetStatus // what the pipeline's status says of it, nil for nothing
 }
 
-// isSaidAbsent says whether the error of a target says that it does not exist.
+// isSaidAbsent reports whether the error of a target says that it does not exist.
 func (t target) isSaidAbsent() bool {
 	return t.says != nil && strings.Contains(t.says.Error, "does not exist")
 }
@@ -150,7 +150,7 @@ func (r *Record) allTargets(p *v1alpha1.Pipeline) (out []target) {
 	return out
 }
 
-// lately says whether an application was in such a state at some time within the lag before an
+// lately reports whether an application was in such a state at some time within the lag before an
 // order.
 func (t target) lately(o order, state func(*reported) bool) bool {
 	if t.app == nil {

@@ -34,8 +34,8 @@ const (
 // backOff is what controller-runtime's queues put a key off for after n failures in a row.
 func backOff(n int) time.Duration { return min(firstBackOff<<min(n-1, 20), longestBackOff) }
 
-// excused says whether a pass began with a stale cache or met with a fault: another attempt is what
-// one wants of it.
+// excused reports whether a pass began with a stale cache or met with a fault: another attempt is
+// what one wants of it.
 func (r *Record) excused(pass *view.Reconcile) bool {
 	failed := func(e *history.Event) bool {
 		return e.Code == 403 || e.Code == 422 || e.Code == 429 || e.Code >= 500
@@ -47,7 +47,7 @@ func (r *Record) excused(pass *view.Reconcile) bool {
 	return met
 }
 
-// progress says whether a pass brought things forward: by an order, or by a write of more than
+// progress reports whether a pass brought things forward: by an order, or by a write of more than
 // times and messages in a pipeline's status.
 func progress(r *view.Reconcile) bool {
 	for _, c := range r.Calls {
@@ -98,7 +98,7 @@ func (r *Record) noLivelock(*history.History) error {
 	return nil
 }
 
-// wait says whether a pipeline had to wait from a time on, and whether its status said for what.
+// wait reports whether a pipeline had to wait from a time on, and whether its status said for what.
 type wait struct {
 	since           history.Time
 	waits, explains bool
@@ -124,8 +124,8 @@ func (r *Record) clock(e *history.Event) {
 	r.waited = append(r.waited, all)
 }
 
-// waits says whether a pipeline has to wait for something, and whether its status says for what: of
-// a missing target its error says that it does not exist.
+// waits reports whether a pipeline has to wait for something, and whether its status says for what:
+// of a missing target its error says that it does not exist.
 func (r *Record) waits(p *v1alpha1.Pipeline) (waits, explains bool) {
 	for _, t := range r.allTargets(p) {
 		if !t.exists {

@@ -70,7 +70,7 @@ func (p *pods) set(name string, change func(*pod)) {
 	}
 }
 
-// state says whether a process runs, and returns what is closed when that is over.
+// state reports whether a process runs, and returns what is closed when that is over.
 func (p *pods) state(name string) (runs bool, turns <-chan struct{}) {
 	p.set(name, func(p *pod) { runs, turns = p.runs(), p.turns })
 	return runs, turns

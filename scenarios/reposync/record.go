@@ -54,7 +54,7 @@ type object struct {
 
 func (o *object) deleting() bool { return o.Metadata.DeletionTimestamp != nil }
 
-// finalized says whether the reconciler's finalizer is on it.
+// finalized reports whether the reconciler's finalizer is on it.
 func (o *object) finalized() bool {
 	return slices.Contains(o.Metadata.Finalizers, v1beta1.ReconcilerFinalizer)
 }
@@ -177,8 +177,8 @@ func (r *Record) disturbs(e *history.Event) {
 	}
 }
 
-// late says whether something that began at a time has lasted for longer than bound, since nothing
-// disturbed it.
+// late reports whether something that began at a time has lasted for longer than bound, since
+// nothing disturbed it.
 func (r *Record) late(h *history.History, since history.Time, bound time.Duration) bool {
 	waits := func(i *view.Incarnation) bool { return i.Killed && r.view.Running(i.Process) == nil }
 	if r.away || slices.ContainsFunc(r.view.Incarnations(""), waits) {

@@ -42,14 +42,14 @@ func orders(list []string, f func([]string)) {
 	place(nil, list)
 }
 
-// stuck says whether the namespace does not finish in the undisturbed run, with the types deleted
-// in an order.
+// stuck reports whether the namespace does not finish in the undisturbed run, with the types
+// deleted in an order.
 func stuck(t *testing.T, v reposync.Variant, order []string, pace time.Duration) bool {
 	t.Helper()
 	return breaks(t, finishes, v, order, pace)
 }
 
-// breaks says whether that run breaks a property.
+// breaks reports whether that run breaks a property.
 func breaks(t *testing.T, property string, v reposync.Variant, order []string, pace time.Duration) bool {
 	t.Helper()
 	scenario := of(Setting{Chain: 2, Order: order, Pace: pace}, deletesNamespace).New(v, []string{property})
@@ -67,7 +67,7 @@ var paces = []time.Duration{0, 100 * time.Millisecond, time.Second, 5 * time.Sec
 
 var fastest, slowest = paces[0], paces[len(paces)-1]
 
-// failsOrderly says whether a variant fails a case in an undisturbed run. V7 does not: its
+// failsOrderly reports whether a variant fails a case in an undisturbed run. V7 does not: its
 // reconciler has done before the namespace controller begins.
 func failsOrderly(name string, v reposync.Variant) bool {
 	return v != reposync.V7 && Table().Case(name).Outcome(v) == matrix.Fails

@@ -105,8 +105,8 @@ type incarnation struct {
 	failed history.Time // when something that a handler asked for last failed
 }
 
-// blameless says whether it has ended, and not because of an object: it was killed or asked to end,
-// or it could not watch.
+// blameless reports whether it has ended, and not because of an object: it was killed or asked to
+// end, or it could not watch.
 func (i *incarnation) blameless() bool {
 	return i.Over && (i.Killed || !i.Outcome.Failed() || strings.HasPrefix(i.Outcome.Text, "watching:"))
 }
@@ -273,7 +273,7 @@ func count[T any](all []T, is func(T) bool) (n int) {
 	return n
 }
 
-// reports says whether at some time the object, or an Event about it, mentioned a refusal.
+// reports reports whether at some time the object, or an Event about it, mentioned a refusal.
 func (r *Record) reports(o *example, message string, at history.Time) bool {
 	if from, ok := r.event(o, message); ok && from <= at {
 		return true

@@ -78,7 +78,7 @@ func (c *core) Armed() bool { return c.eagerness > 0 }
 // Count implements [inject.Fault].
 func (c *core) Count() inject.Count { return c.count }
 
-// covers says whether an object that a process deals with is in the scope of the fault.
+// covers reports whether an object that a process deals with is in the scope of the fault.
 func (c *core) covers(process, kind, verb string, ref history.Ref) bool {
 	return (c.process == "" || c.process == process) && c.scope.covers(process, kind, verb, ref)
 }

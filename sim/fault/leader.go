@@ -47,7 +47,7 @@ func (f *leaderOverlap) Arrive(c *wire.Call) wire.Ruling {
 	return lost
 }
 
-// renews says whether the call renews a lease that its sender holds.
+// renews reports whether the call renews a lease that its sender holds.
 func (f *leaderOverlap) renews(c *wire.Call) bool {
 	if c.Verb() != "update" || c.Kind != "Lease" {
 		return false

@@ -66,7 +66,7 @@ func (s *scope) given() (names []string) {
 	return names
 }
 
-// covers says whether an object that a process deals with is in the scope. An empty verb is in
+// covers reports whether an object that a process deals with is in the scope. An empty verb is in
 // every scope.
 func (s *scope) covers(process, kind, verb string, ref history.Ref) bool {
 	name := strings.TrimPrefix(ref.Namespace+"/"+ref.Name, "/")

@@ -51,7 +51,7 @@ func turnOf(ch *history.Change) string {
 	return "changed"
 }
 
-// terminating says whether an object has a deletion timestamp.
+// terminating reports whether an object has a deletion timestamp.
 func terminating(object []byte) bool {
 	var o struct {
 		Metadata struct {

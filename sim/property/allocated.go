@@ -133,11 +133,11 @@ func visit(v any, path []string, f func(any) bool) any {
 	return v
 }
 
-// chosen says whether a value at an allocated field was not allocated: a Service without an address
-// says so.
+// chosen reports whether a value at an allocated field was not allocated: a Service without an
+// address says so.
 func chosen(v any) bool { return v == nil || v == "" || v == "None" || v == float64(0) }
 
-// applies says whether the row is about this object.
+// applies reports whether the row is about this object.
 func (r row) applies(object map[string]any) bool {
 	for _, condition := range strings.Split(r.when, " and ") {
 		path, want, ok := strings.Cut(condition, "=")

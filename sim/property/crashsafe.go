@@ -93,7 +93,7 @@ type calmStates struct {
 	read int
 }
 
-// at are the objects of an undisturbed run when it had settled so often; ok says whether it did.
+// at are the objects of an undisturbed run when it had settled so often; ok reports whether it did.
 func (s *calmStates) at(h *history.History, settled int) (bodies map[history.Ref][]any, ok bool) {
 	for ; h != nil && s.read < len(h.Events) && s.settled < settled; s.read++ {
 		s.take(&h.Events[s.read])
@@ -202,7 +202,7 @@ var (
 	randomLetters = regexp.MustCompile(`^[A-Z]{20,}$`)
 )
 
-// isRandom says whether a value of a Secret may be one that a program has drawn: a password, a
+// isRandom reports whether a value of a Secret may be one that a program has drawn: a password, a
 // token, a key, a certificate.
 func isRandom(s string) bool {
 	return strings.HasPrefix(s, "-----BEGIN ") || randomLetters.MatchString(s) ||
@@ -241,7 +241,7 @@ func (s *states) reader(copies map[string]bool) *reader {
 	return &reader{strings.NewReplacer(pairs...), copies, newest, slices.SortedFunc(maps.Keys(copies), byLength), s.now}
 }
 
-// isUnixTime says whether a number is a time of the run, or of the day after it, since 1970: in
+// isUnixTime reports whether a number is a time of the run, or of the day after it, since 1970: in
 // seconds, or in parts of a second.
 func isUnixTime(n int64, now history.Time) bool {
 	first, last := history.Date(0).Unix(), history.Date(now+24*time.Hour).Unix()
@@ -326,7 +326,7 @@ func (r *reader) plainMap(v map[string]any) map[string]any {
 	return out
 }
 
-// isEmpty says whether a value is a map with nothing in it.
+// isEmpty reports whether a value is a map with nothing in it.
 func isEmpty(v any) bool {
 	m, is := v.(map[string]any)
 	return is && len(m) == 0

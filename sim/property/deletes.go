@@ -133,7 +133,7 @@ func within(reconcile history.Reconcile) string {
 	return fmt.Sprintf(" in reconcile %q", reconcile.String())
 }
 
-// conditional says whether the options of a DELETE name the object that is meant.
+// conditional reports whether the options of a DELETE name the object that is meant.
 func conditional(options []byte) bool {
 	var o struct{ Preconditions map[string]any }
 	return json.Unmarshal(options, &o) == nil && len(o.Preconditions) > 0

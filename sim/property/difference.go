@@ -51,8 +51,8 @@ type copiedVersion struct {
 // MarshalJSON implements [json.Marshaler].
 func (c copiedVersion) MarshalJSON() ([]byte, error) { return json.Marshal(c.text) }
 
-// sameVersion says whether two values are the newest version of the same object, in either run, or
-// the same text.
+// sameVersion reports whether two values are the newest version of the same object, in either run,
+// or the same text.
 func sameVersion(a, b any) bool {
 	x, isX := a.(copiedVersion)
 	y, isY := b.(copiedVersion)

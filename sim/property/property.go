@@ -83,12 +83,12 @@ func perRun(begin func() judge) func(*history.History) error {
 // rule after the other round, to see that each matters.
 var breaks = func(rule string, found bool) bool { return found }
 
-// changes says whether the event committed a change to an object other than Leases and Events.
+// changes reports whether the event committed a change to an object other than Leases and Events.
 func changes(e *history.Event) bool {
 	return slices.ContainsFunc(e.Changes, func(c history.Change) bool { return !c.Ref.Chatter() })
 }
 
-// disturbs says whether the event is a disturbance inside the cluster.
+// disturbs reports whether the event is a disturbance inside the cluster.
 func disturbs(e *history.Event) bool {
 	switch e.Kind {
 	case history.Fault, history.Heal, history.Start, history.Stop, history.Crash:
@@ -120,7 +120,7 @@ func what(e *history.Event) string {
 	return strings.TrimSpace(s) + " at " + history.Clock(e.At)
 }
 
-// selects says whether the pattern matches the object: empty fields match anything.
+// selects reports whether the pattern matches the object: empty fields match anything.
 func selects(pattern, ref history.Ref) bool {
 	return (pattern.Cluster == "" || pattern.Cluster == ref.Cluster) &&
 		(pattern.Group == "" || pattern.Group == ref.Group) && (pattern.Kind == "" || pattern.Kind == ref.Kind) &&
@@ -128,7 +128,7 @@ func selects(pattern, ref history.Ref) bool {
 		(pattern.Name == "" || pattern.Name == ref.Name)
 }
 
-// anyOf says whether one of the patterns matches; no pattern matches all objects but Leases and
+// anyOf reports whether one of the patterns matches; no pattern matches all objects but Leases and
 // Events.
 func anyOf(patterns []history.Ref, ref history.Ref) bool {
 	if len(patterns) == 0 {

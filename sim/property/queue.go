@@ -139,7 +139,7 @@ func doneAlready(e *history.Event) bool {
 	return e.Verb == "create" && e.Code == http.StatusConflict || e.Verb == "delete" && e.Code == http.StatusNotFound
 }
 
-// mutates says whether a request is meant to change something but for a status, a Lease or an
+// mutates reports whether a request is meant to change something but for a status, a Lease or an
 // Event.
 func mutates(e *history.Event) bool {
 	switch e.Verb {

@@ -92,7 +92,7 @@ func (q *requeues) event(h *history.History, e *history.Event) error {
 	return nil
 }
 
-// effect says whether something left the cluster during an event.
+// effect reports whether something left the cluster during an event.
 func (q *requeues) effect(h *history.History, e *history.Event) (left bool) {
 	for all := h.Effects(""); q.effects < len(all) && all[q.effects].Event <= e.Index; q.effects++ {
 		left = left || all[q.effects].Event == e.Index

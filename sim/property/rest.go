@@ -120,7 +120,7 @@ func (u *upkeep) take(e *history.Event) {
 	}
 }
 
-// restores says whether a reconcile only changes objects that it is not about, that others have
+// restores reports whether a reconcile only changes objects that it is not about, that others have
 // made and that the program does not keep.
 func (u *upkeep) restores(e *history.Event) bool {
 	return !slices.ContainsFunc(e.Changes, func(c history.Change) bool {

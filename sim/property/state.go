@@ -54,7 +54,7 @@ func ActionableStatus(of history.Ref, root string, share float64, grace time.Dur
 	})
 }
 
-// names says whether a string in the object's status contains the word.
+// names reports whether a string in the object's status contains the word.
 func names(object []byte, word string) bool {
 	var o struct{ Status any }
 	if json.Unmarshal(object, &o) != nil {

@@ -173,7 +173,7 @@ func statusNames(h *history.History, of []history.Ref, missing map[history.Ref]a
 	return nil
 }
 
-// says says whether a string of the object's status is the word.
+// says reports whether a string of the object's status is the word.
 func says(object []byte, word string) bool {
 	var o struct{ Status any }
 	return json.Unmarshal(object, &o) == nil && contains(o.Status, word)

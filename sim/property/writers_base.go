@@ -124,7 +124,7 @@ func (w *writers) basedOn(e *history.Event, ref history.Ref, named int64) origin
 	return origin{}
 }
 
-// fit says whether a version has those marks that an update shows.
+// fit reports whether a version has those marks that an update shows.
 func (m marks) fit(version marks) bool {
 	return (m.managed == "" || m.managed == version.managed) &&
 		(m.generation == 0 || m.generation == version.generation)

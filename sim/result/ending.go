@@ -56,7 +56,7 @@ type Ending struct {
 	At   history.Time
 }
 
-// Failed says whether something failed.
+// Failed reports whether something failed.
 func (e Ending) Failed() bool { return e.Kind != None }
 
 // Sentence is the ending in one line, for the record of the run.
@@ -67,8 +67,8 @@ func (e Ending) Sentence() string {
 	return fmt.Sprintf("%s %q broke: %s", e.Kind, e.Property, e.Message)
 }
 
-// Same says whether two endings are the same failure. The property and where it is declared count,
-// not the details.
+// Same reports whether two endings are the same failure. The property and where it is declared
+// count, not the details.
 func (e Ending) Same(o Ending) bool {
 	return e.Kind == o.Kind && e.Property == o.Property && e.Site == o.Site &&
 		(e.Property != "" || e.Kind == Expectation || firstLine(e.Message) == firstLine(o.Message))

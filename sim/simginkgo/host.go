@@ -83,7 +83,7 @@ func (h *host) mute(f func()) {
 	f()
 }
 
-// setMuted says whether Logf keeps its lines, and returns those that it kept so far.
+// setMuted reports whether Logf keeps its lines, and returns those that it kept so far.
 func (h *host) setMuted(on bool) (lines []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -98,8 +98,8 @@ type halt struct{ message string }
 // Fatalf implements host.Host.
 func (h *host) Fatalf(format string, args ...any) { panic(halt{fmt.Sprintf(format, args...)}) }
 
-// Leaves says whether a panic is how Ginkgo's Fail and Skip leave a spec, which they have marked by
-// then.
+// Leaves reports whether a panic is how Ginkgo's Fail and Skip leave a spec, which they have marked
+// by then.
 func (h *host) Leaves(v any) bool {
 	e, ok := v.(types.GinkgoError)
 	return ok && e.Heading == types.GinkgoErrors.UncaughtGinkgoPanic(types.CodeLocation{}).(types.GinkgoError).Heading

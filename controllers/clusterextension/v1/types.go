@@ -121,7 +121,7 @@ type PreflightConfig struct {
 	CRDUpgradeSafety *CRDUpgradeSafetyConfig `json:"crdUpgradeSafety,omitempty"`
 }
 
-// CRDUpgradeSafetyConfig says whether upgrades may remove versions of a CRD: "Strict" (they must
+// CRDUpgradeSafetyConfig reports whether upgrades may remove versions of a CRD: "Strict" (they must
 // not) or "None".
 type CRDUpgradeSafetyConfig struct {
 	Enforcement string `json:"enforcement"`

@@ -35,8 +35,8 @@ var ErrNotMine = errors.New("another process holds the release record")
 // ErrTooLate says that a write was not sent because the time for it was over.
 var ErrTooLate = errors.New("the time for this attempt is over")
 
-// Over says whether a time has come: by the clock that goes on while a machine is suspended, or by
-// the one that nobody sets, whichever says so first.
+// Over reports whether a time has come: by the clock that goes on while a machine is suspended, or
+// by the one that nobody sets, whichever says so first.
 func Over(t time.Time) bool {
 	now := time.Now()
 	return !now.Before(t) || !now.Round(0).Before(t.Round(0))
@@ -64,7 +64,7 @@ func (h Holder) Labels() map[string]string {
 	return map[string]string{HolderKey: h.Name, UntilKey: h.Until.UTC().Format(time.RFC3339Nano)}
 }
 
-// Holds says whether it holds a record until this very time.
+// Holds reports whether it holds a record until this very time.
 func (h Holder) Holds(record *corev1.Secret) bool {
 	mine := h.Labels()
 	return record.Annotations[HolderKey] == mine[HolderKey] && record.Annotations[UntilKey] == mine[UntilKey]
@@ -102,7 +102,7 @@ func Annotate(
 	return secrets.Update(context.Background(), annotated, metav1.UpdateOptions{})
 }
 
-// mayWrite says whether it may write over a record: anybody over one that is at rest, else only
+// mayWrite reports whether it may write over a record: anybody over one that is at rest, else only
 // whoever holds it.
 func (h Holder) mayWrite(record *corev1.Secret) error {
 	if h.Name == "" || !Status(record).IsPending() || record.Annotations[HolderKey] == h.Name {
@@ -126,7 +126,7 @@ func (h *Held) open(secrets corev1client.SecretInterface, of *Client) driver.Dri
 	return driver.NewSecrets(h)
 }
 
-// Mine says whether a record that has been read was last held by this holder.
+// Mine reports whether a record that has been read was last held by this holder.
 func (h *Held) Mine(key string) bool {
 	record := h.read[key]
 	return record != nil && record.Annotations[HolderKey] == h.holder.Name

@@ -185,7 +185,7 @@ func Ill(ctx context.Context, reader client.Reader, of *release.Release) (string
 	return "", nil
 }
 
-// rolledOut says whether a rollout is complete.
+// rolledOut reports whether a rollout is complete.
 func rolledOut(d *appsv1.Deployment) bool {
 	s := d.Status
 	return d.Generation <= s.ObservedGeneration && s.UpdatedReplicas >= ptr.Deref(d.Spec.Replicas, 1) &&

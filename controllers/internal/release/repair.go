@@ -141,20 +141,20 @@ func (c *Client) Prune(deployed *release.Release) error {
 	return nil
 }
 
-// belongs says whether an object is marked as one of a release.
+// belongs reports whether an object is marked as one of a release.
 func belongs(o metav1.Object, to *release.Release) bool {
 	a := o.GetAnnotations()
 	return a[releaseName] == to.Name && a[releaseNamespace] == to.Namespace
 }
 
-// Kept says whether an object asks to be kept when its release no longer has it.
+// Kept reports whether an object asks to be kept when its release no longer has it.
 func Kept(o metav1.Object) bool {
 	return o.GetAnnotations()[kube.ResourcePolicyAnno] == kube.KeepPolicy
 }
 
-// Remove deletes an object if it is mine, and says whether it is there, being deleted or not. What
-// is to be done before that, first does; nothing is deleted if it fails. It does not wait for it to
-// be gone.
+// Remove deletes an object if it is mine, and reports whether it is there, being deleted or not.
+// What is to be done before that, first does; nothing is deleted if it fails. It does not wait for
+// it to be gone.
 func Remove(info *resource.Info, mine func(metav1.Object) bool, first func() error) (left bool, err error) {
 	o, err := get(info)
 	if o == nil || err != nil || !mine(o) {
@@ -253,8 +253,8 @@ func (c *Client) apply(before, target kube.ResourceList, of *release.Release) (e
 	return err
 }
 
-// Hooked says whether a chart wants something done before or after what a record is of, besides its
-// objects.
+// Hooked reports whether a chart wants something done before or after what a record is of, besides
+// its objects.
 func Hooked(r *release.Release) bool {
 	return slices.ContainsFunc(r.Hooks, func(h *release.Hook) bool {
 		return slices.ContainsFunc(h.Events, func(e release.HookEvent) bool {

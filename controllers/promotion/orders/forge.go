@@ -41,7 +41,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("the forge answered %d: %s", r.code, r.says) }
 
-// Refused says whether an error means that an order was not carried out, and never will be. A
+// Refused reports whether an error means that an order was not carried out, and never will be. A
 // time-out, a conflict and an error of the receiver's own mean nothing of the kind.
 func Refused(err error) bool {
 	var r *refusal

@@ -19,7 +19,7 @@ type Decision struct {
 // Environments is the status of the environments by name.
 type Environments map[string]*v1alpha1.EnvironmentStatus
 
-// Done says whether an environment that does not run a revision yet needs no promotion to it
+// Done reports whether an environment that does not run a revision yet needs no promotion to it
 // any more.
 type Done func(env *v1alpha1.EnvironmentStatus, revision string) bool
 
@@ -82,7 +82,7 @@ func CommonRevision(env *v1alpha1.EnvironmentStatus) string {
 	return env.Targets[0].Revision
 }
 
-// AllRun says whether all targets run a revision.
+// AllRun reports whether all targets run a revision.
 func AllRun(env *v1alpha1.EnvironmentStatus, revision string) bool {
 	for _, target := range env.Targets {
 		if target.Revision != revision {
@@ -92,7 +92,7 @@ func AllRun(env *v1alpha1.EnvironmentStatus, revision string) bool {
 	return true
 }
 
-// AllReady says whether all targets are ready.
+// AllReady reports whether all targets are ready.
 func AllReady(env *v1alpha1.EnvironmentStatus) bool {
 	for _, target := range env.Targets {
 		if !target.Ready {

@@ -44,7 +44,7 @@ type place struct {
 type outlook struct {
 	cached cache.Cache
 	live   client.Reader
-	// watched says whether the handler has been added.
+	// watched reports whether the handler has been added.
 	watched bool
 
 	// kubeconfig is how another cluster is reached, end ends its cache. Unset for the operator's
@@ -119,7 +119,7 @@ func (a *Caches) outlook(at place) *outlook {
 	return a.outlooks[at]
 }
 
-// watch makes sure that the applications of a place are watched, and says whether the cache has
+// watch makes sure that the applications of a place are watched, and reports whether the cache has
 // caught up with the server.
 func (a *Caches) watch(ctx context.Context, at place, o *outlook) (bool, error) {
 	obj := &unstructured.Unstructured{}

@@ -110,7 +110,7 @@ func (a *Caches) collect(ctx context.Context, at place, o *outlook) {
 	}
 }
 
-// needed says whether some pipeline has a target in a place; in doubt it has.
+// needed reports whether some pipeline has a target in a place; in doubt it has.
 func (a *Caches) needed(at place) bool {
 	pipelines, err := a.pipelines(a.lifetime, client.MatchingFields{clusterIndex: at.cluster.String()})
 	needed := err != nil
@@ -149,7 +149,7 @@ func (a *Caches) PipelinesBehind(ctx context.Context, secret client.Object) (out
 	return out
 }
 
-// isReady says whether an object's Ready condition is true.
+// isReady reports whether an object's Ready condition is true.
 func isReady(obj *unstructured.Unstructured) bool {
 	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
 	for _, c := range conditions {

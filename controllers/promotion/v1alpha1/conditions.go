@@ -4,7 +4,7 @@
 package v1alpha1
 
 const (
-	// ReadyCondition says whether every target of a Pipeline could be read. It is also the
+	// ReadyCondition reports whether every target of a Pipeline could be read. It is also the
 	// condition that an application must carry to count as ready.
 	ReadyCondition = "Ready"
 	// PromotionPendingCondition is present while something stands between a revision and its

@@ -121,7 +121,7 @@ type campaign[V ~string] struct {
 	variant  V
 }
 
-// Replaying says whether -sim.replay is set: then a test only replays that story.
+// Replaying reports whether -sim.replay is set: then a test only replays that story.
 func Replaying() bool { return flag.Lookup("sim.replay").Value.String() != "" }
 
 // one replays a story of a cell, or makes the runs that the cell lacks.
@@ -175,7 +175,7 @@ func (p *prover[V]) pass(t testing.TB, c Case[V], v V, enough int) result.Report
 	return r
 }
 
-// needsRuns says whether a passing cell was run too few times.
+// needsRuns reports whether a passing cell was run too few times.
 func (k *cell) needsRuns() bool { return k.Open || k.Runs < cmp.Or(*runs, k.Needed) }
 
 // observe records a search in its cell. It must have broken the property; if that is "", nothing.

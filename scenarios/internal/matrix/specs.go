@@ -46,5 +46,5 @@ func (c *Cells[V]) Check(t testing.TB, name string, v V) error {
 	return nil
 }
 
-// Writing says whether TestMatrix makes the runs that the results lack.
+// Writing reports whether TestMatrix makes the runs that the results lack.
 func Writing() bool { return *write }

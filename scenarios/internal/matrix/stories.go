@@ -35,7 +35,7 @@ func (c *cell) storyName() string {
 	return name + "--" + unfit.ReplaceAllString(c.Variant, "-") + ".txtar"
 }
 
-// owns says whether a story was found for this cell and its result names that story.
+// owns reports whether a story was found for this cell and its result names that story.
 func (c *cell) owns(s *story.Story, path string) bool {
 	test := strings.ReplaceAll("TestMatrix/"+c.Case+"/"+c.Variant, " ", "_")
 	own := c.Story == filepath.Base(path) && c.Story == c.storyName()
@@ -191,7 +191,7 @@ func (p *prover[V]) names() map[string]bool {
 	return out
 }
 
-// unnamed says whether there is a story under the name with which it was found: whoever found it
+// unnamed reports whether there is a story under the name with which it was found: whoever found it
 // was stopped before choosing.
 func (p *prover[V]) unnamed() bool {
 	named := p.names()

@@ -56,7 +56,7 @@ func OnlyFixed[V ~string](fixed V) Remark {
 
 const allBut = "all but "
 
-// among says whether a variant is one of those that are listed.
+// among reports whether a variant is one of those that are listed.
 func among[V ~string](v V, list string) bool {
 	names, except := strings.CutPrefix(list, allBut)
 	return slices.Contains(strings.Fields(names), string(v)) != except
