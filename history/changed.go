@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// This file says what a write changed, in a few words, for the lines of a rendered history.
+// This file describes what a write changed, in a few words, for the lines of a rendered history.
 
 const (
 	mostEdits    = 3  // that a line has
 	longestValue = 24 // runes of a value, as a line shows it
-	mostOthers   = 2  // objects that a line names beside its own
+	mostOthers   = 2  // other objects that a line names
 )
 
 // changed is what the changes of a request did to their objects, in parentheses; "" if nothing is

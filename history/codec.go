@@ -102,7 +102,7 @@ func (h *History) MarshalJSON() ([]byte, error) {
 	return json.Marshal(d)
 }
 
-// UnmarshalJSON reads what [History.MarshalJSON] wrote. The error says what is wrong with it.
+// UnmarshalJSON reads what [History.MarshalJSON] wrote. The error describes what is wrong with it.
 func (h *History) UnmarshalJSON(data []byte) error {
 	var d document
 	if err := json.Unmarshal(data, &d); err != nil {

@@ -16,8 +16,8 @@ type Effect struct {
 	Kind string `json:"kind"`
 	// Key identifies what must happen at most once. A default effect has none.
 	Key string `json:"key"`
-	// Detail says what happened, for people, as in "opens pull request 1". Messages name the effect
-	// by it.
+	// Detail describes what happened, for people, as in "opens pull request 1". Messages name the
+	// effect by it.
 	Detail string `json:"detail,omitempty"`
 	// Process, Incarnation and Reconcile are those of the request that caused the effect.
 	Process     string    `json:"process,omitempty"`

@@ -143,7 +143,7 @@ func (e *Event) Actor() string {
 	return fmt.Sprintf("%s/%d", e.Process, e.Incarnation)
 }
 
-// Remark is what there is to say about the event beside its verb and object: the injection of a
+// Remark describes the event in addition to its verb and object: the injection of a
 // fault, how an incarnation stopped, or the Note.
 func (e *Event) Remark() string {
 	switch e.Kind {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// term is the time for which somebody holds a lease.
+// term is the time for which a candidate holds a lease.
 type term struct {
 	holder  string
 	since   Time

@@ -16,14 +16,14 @@ type Object struct {
 	Revision int64
 	JSON     []byte
 
-	state *state // nil for an object that somebody else made
+	state *state // nil for an object that does not come from a history
 }
 
 // state is the last change of an object. Properties decode it after every step, and most steps
 // change other objects, so it keeps what was decoded.
 type state struct {
 	*Change
-	decoded atomic.Pointer[reflect.Value] // a pointer to a value that nobody else has
+	decoded atomic.Pointer[reflect.Value] // a pointer to a value with no other owner
 }
 
 func (s *state) show() Object { return Object{s.Ref, s.UID, s.Revision, s.Change.Object, s} }

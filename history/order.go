@@ -5,7 +5,8 @@ package history
 // how long things took have the same digest. So have runs that differ in the order of events which
 // do not depend on one another: they have no actor, object or host outside in common.
 //
-// [History.Trace] is finer: it tells apart what may go on in another way, as times may decide.
+// [History.Trace] is finer: it distinguishes runs that may continue differently, as times may
+// decide.
 func (h *History) Order() uint64 {
 	actors, written := map[string]digest{}, map[Ref]digest{}
 	for i := range h.Events {
@@ -46,14 +47,14 @@ func (h *History) Order() uint64 {
 	return uint64(sum)
 }
 
-// then goes on with another digest.
+// then continues with another digest.
 func (d digest) then(other digest) digest {
 	d = (d*1099511628211 ^ other) * 0xff51afd7ed558ccd // both constants mix all bits well
 	d = (d ^ d>>33) * 0xc4ceb9fe1a85ec53
 	return d ^ d>>33
 }
 
-// strings goes on with strings, each with its end.
+// strings continues with strings, each with its end.
 func (d *digest) strings(all ...string) {
 	x := uint64(*d)
 	for _, s := range all {

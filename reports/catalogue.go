@@ -21,7 +21,7 @@ type Entry struct {
 }
 
 // ReadCatalogue reads every story under root/scenarios/*/testdata/catalogue, in order. The file
-// thread.md beside a scenario links to the thread that it was made from.
+// thread.md in a scenario's directory links to the thread that it was made from.
 func ReadCatalogue(root string) ([]Entry, error) {
 	folders, err := filepath.Glob(filepath.Join(root, "scenarios", "*", "testdata", "catalogue"))
 	if err != nil {

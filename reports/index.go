@@ -65,7 +65,7 @@ func cataloguePage(entries []Entry, complete func(*card, Entry) error, index str
 }
 
 // WriteCatalogue writes dir/index.html, the page of the catalogue of the repository at root, and
-// the page of the classes of bugs beside it. Timelines that are in dir, in the folders of their
+// the page of the classes of bugs next to it. Timelines that are in dir, in the folders of their
 // scenarios and under the names of their stories, are linked to. It returns the page's path.
 func WriteCatalogue(root, dir, back string) (string, error) {
 	entries, err := ReadCatalogue(root)
@@ -112,7 +112,7 @@ func between(from, to string) (string, error) {
 	return filepath.ToSlash(rel), err
 }
 
-// BesideSuffix ends the names of pages that show a story beside the run of another variant.
+// BesideSuffix ends the names of pages that show a story next to the run of another variant.
 const BesideSuffix = ".beside.html"
 
 type campaignRow struct {

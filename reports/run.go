@@ -21,7 +21,7 @@ import (
 type Run struct {
 	// Story is the violation; nil for a run in which every property held.
 	Story *story.Story
-	// Name says what was run if there is no story.
+	// Name is what was run if there is no story.
 	Name string
 	// File is the path of the story's file for readers; "" if there is none.
 	File    string

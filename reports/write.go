@@ -11,7 +11,7 @@ import (
 	"github.com/wavetank/wavetank/internal/atomicfile"
 )
 
-// marker is in the first bytes of every page, so that a page of somebody else is recognised.
+// marker is in the first bytes of every page, so that a page of another program is recognised.
 const marker = "<!-- made by Wavetank, which may replace it -->"
 
 // mark puts the marker behind the first line of a page.

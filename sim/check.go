@@ -30,7 +30,7 @@ func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) result.
 // under test as its guide, and plain go test runs the corpus. Every byte answers a choice; the
 // empty input is the run on the default schedule. What breaks a property is shrunk, reported, and
 // kept as a story under testdata/sim, which plain go test tries again before the corpus. The first
-// go test -fuzz takes minutes before anything runs: Go builds every package anew for it, those of
+// go test -fuzz takes minutes before anything runs: Go builds every package again for it, those of
 // Kubernetes too.
 func Fuzz(f *testing.F, scenario func(*World)) {
 	f.Helper()

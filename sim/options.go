@@ -16,7 +16,7 @@ func Runs(n int) ExploreOption { return func(s *campaign.Settings) { s.Runs = n 
 
 // For limits the CPU time that the process spends on all runs; 0 means no limit. Where the system
 // reports no CPU time, it limits the real time. Without For and -sim.for the limit is 5 s; a
-// campaign with fewer than 20 runs then goes on until it has made 20 or has used 30 s.
+// campaign with fewer than 20 runs then continues until it has made 20 or has used 30 s.
 func For(d time.Duration) ExploreOption {
 	return func(s *campaign.Settings) { s.Budget, s.Strict = d, true }
 }
@@ -42,12 +42,12 @@ func Strategy(name string) ExploreOption { return func(s *campaign.Settings) { s
 // Bound sets how many disturbances a run of the exhaustive strategy has at most.
 func Bound(n int) ExploreOption { return func(s *campaign.Settings) { s.Bound = n } }
 
-// ReportTo writes the campaign's result into a directory as JSON while it runs, and goes on where
+// ReportTo writes the campaign's result into a directory as JSON while it runs, and continues where
 // such a result left off. Of each failure it writes the timeline there, as a page for people and as
 // JSON.
 func ReportTo(dir string) ExploreOption { return func(s *campaign.Settings) { s.ReportDir = dir } }
 
-// KeepGoing goes on after a failure until all runs are made, and groups what is found by its cause.
+// KeepGoing continues after a failure until all runs are made, and groups findings by cause.
 func KeepGoing() ExploreOption { return func(s *campaign.Settings) { s.KeepGoing = true } }
 
 // MaxSteps sets after how many steps a run that does not settle is given up. [World.Settle] takes
@@ -62,7 +62,7 @@ func MaxSteps(n int) ExploreOption { return func(s *campaign.Settings) { s.Run.M
 // sentence that says so, and the story of a failure begins where the record does.
 //
 // The API servers forget with it, as kube-apiserver has etcd do every five minutes
-// (--etcd-compaction-interval): a watch that trails by more than d is told 410 Gone. The goroutines
+// (--etcd-compaction-interval): a watch that lags by more than d gets 410 Gone. The goroutines
 // of dead processes end then, not when the run does. The dice that programs throw (math/rand) may
 // fall otherwise from there on, which is where a run departs from the same without a window.
 //

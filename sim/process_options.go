@@ -37,7 +37,7 @@ func Options(o ctrl.Options) ProcessOption {
 // member of the group system:masters), as it is in envtest.
 //
 // Each incarnation has a token for the account of that name that exists when the incarnation
-// begins. While the account does not exist, or when it has been deleted and made anew, requests are
+// begins. While the account does not exist, or if it was deleted and created again, requests are
 // answered with 401, as in production. A controller that fills ClusterRoles with an aggregationRule
 // comes with the first process that runs as an account.
 func As(account string) ProcessOption {

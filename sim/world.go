@@ -72,10 +72,10 @@ func (w *World) Install(crds ...any) { w.world.Install(crds...) }
 //     the server, so defaults and what operators have written stay.
 //   - Fields that the last Apply of the object named, and that it names no more, are removed. The
 //     world itself keeps the object applied last: no annotation is added to it. An object that was
-//     deleted and made anew by somebody else counts as never applied.
+//     deleted and created again by another writer counts as never applied.
 //   - Lists of built-in types are merged by their keys. Those of custom resources are replaced.
 //   - An object that has all this already gets no request to change it, even while it is being
-//     deleted. Let it go first, with [World.Settle], to make it anew.
+//     deleted. To create it again, let the deletion finish first, with [World.Settle].
 //
 // A Go struct names the zero value of each field that its tag does not omit; a nil pointer, map or
 // slice counts as not named. In an *unstructured.Unstructured, nil removes a field.
@@ -154,7 +154,7 @@ func (w *World) Sometimes(sentence string, happened func(*history.History) bool)
 //   - "no panic": no reconcile panics, and none ends its goroutine.
 //   - "no stuck finalizer": when the world has settled, no object is kept from its deletion by
 //     finalizers.
-//   - "cache untouched": nobody changes an object of an informer's cache in place.
+//   - "cache untouched": no program changes an object of an informer's cache in place.
 //   - "apply is stable": applying the same objects again changes nothing. It is judged by
 //     [World.ApplyAgain] alone.
 //

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind says what a choice decided. The words are those of the choices section of a story file.
+// Kind is what a choice decided. The words are those of the choices section of a story file.
 type Kind string
 
 // The kinds of choices.
@@ -53,7 +53,7 @@ type Choice struct {
 // "request pipelines patch Pipeline default/site #4".
 func (c Choice) ID() string { return c.Label() + " #" + strconv.Itoa(c.Nth+1) }
 
-// Label says what was decided, for people.
+// Label describes what was decided, for people.
 func (c Choice) Label() string {
 	between := ""
 	switch {

@@ -259,7 +259,7 @@ func (s *Story) Delays() (out []string) {
 	return slices.Compact(out)
 }
 
-// Needs says what of faults, delays and order a story can do without; "" if it needs faults.
+// Needs describes which of faults, delays and order a story can do without; "" if it needs faults.
 func (s *Story) Needs() string {
 	kinds := map[Kind]bool{}
 	for _, c := range s.Choices {

@@ -159,10 +159,10 @@ type Drift struct {
 	Near []string `json:"near,omitempty"`
 }
 
-// Passes is what an outdated story's run comes to if it violates nothing.
+// Passes is how an outdated story's run ends if it violates nothing.
 const Passes = "passes"
 
-// Outdated is a stored story that says what is no longer so: its replay neither violates the
+// Outdated is a stored story with a statement that no longer holds: its replay neither violates the
 // property that it names, nor passes while the scenario declares that property.
 type Outdated struct {
 	File     string `json:"file"`     // as seen from the test's package
@@ -172,10 +172,10 @@ type Outdated struct {
 	Change    string `json:"change"` // in words
 	// Renamed is the sentence of the property that is declared where the file says.
 	Renamed string `json:"renamed,omitempty"`
-	Now     string `json:"now"` // what its run comes to
+	Now     string `json:"now"` // how its run ends
 }
 
-// Sentence says what changed and what to do.
+// Sentence states what changed and what to do.
 func (o Outdated) Sentence() string {
 	todo := "renew it (wavetank stories renew), or remove it (wavetank stories remove)"
 	if o.Now == Passes && o.Renamed == "" {

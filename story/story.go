@@ -180,7 +180,7 @@ func (s *Story) Encode() []byte {
 	return txtar.Format(&txtar.Archive{Comment: head.Bytes(), Files: files})
 }
 
-// Decode reads a story. The error says what is wrong with the file. All that it reads is
+// Decode reads a story. The error describes what is wrong with the file. All that it reads is
 // [Printable], except the labels of choices.
 func Decode(data []byte) (*Story, error) {
 	a := txtar.Parse(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))) // as Git checks files out on Windows

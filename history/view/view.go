@@ -51,8 +51,8 @@ func (v *View) Read(h *history.History) {
 }
 
 // New takes in what has happened since the last time, event by event. It yields each event after
-// the view has taken it in and before the next one. A loop that is left early goes on with the next
-// event the next time.
+// the view has taken it in and before the next one. A loop that is left early continues with the
+// next event the next time.
 //
 // It panics if the history no longer keeps an event that the view has not read.
 func (v *View) New(h *history.History) iter.Seq[*history.Event] {

@@ -85,8 +85,8 @@ type wait struct {
 }
 
 // wait looks at the reconcile that has made the change of a watch event. It waits while it runs and
-// sends nothing, and while its key has a timer of RequeueAfter. How long it will go on in the first
-// case is not known, so the lag is doubled.
+// sends nothing, and while its key has a timer of RequeueAfter. How long it will continue in the
+// first case is not known, so the lag is doubled.
 func (f *staleCache) wait(s *wire.Stream, frame apiserver.Frame) (w wait) {
 	if s.Call.Cluster != "" {
 		return wait{}

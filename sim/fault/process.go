@@ -142,7 +142,7 @@ func (f *pause) freeze(c *wire.Call, when string) bool {
 	return true
 }
 
-// End implements [inject.Ender]: the process goes on.
+// End implements [inject.Ender]: the process continues.
 func (f *pause) End() {
 	if f.frozen == nil {
 		return

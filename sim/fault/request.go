@@ -159,7 +159,7 @@ func Unreachable(d time.Duration, scopes ...Scope) Fault {
 
 type unreachable struct{ lasting } // by process
 
-// refused is what the caller sees when nobody answers at a socket.
+// refused is what the caller sees when a connection is refused.
 func refused() error { return &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED} }
 
 // Arrive implements [inject.Arriver].

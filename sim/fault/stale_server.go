@@ -46,9 +46,9 @@ type staleServer struct {
 	// reached is the newest revision that the server's cache of a kind has shown: it does not go
 	// back.
 	reached map[string]int64
-	// moved says, by incarnation, how far the server trails for those that were moved to it.
+	// moved is how far the server lags, by incarnation that was moved to it.
 	moved map[string]time.Duration
-	// alone says the same, by incarnation and kind, where only the cache of this kind trails.
+	// alone is the same by incarnation and kind, if only the cache of this kind lags.
 	alone map[string]time.Duration
 }
 
@@ -121,7 +121,7 @@ func (f *staleServer) goBack(c *wire.Call) (note string) {
 	return fmt.Sprintf("a server that has not seen yet that %s %s", turns[v-1].ref, turns[v-1].what)
 }
 
-// trails is how far behind the cache is that answers.
+// trails is how far the cache lags that answers.
 func (f *staleServer) trails(c *wire.Call) time.Duration {
 	if d := f.alone[cacheOf(c)]; d > 0 {
 		return d
@@ -135,7 +135,7 @@ func kindOf(c *wire.Call) string { return c.Info.Group + "/" + c.Kind }
 // cacheOf names the cache of a kind as an incarnation sees it.
 func cacheOf(c *wire.Call) string { return c.Port.Name() + " " + kindOf(c) }
 
-// serve lets the server that trails answer. A note says how the server was chosen, if it was by
+// serve lets the lagging server answer. A note states how the server was chosen, if it was by
 // what it has not seen.
 func (f *staleServer) serve(c *wire.Call, needs int64, note string) wire.Ruling {
 	current, kind := f.env.Server().Revision(), kindOf(c)
@@ -162,7 +162,7 @@ func (f *staleServer) serve(c *wire.Call, needs int64, note string) wire.Ruling 
 	return ruling
 }
 
-// Lag implements [inject.Lagger]: an open watch trails.
+// Lag implements [inject.Lagger]: an open watch lags.
 func (f *staleServer) Lag(s *wire.Stream, frame apiserver.Frame) time.Duration {
 	if s.Call.Trails == 0 || f.env.Ended() {
 		return 0

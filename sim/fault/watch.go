@@ -184,7 +184,7 @@ func (f *expired) Landed(c *wire.Call) wire.Ruling {
 	}
 	delete(f.ended, key)
 	if f.env.Ended() || c.Request.URL.Query().Get("sendInitialEvents") != "" {
-		return wire.Ruling{Seen: f.observed} // it lists anew already: the watch had lasted less than a second
+		return wire.Ruling{Seen: f.observed} // it lists again already: the watch had lasted less than a second
 	}
 	c.Response.Watch.Expire()
 	f.note(c, "410 Gone for")

@@ -134,7 +134,7 @@ func visit(v any, path []string, f func(any) bool) any {
 }
 
 // chosen reports whether a value at an allocated field was not allocated: a Service without an
-// address says so.
+// address states it.
 func chosen(v any) bool { return v == nil || v == "" || v == "None" || v == float64(0) }
 
 // applies reports whether the row is about this object.

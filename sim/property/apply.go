@@ -40,7 +40,7 @@ type appliedAgain struct {
 	wrote     map[history.Ref]string       // the last write of each object
 	timed     map[history.ReconcileID]bool // reconciles that RequeueAfter asked for
 	disturbed disturbances
-	rest      bool         // the world has settled and nobody has disturbed it since
+	rest      bool         // the world has settled and there was no disturbance since
 	on        bool         // the same objects are being applied once more
 	at        history.Time // since when
 }
@@ -86,7 +86,7 @@ func (a *appliedAgain) change(e *history.Event, c *history.Change, timed bool) e
 	return nil
 }
 
-// become says what a change has made of an object; "" if nothing that lasts.
+// become describes the lasting effect of a change on an object; "" if there is none.
 func become(c *history.Change) string {
 	switch c.Type {
 	case "ADDED":

@@ -111,7 +111,7 @@ func (r *readers) deletes(e *history.Event) error {
 	return nil
 }
 
-// knew says what an incarnation knew under the name of an object that it had not read.
+// knew describes what an incarnation knew under the name of an object that it had not read.
 func (r *readers) knew(who string, c *history.Change) string {
 	known := ""
 	for _, uid := range r.uids[c.Ref] {

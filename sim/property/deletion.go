@@ -106,7 +106,7 @@ func (t *terminating) event(_ *history.History, e *history.Event) error {
 	return nil
 }
 
-// left says what a namespace still holds, and which finalizers in its own metadata keep it.
+// left describes what a namespace still holds, and which finalizers in its own metadata keep it.
 func left(h *history.History, namespace string, finalizers []string) string {
 	live := h.Live(func(ref history.Ref) bool { return ref.Namespace == namespace })
 	if len(live) == 0 {

@@ -5,7 +5,7 @@
 //	w.Eventually("deleted objects go away", property.NoStuckFinalizer(30*time.Second))
 //
 // In a run with a window ([sim.Window]), a property that looks back further than the window panics
-// with a message that says so.
+// and the message states it.
 //
 // Properties read the history of the run and nothing else, so the code under test needs no
 // annotation. A violation is reported as one sentence that names objects, virtual times and

@@ -46,7 +46,7 @@ type requeues struct {
 	most    int
 	polling []string
 	keys    map[string]map[history.Key]*requeued // by incarnation and key
-	// answers to requests beside all reconciles, by incarnation and request
+	// answers to requests outside of reconciles, by incarnation and request
 	beside  map[string]map[string]uint64
 	effects int // how many of the effects were read
 }
@@ -55,7 +55,7 @@ type requeues struct {
 type requeued struct {
 	reconcile history.Reconcile // that is under way
 	timed     bool              // a timer led to it
-	changed   bool              // it has changed something, or somebody has
+	changed   bool              // it or another writer has changed something
 	answers   []string          // what it has read
 	before    []string          // what the reconcile before had read, in order
 	judged    bool              // there was a reconcile before
@@ -100,7 +100,7 @@ func (q *requeues) effect(h *history.History, e *history.Event) (left bool) {
 	return left
 }
 
-// anew begins all anew for the keys of an incarnation.
+// anew resets the counts of all keys of an incarnation.
 func (q *requeues) anew(who string) {
 	for _, k := range q.keys[who] {
 		k.changed = true
@@ -126,7 +126,7 @@ func (q *requeues) begin(e *history.Event) {
 	}
 }
 
-// request takes a request in: of a reconcile, or beside all of them.
+// request records a request, sent by a reconcile or outside of reconciles.
 func (q *requeues) request(k *requeued, e *history.Event, changed bool) {
 	asked := strings.Join([]string{e.Verb, e.Ref.Group, e.Ref.String(), e.Sub, e.Host, e.Path}, " ")
 	switch {
@@ -171,7 +171,7 @@ func (q *requeues) done(k *requeued, e *history.Event) error {
 	return nil
 }
 
-// instead says what to do about a requeue without effect.
+// instead describes what to do about a requeue without effect.
 func instead(outcome history.Outcome) string {
 	if outcome.Kind == history.Failure {
 		return "an error that only a change can end is a reconcile.TerminalError"

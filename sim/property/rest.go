@@ -101,8 +101,8 @@ func IdempotentAtRest() func(*history.History) error {
 // upkeep is who has made objects, and who keeps them as they are.
 type upkeep struct {
 	foreign map[history.Ref]bool // others than the programs under test have made it
-	kept    map[history.Ref]bool // a program has changed it, and nobody else since
-	spoilt  map[history.Ref]bool // somebody else has, once
+	kept    map[history.Ref]bool // a program has changed it, and no other writer since
+	spoilt  map[history.Ref]bool // another writer has, once
 	settled map[history.Ref]bool // kept, when the world settled
 }
 

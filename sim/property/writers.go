@@ -72,7 +72,7 @@ type written struct {
 	value    string
 }
 
-// version is one that somebody learned at an event.
+// version is one that a writer learned at an event.
 type version struct {
 	event    int
 	revision int64
@@ -236,7 +236,7 @@ func or(value string) string {
 	return value
 }
 
-// fieldsOf are an object's fields that somebody writes on purpose.
+// fieldsOf are an object's fields that writers set on purpose.
 var fieldsOf = kept.Of(func(object []byte) map[string]string {
 	out := map[string]string{}
 	var o map[string]any

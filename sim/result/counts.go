@@ -2,7 +2,7 @@ package result
 
 import "github.com/wavetank/wavetank/story"
 
-// FaultCount says what became of a declared fault, over all runs of a campaign.
+// FaultCount counts what became of a declared fault, over all runs of a campaign.
 type FaultCount struct {
 	Fault string
 	// Opportunities counts the points of the runs at which the fault could have been injected: a

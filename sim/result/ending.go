@@ -8,7 +8,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// Kind says what sort of property or other failure an [Ending] is about.
+// Kind is the type of the property or other failure that an [Ending] is about.
 type Kind uint8
 
 // The kinds of endings. The first group are kinds of properties. The others are about no property.
@@ -23,7 +23,7 @@ const (
 	Panic          // the scenario, a property or a program panicked
 	Leak           // goroutines were left behind
 	Nondeterminism // two runs of one choice sequence differ
-	TestFailed     // somebody failed the test itself, so no other run of it can be judged
+	TestFailed     // the test itself was failed, so no other run of it can be judged
 	Misuse         // the scenario asks for something that cannot be
 	Hang           // the run made no progress: the process ends with it
 )
@@ -47,7 +47,7 @@ type Ending struct {
 	Property string
 	// Site is where the property was declared, or where the scenario panicked, as file:line.
 	Site string
-	// Message says what was observed.
+	// Message describes what was observed.
 	Message string
 	// Stack is that of the goroutine that panicked in the scenario or in a property; "" for others.
 	Stack string

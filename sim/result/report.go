@@ -67,7 +67,7 @@ type Report struct {
 	//   - a controller cannot be observed;
 	//   - something connected over TCP during a run, perhaps outside of it;
 	//   - a cluster would act upon objects of a built-in kind, and nothing in the world does;
-	//   - the code never comes to the faults of a kept story;
+	//   - the code never reaches the requests that the faults of a stored story are injected at;
 	//   - a kept story is outdated;
 	//   - two runs of one choice sequence differ now and then, or in the text of an error.
 	//

@@ -26,7 +26,7 @@
 // While a campaign runs, Gomega's package-level assertions (Expect, Eventually, Consistently) end
 // the run instead of the spec: in the scenario, in a property, or in a reconciler, a failed one is
 // the run's verdict, which is shrunk and told as a story like any other. The spec fails once,
-// afterwards. Eventually polls in virtual time, and only its own requests let the world go on:
+// afterwards. Eventually polls in virtual time, and only its own requests let the world continue:
 // [sim.World.Settle] is what one wants in a scenario.
 //
 // What programs log to GinkgoWriter during a campaign is dropped, unless Ginkgo runs with -v: the

@@ -128,6 +128,6 @@ func expectationFailed(message string, callerSkip ...int) {
 	}
 	at := types.NewCodeLocation(skip)
 	if !sim.Fail(fmt.Sprintf("%s:%d", filepath.Base(at.FileName), at.LineNumber), message) {
-		ginkgo.Fail(message, skip) // between two runs, on a goroutine that nobody should have left behind
+		ginkgo.Fail(message, skip) // between two runs, on a goroutine that should not have been left behind
 	}
 }
