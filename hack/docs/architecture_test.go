@@ -26,7 +26,7 @@ func TestTheTableOfImportsIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := readPage(t, architecture); got != string(want) {
-		t.Errorf("%s is not what tidy_test.go says: run make docs", architecture)
+		t.Errorf("%s is not what tidy_test.go says: run make generate", architecture)
 	}
 }
 

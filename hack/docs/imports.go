@@ -16,7 +16,7 @@ import (
 // architecture is a page that people write, but for the table between these two lines.
 const (
 	architecture = "docs/architecture.md"
-	importsBegin = "<!-- Made by make docs from the table arrows in tidy_test.go. -->\n"
+	importsBegin = "<!-- Made by make generate from the table arrows in tidy_test.go. -->\n"
 	importsEnd   = "<!-- End of the table. -->\n"
 )
 
@@ -108,13 +108,4 @@ func renderArchitecture(root string) ([]byte, error) {
 	b.WriteString("\n" + importsEnd)
 	b.Write(after)
 	return b.Bytes(), nil
-}
-
-// writeArchitecture writes the page with a table that is up to date.
-func writeArchitecture(root string) error {
-	text, err := renderArchitecture(root)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(root, filepath.FromSlash(architecture)), text, 0o644)
 }
