@@ -43,7 +43,7 @@ func (l *Incarnation) observeController(r manager.Runnable) (manager.Runnable, e
 	var q *queue
 	f.limiter.Set(reflect.ValueOf(rateLimiter(lim)))
 	f.newQueue.Set(reflect.ValueOf(func(name string, rl rateLimiter) workQueue {
-		observed := l.observe(name, newQueue(name, rl))
+		observed := l.observe(name, newQueue(queueName(newQueue, name), rl))
 		switch o := observed.(type) {
 		case priorityQueue:
 			q = o.queue

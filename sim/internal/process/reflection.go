@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
+	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -62,6 +64,18 @@ func fieldsOf(r manager.Runnable) (f controllerFields, ok bool, err error) {
 		f.dies = recovers != nil && !*recovers
 	}
 	return f, true, nil
+}
+
+// queueName is the name for a queue that newQueue makes for a controller. Both types of queues
+// publish metrics under their name, and a ticker of 500 ms keeps these up to date. In a quiet hour
+// of virtual time little else happens. A queue without a name has no metrics. A function of the
+// operator's own gets the controller's name, as it may need it.
+func queueName(newQueue func(string, rateLimiter) workQueue, controller string) string {
+	f := runtime.FuncForPC(reflect.ValueOf(newQueue).Pointer())
+	if f != nil && strings.HasPrefix(f.Name(), "sigs.k8s.io/controller-runtime/pkg/controller.") {
+		return ""
+	}
+	return controller
 }
 
 // unobservable returns the name of a controller whose requests are of the operator's own type. Its

@@ -31,6 +31,18 @@ func TestControllersHaveTheFieldsThatTheObserversReplace(t *testing.T) {
 		if f.name != "name" {
 			t.Errorf("the controller's name reads %q", f.name)
 		}
+		newQueue := f.newQueue.Interface().(func(string, rateLimiter) workQueue)
+		if name := queueName(newQueue, "name"); name != "" {
+			t.Errorf("controller-runtime's own queue is named %q, so it has metrics and a ticker", name)
+		}
+	}
+}
+
+// A function of the operator's own gets the name of the controller.
+func TestQueuesOfTheOperatorHaveNames(t *testing.T) {
+	own := func(string, rateLimiter) workQueue { return nil }
+	if name := queueName(own, "name"); name != "name" {
+		t.Errorf("the queue is named %q", name)
 	}
 }
 
