@@ -15,8 +15,8 @@ GO_VET = VET=$$(go tool -n vet) go vet -vettool=$(CURDIR)/bin/vet
 TIMEOUT ?= 3h
 # All packages of the workspace, which are those of several modules.
 ALL := github.com/wavetank/wavetank/...
-# Modules outside the workspace with tests of their own. hack/ only pins tools; what builds Kubernetes has a target of its own.
-NESTED := $(patsubst %/go.mod,%,$(shell find examples models -name go.mod -not -path 'models/upstream/*'))
+# Modules outside the workspace with tests of their own. hack/ only pins tools.
+NESTED := $(patsubst %/go.mod,%,$(shell find examples models -name go.mod))
 # The tests that compare histories run by run: once more under the race detector, at one and at two CPUs.
 DETERMINISM := TestEverySeedReplays TestEverySeedReplaysUnderEveryFault TestEverySeedReplaysWithAWindow TestScenariosDoNotTouchEachOther
 
@@ -39,37 +39,33 @@ packages = $(sort $(foreach d,$(dir $(shell git grep -lwE '^func $(names)' -- '*
 
 # sim has the longest tests: they begin first, so that no CPU is idle at the end.
 .PHONY: test
-test: fmt vet lint tidy ## What a contributor runs before a push: all tests of the workspace but long campaigns.
+test: lint tidy ## What to run before a push: all tests but the long ones.
 	go test -timeout $(TIMEOUT) -shuffle=on -skip '^$(call names,$(CAMPAIGNS) $(RESULTS) $(EXACT))$$' ./sim $(ALL)
 
 .PHONY: campaigns
-campaigns: ## The long campaigns that make test leaves out.
+campaigns: ## The long tests, which make test leaves out.
 	go test -timeout $(TIMEOUT) -shuffle=on -run '^$(call names,$(CAMPAIGNS))$$' $(call packages,$(CAMPAIGNS))
 
 .PHONY: race
-race: ## The tests that compare histories, under the race detector.
+race: ## The tests that compare runs, under the race detector.
 	go test -race -timeout $(TIMEOUT) -cpu 1,2 -run '^$(call names,$(DETERMINISM))$$' $(call packages,$(DETERMINISM))
 
 .PHONY: race-operators
-race-operators: ## The fixed reference controllers under every fault and the race detector, 50 runs each.
+race-operators: # The fixed reference controllers under every fault and the race detector, 50 runs each.
 	go test -race -timeout $(TIMEOUT) -run '^$(call names,$(RESULTS))$$' $(addprefix ./,$(MATRICES)) -ginkgo.focus=' every fault: ' -matrix.runs=50
 
 .PHONY: nested
-nested: $(NESTED:%=nested-%) ## The tests of the modules in examples/ and of the other nested modules.
+nested: $(NESTED:%=nested-%) ## The tests of examples/ and of the other nested modules.
 
 .PHONY: $(NESTED:%=nested-%)
 $(NESTED:%=nested-%): nested-%: bin/vet
 	export GOWORK=off; cd $* && $(GO_VET) ./... && go test -timeout $(TIMEOUT) -shuffle=on ./...
 
-.PHONY: upstream
-upstream: bin/vet ## The models of built-in controllers beside the real ones from k8s.io/kubernetes (minutes to build).
-	export GOWORK=off; cd models/upstream && $(GO_VET) ./... && go test -count=1 -timeout $(TIMEOUT) ./...
-
 # What a user's versions may change: the engine, the models, and whether two runs of a seed are alike.
 ENGINE := ./sim ./sim/fault ./sim/property ./sim/internal/... ./models/... ./history/... ./story ./internal/... ./determinism
 
 .PHONY: oldest
-oldest: bin/vet ## The tests of the engine at the oldest versions, those of the modules' own go.mod files.
+oldest: bin/vet # The tests of the engine at the oldest versions, those of the modules' own go.mod files.
 	export GOWORK=off; $(GO_VET) $(ENGINE) && go test -timeout $(TIMEOUT) -shuffle=on $(ENGINE)
 
 # A workspace like that of the repository at another pair of versions: see hack/pairs/README.md.
@@ -90,45 +86,37 @@ versions-%: bin/pairs/%/go.work
 	GOWORK=$(CURDIR)/$< go test -timeout $(TIMEOUT) -run '^$(call names,$(RESULTS))$$' ./scenarios/promotion -ginkgo.label-filter='!V5'
 
 .PHONY: modules
-modules: ## Which modules Wavetank adds to a kubebuilder project's go.mod, and which it lifts: writes docs/modules.md.
+modules: ## What Wavetank changes in an operator's go.mod: docs/modules.md.
 	go run ./hack/modules $(ARGS)
 
 .PHONY: next-go
-next-go: ## Doubled runs with the newest Go that is known, which the go command downloads.
+next-go: # Doubled runs with the newest Go that is known, which the go command downloads.
 	GOTOOLCHAIN=go1.27.0 go test -count=1 -timeout $(TIMEOUT) ./determinism
 
 # What is compiled is not run: without inlining and debug information it takes a third less.
 .PHONY: platforms
-platforms: bin/vet ## Vet what users import and the command for other platforms; nothing is run there.
+platforms: bin/vet ## Compile what users import for other platforms.
 	@set -e; for p in darwin/arm64 linux/arm64 windows/amd64; do echo "$$p"; \
 		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 GOFLAGS="'-gcflags=all=-l -dwarf=false'" $(GO_VET) ./sim/... ./models/... ./history/... ./story ./reports ./cmd/wavetank/...; done
 
 .PHONY: versions
-versions: next-go oldest versions-0.36 ## The tests of the engine at each pair of versions but the newest, which make test has.
-
-.PHONY: api
-api: ## Write docs/api/next.txt, what the public packages export.
-	go run ./hack/release api
+versions: next-go oldest versions-0.36 ## The engine at older modules and at the next Go.
 
 .PHONY: bench-auto
-bench-auto: ## Measure what package auto finds of the planted bugs, and write the table of docs/auto.md.
+bench-auto: # Measure what package auto finds of the planted bugs, and write the table of docs/auto.md.
 	cd fuzz/planted && go test -run '^TestAuto$$' -timeout 0 -v . -auto.runs=$(or $(RUNS),40) -auto.fixed=$(or $(RUNS),40)
-
-.PHONY: licences
-licences: ## Write docs/licences.md, the licences of what users link.
-	go run ./hack/release licences
 
 VERSION ?= v0.1.0
 .PHONY: consume
-consume: ## Use what is committed as a stranger would: from a module proxy, by the README's commands (minutes: nothing is cached).
+consume: # Use what is committed as a stranger would: from a module proxy, by the README's commands (minutes: nothing is cached).
 	go run ./hack/release consume $(VERSION)
 
 .PHONY: release
-release: ## Say what is missing for the release VERSION, or print what to tag.
+release: ## Print what VERSION still lacks, or the tags to push.
 	go run ./hack/release check $(VERSION)
 
 .PHONY: demo
-demo: ## A line for each variant of the reference scenarios: failed or passed, in how many runs; writes reports/out/demo.json and a page.
+demo: ## Search the reference operators for their bugs; writes a page.
 	@rm -rf reports/out/demo.json reports/out/demo
 	@echo "The scenarios are searched two at a time; each is printed when it is done."
 	@$(MAKE) --no-print-directory -j2 --output-sync=target $(SHOWN)
@@ -139,35 +127,25 @@ SHOWN = $(patsubst scenarios/%/demo_test.go,demo-%,$(wildcard scenarios/*/demo_t
 $(SHOWN): demo-%:
 	@cd scenarios/$* && DEMO=1 go test -count=1 -timeout 0 -run '^TestDemo$$'
 
-.PHONY: fmt
-fmt: ## Complain about files that gofmt would change.
-	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
-
 bin/vet: hack/vet/main.go
 	go build -o $@ ./hack/vet
 
-.PHONY: vet
-vet: bin/vet ## go vet, with and without the tags.
+# actionlint without shellcheck and pyflakes, which not every machine has.
+.PHONY: lint
+lint: bin/vet ## gofmt, go vet, and a check of the workflows.
+	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
 	$(GO_VET) $(ALL)
 	$(GO_VET) -tags conformance ./conformance ./models/apiserver/serve
-
-# Without shellcheck and pyflakes, which not every machine has.
-.PHONY: lint
-lint: ## Check the workflows.
 	GOWORK=off go -C hack/lint tool actionlint -shellcheck= -pyflakes= $(wildcard $(CURDIR)/.github/workflows/*.yml)
 
 .PHONY: tidy
-tidy: ## Import arrows, forbidden calls, sizes, documentation, and that go.mod says what is used.
+tidy: ## The rules of this repository, and go.mod files (FIX=1 corrects these).
 	go test -count=1 -timeout $(TIMEOUT) .
-	sh hack/tidy.sh -diff
-	@set -e; for m in $(NESTED) models/upstream; do echo "cd $$m && go mod tidy -diff"; (cd $$m && GOWORK=off go mod tidy -diff); done
-
-.PHONY: tidy-modules
-tidy-modules: ## Correct the go.mod files of the workspace.
-	sh hack/tidy.sh
+	sh hack/tidy.sh $(if $(FIX),,-diff)
+	@set -e; for m in $(NESTED); do echo "cd $$m && go mod tidy -diff"; (cd $$m && GOWORK=off go mod tidy -diff); done
 
 .PHONY: bench
-bench: ## Runs, reconciles, requests and steps a second on one CPU, and whose code used it.
+bench: ## Runs and steps per second; bench-NAME: see CONTRIBUTING.md.
 	@mkdir -p bin
 	go test -timeout $(TIMEOUT) -run '^$$' -bench . -cpu 1 -o bin/bench.test -cpuprofile bin/cpu.prof ./scenarios/promotion
 	go run ./hack/share bin/cpu.prof
@@ -178,58 +156,56 @@ FOR ?= 1m
 # Go fuzzes one target at a time, so each has a package of its own.
 FUZZED = $(sort $(dir $(shell grep -l '^func Fuzz' fuzz/*/*_test.go)))
 .PHONY: fuzz
-fuzz: ## Every fuzz target for FOR (1m) each; what breaks becomes a story or a corpus entry.
+fuzz: ## Every fuzz target for FOR (1m) each.
 	@set -e; for d in $(FUZZED); do echo "$$d for $(FOR)"; go test -timeout $(TIMEOUT) ./$$d -run '^$$' -fuzz . -fuzztime $(FOR) -fuzzminimizetime 5x; done
 
-RUNS ?= 10000
+# RUNS=0 FOR=30m SIM_SEED=random tries new seeds for half an hour.
 .PHONY: hold
-hold: ## The full cure under every fault, RUNS times (10000).
-	@set -e; for d in $(HELD); do (cd $$d && SIM_RUNS=$(RUNS) SIM_FOR=0 go test -count=1 -timeout 0 $(CURE)); done
+hold: RUNS = 10000
+hold: FOR = 0
+hold: ## The fixed operators under every fault: RUNS (10000) runs each.
+	@set -e; for d in $(HELD); do (cd $$d && SIM_RUNS=$(RUNS) SIM_FOR=$(FOR) $(if $(SIM_SEED),SIM_SEED=$(SIM_SEED)) go test -count=1 -timeout 0 $(CURE)); done
 
 .PHONY: soak
-soak: ## Ten controllers, 1,000 objects each, every fault, ten virtual hours, twice (some minutes, 3 GB).
+soak: # Ten controllers, 1,000 objects each, every fault, ten virtual hours, twice (some minutes, 3 GB).
 	go test -count=1 -timeout $(TIMEOUT) -run '^TestSoak$$' -v ./fuzz/endurance -soak.full -sim.hang=10m -sim.memory=4Gi
 
-.PHONY: hold-random
-hold-random: ## The full cure under every fault from seeds that nobody has tried, for FOR (1m) each.
-	@set -e; for d in $(HELD); do (cd $$d && SIM_SEED=random SIM_RUNS=0 SIM_FOR=$(FOR) go test -count=1 -timeout 0 $(CURE)); done
-
 .PHONY: determinism
-determinism: ## Compares runs of unlike programs between processes, idle, busy, pinned and under -race (BOUND="-groups=1" for less): writes docs/determinism.md.
+determinism: # Compares runs of unlike programs between processes, idle, busy, pinned and under -race (BOUND="-groups=1" for less): writes docs/determinism.md.
 	go run ./hack/determinism $(BOUND)
 
 SEEDS ?= 5
 CAP ?= 1000
 .PHONY: bench-search
-bench-search: ## What each strategy finds of the planted bugs, and how soon, from SEEDS (5) base seeds and in at most CAP (1000) runs: writes docs/search.md.
+bench-search: # What each strategy finds of the planted bugs, and how soon, from SEEDS (5) base seeds and in at most CAP (1000) runs: writes docs/search.md.
 	@mkdir -p docs
 	go test -count=1 -cpu 1 -timeout 0 -run '^TestBenchSearch$$' -v ./fuzz/planted -search.write=$(CURDIR)/docs/search.md -search.seeds=$(SEEDS) -search.cap=$(CAP) -search.commit=$$(git rev-parse --short HEAD)
 
 .PHONY: bench-correct
 bench-correct: RUNS = 1000
 bench-correct: FOR = 10m
-bench-correct: ## Alarms that correct operators raise, in RUNS (1000) runs of each and at most FOR (10m) of CPU time: writes docs/false-alarms.md.
+bench-correct: # Alarms that correct operators raise, in RUNS (1000) runs of each and at most FOR (10m) of CPU time: writes docs/false-alarms.md.
 	go test -count=1 -timeout 0 -run '^TestBenchCorrect$$' -v ./fuzz/correct -correct.runs=$(RUNS) -correct.for=$(FOR) -correct.only='$(ONLY)' -correct.commit=$$(git rev-parse --short HEAD)
 
 STRATEGIES ?= portfolio
 .PHONY: bench-mutants
 bench-mutants: SEEDS = 3
 bench-mutants: CAP = 500
-bench-mutants: ## Which mistakes in released operators the STRATEGIES (portfolio) find, from SEEDS (3) base seeds and in at most CAP (500) runs: writes docs/mutants.md.
+bench-mutants: # Which mistakes in released operators the STRATEGIES (portfolio) find, from SEEDS (3) base seeds and in at most CAP (500) runs: writes docs/mutants.md.
 	@mkdir -p bin/mutants
 	go test -count=1 -timeout 0 -run '^TestBenchMutants$$' -v ./hack/mutants -mutants.write=$(CURDIR)/docs/mutants.md -mutants.seeds=$(SEEDS) -mutants.cap=$(CAP) -mutants.strategies='$(STRATEGIES)' -mutants.half=$(HALF) -mutants.dir=$(CURDIR)/bin/mutants -mutants.commit=$$(git rev-parse --short HEAD)
 
 .PHONY: mutants-replay
 mutants-replay: SEEDS = 17
-mutants-replay: ## Shrinks and replays findings on mutants of released operators, from SEEDS (17) base seeds each: nothing may be flaky.
+mutants-replay: # Shrinks and replays findings on mutants of released operators, from SEEDS (17) base seeds each: nothing may be flaky.
 	go test -count=1 -timeout 0 -run '^TestFindingsOnMutantsReplay$$' -v ./hack/mutants -mutants.findings=$(SEEDS) -mutants.dir=$(CURDIR)/bin/mutants
 
 .PHONY: bench-scale
-bench-scale: ## What a step costs in worlds of 1, 100 and 10,000 objects with 50 controllers (minutes): writes docs/scale.md.
+bench-scale: # What a step costs in worlds of 1, 100 and 10,000 objects with 50 controllers (minutes): writes docs/scale.md.
 	go test -count=1 -cpu 1 -timeout 0 -run '^TestScale$$' -v ./fuzz/scale -scale.write=$(CURDIR)/docs -scale.commit=$$(git rev-parse --short HEAD)
 
 .PHONY: bench-shrinking
-bench-shrinking: ## How short the stories of planted bugs become, from SEEDS (5) base seeds (6 minutes): writes docs/shrinking.md.
+bench-shrinking: # How short the stories of planted bugs become, from SEEDS (5) base seeds (6 minutes): writes docs/shrinking.md.
 	go test -count=1 -cpu 1 -timeout 0 -run '^TestBenchShrinking$$' -v ./hack/mutants -shrinking.write=$(CURDIR)/docs/shrinking.md -shrinking.seeds=$(SEEDS) -shrinking.commit=$$(git rev-parse --short HEAD)
 
 STORY ?= *
@@ -238,24 +214,22 @@ MATRIX = go test -count=1 -timeout 0 -run '^TestMatrix$$'
 CELLS = go test -count=1 -timeout 0 -run '^$(call names,$(RESULTS))$$'
 
 .PHONY: matrices
-matrices: ## Make the runs that results.json lacks (STORY=name for one scenario, ANEW=1 for all runs); writes scenarios/*/README.md. Stopped, it continues.
+# ANEW=1 makes all runs again; PAGES=1 makes none. Stopped, it continues.
+matrices: ## Runs that scenarios' results.json lack; writes their pages (STORY=name).
 	@set -e; test -z "$(ANEW)" || rm -f scenarios/$(STORY)/results.json
-	@set -e; c=$$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- '*.go' '*.yaml' || echo -dirty); for d in $(MATRICES); do (cd $$d && $(MATRIX) -matrix.write -matrix.commit=$$c); done; \
+	@set -e; c=$$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- '*.go' '*.yaml' || echo -dirty); for d in $(MATRICES); do (cd $$d && $(MATRIX) $(if $(PAGES),-matrix.page,-matrix.write -matrix.commit=$$c)); done; \
 		echo "CPU time of the shell and of all that it ran, user and system:"; times
 	go test -count=1 -timeout $(TIMEOUT) ./reports -update
 
-.PHONY: matrix-pages
-matrix-pages: ## Write scenarios/*/README.md anew from the results on file (STORY=name for one).
-	@set -e; for d in $(MATRICES); do (cd $$d && $(MATRIX) -matrix.page); done
-
 .PHONY: story-texts
-story-texts: ## Replay every stored story and write its text as it reads now (STORY=name for one scenario).
+story-texts: ## Replay the stored stories; writes their texts and pages (STORY=name).
 	@set -e; for d in $(MATRICES); do (cd $$d && $(MATRIX) -matrix.texts); done
 	go test -count=1 -timeout $(TIMEOUT) ./reports -update
 
 PROVE ?= 100
 .PHONY: reprove
-reprove: ## Every kept story once more, and every passing cell PROVE (100) times; two scenarios at a time. Leaves pages in reports/out/catalogue.
+reprove: ## Replay the stored stories; repeat each passing cell PROVE times (100).
+	@for d in scenarios/$(STORY)/testdata/catalogue; do case " $(MATRICES) " in *" $${d%testdata/catalogue} "*) ;; *) echo "$$d has stories, but no TestMatrix next to it replays them"; exit 1;; esac; done
 	@rm -rf $(OUT)/catalogue
 	@$(MAKE) --no-print-directory -j2 $(PROVEN)
 	@$(MAKE) --no-print-directory classes
@@ -265,44 +239,32 @@ PROVEN = $(MATRICES:%/=reprove-%)
 $(PROVEN): reprove-%:
 	cd $* && SIM_REPORT=$(CURDIR)/$(OUT)/catalogue/$(notdir $*) $(CELLS) -matrix.runs=$(PROVE)
 
-.PHONY: catalogue
-catalogue: ## Every kept story must break its faulty variant and pass on the fixed one; writes reports/CATALOGUE.md.
-	@for d in scenarios/$(STORY)/testdata/catalogue; do case " $(MATRICES) " in *" $${d%testdata/catalogue} "*) ;; *) echo "$$d has stories, and no TestMatrix beside it replays them"; exit 1;; esac; done
-	@set -e; for d in $(MATRICES); do (cd $$d && $(CELLS)); done
-	go test -count=1 -timeout $(TIMEOUT) ./reports -update
-
 .PHONY: mutants
-mutants: ## Common mistakes planted in the operators of examples/: which properties see them (10 minutes).
+mutants: # Common mistakes planted in the operators of examples/: which properties see them (10 minutes).
 	go test -count=1 -timeout 0 -v -run '^TestMutants$$' ./hack/mutants -mutants.all
 
 .PHONY: projects
-projects: ## wavetank init on ten projects as scaffolds lay them out, and 1,000 runs of each (15 minutes): writes docs/projects.md.
+projects: # wavetank init on ten projects as scaffolds lay them out, and 1,000 runs of each (15 minutes): writes docs/projects.md.
 	go run ./hack/projects
 
-.PHONY: docs
-docs: ## Write the pages of docs/ that are made from the code's documentation and examples.
-	go run ./hack/docs
-
 .PHONY: generate
-generate: ## Write the deep copies of the operators in controllers/.
+generate: ## Write what is made from the code: deep copies, tables, licences.
 	$$(GOWORK=off go -C hack/tools tool -n controller-gen) object paths=./controllers/...
+	go run ./hack/docs
+	go run ./hack/release licences
 
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
-STEPS = test campaigns oldest modules next-go platforms 'race nested-examples/backup' 'reprove PROVE=5' demo pages conformance
-NIGHTLY = nested upstream 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold-random FOR=30m' 'fuzz FOR=10m' mutants soak \
+STEPS = test campaigns oldest modules generate next-go platforms 'race nested-examples/backup' 'reprove PROVE=5' demo pages conformance
+NIGHTLY = nested 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold RUNS=0 FOR=30m SIM_SEED=random' 'fuzz FOR=10m' mutants soak \
 	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume projects determinism bench-correct bench-search bench-shrinking bench-mutants bench-scale
 COMMIT = $(shell git rev-parse --short HEAD)
 
-.PHONY: timings
-timings: committed ## Run the steps of .ci/run and print the rows of CONTRIBUTING.md's table: quiet machines only.
-	@sh hack/steps.sh $(OUT)/timings/$(COMMIT) $(STEPS)
-
 .PHONY: nightly
-nightly: committed ## Everything, without a limit: the steps of .ci/run, then long ones. Started again, it continues.
+nightly: committed ## The steps of .ci/run, then the long ones (NIGHTLY= for none).
 	@sh hack/steps.sh $(OUT)/nightly/$(COMMIT) $(STEPS) $(NIGHTLY)
 
 .PHONY: ci
-ci: ## What guards every change, from a fresh clone: the steps of .ci/run.
+ci: ## What every change must pass, from a fresh clone: .ci/run.
 	sh .ci/run
 
 .PHONY: committed
@@ -311,7 +273,7 @@ committed:
 
 PAIRS ?= 200
 .PHONY: exact
-exact: ## Programs and campaigns in exact mode, in which Go's runtime leaves nothing to chance: PAIRS (200) doubled runs of each program.
+exact: # Programs and campaigns in exact mode, in which Go's runtime leaves nothing to chance: PAIRS (200) doubled runs of each program.
 	@mkdir -p bin/overlay
 	overlay=$$(go run ./cmd/wavetank overlay bin/overlay) && \
 	go test -overlay=$$overlay -count=1 -timeout 0 ./determinism -determinism.pairs=$(PAIRS) && \
@@ -319,9 +281,10 @@ exact: ## Programs and campaigns in exact mode, in which Go's runtime leaves not
 	go test -count=1 -timeout 0 -run '^$(call names,$(EXACT))$$' $(call packages,$(EXACT))
 
 .PHONY: clean
-clean: ## Remove what was built and written; kept stories stay.
+clean: ## Remove what was built; stored stories stay.
 	rm -rf bin reports/out
 
 .PHONY: help
 help: ## This list.
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 15
+	@echo; echo "CONTRIBUTING.md has the targets that make nightly adds."

@@ -99,6 +99,23 @@ func TestWorkflowsRunTargets(t *testing.T) {
 	}
 }
 
+// make help fits on a screen.
+func TestHelpFitsOnAScreen(t *testing.T) {
+	out, err := exec.Command("make", "--no-print-directory", "help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) < 15 || len(lines) > 30 {
+		t.Errorf("make help prints %d lines; expected 15 to 30", len(lines))
+	}
+	for _, line := range lines {
+		if n := utf8.RuneCountInString(line); n > 90 {
+			t.Errorf("make help prints a line of %d columns, at most 90 fit: %s", n, line)
+		}
+	}
+}
+
 var (
 	goTest    = regexp.MustCompile(`\bgo test [^;&|]*`)
 	timeout   = regexp.MustCompile(` -timeout (\$\(TIMEOUT\)|0) `)

@@ -10,7 +10,7 @@ CONFORMANCE_ENV = KUBEBUILDER_ASSETS=$${KUBEBUILDER_ASSETS:-$(ENVTEST_DIR)} KUBE
 CONFORMANCE_RUN = cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conformance -count=1 -timeout $(TIMEOUT) ./conformance
 
 .PHONY: conformance
-conformance: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Compare the API model with a real kube-apiserver: the table, OpenAPI and OPS random operations (SEED=0).
+conformance: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Compare the API model with a real kube-apiserver.
 	$(CONFORMANCE_RUN) -v -run 'TestConformance|TestDifferential|TestCampaignJob' -args -ginkgo.succinct -conformance.ops=$(OPS)
 	cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conformance -timeout $(TIMEOUT) -count=1 ./models/apiserver/serve
 
@@ -19,16 +19,16 @@ RELEASE_0.36 = v1.36.3
 RELEASE_0.35 = v1.35.4
 
 .PHONY: conformance-0.35 conformance-0.36
-conformance-0.35 conformance-0.36: conformance-%: bin/pairs/%/go.work ## Compare the API model, built with older modules, with a real kube-apiserver of their minor version (ARGS=-update records what differs).
+conformance-0.35 conformance-0.36: conformance-%: bin/pairs/%/go.work # Compare the API model, built with older modules, with a real kube-apiserver of their minor version (ARGS=-update records what differs).
 	sh hack/envtest/older.sh $(RELEASE_$*) bin/envtest-$*
 	GOWORK=$(ENVTEST_ROOT)/$< KUBEBUILDER_ASSETS=$(ENVTEST_ROOT)/bin/envtest-$* KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=60s \
 		go test -tags conformance -count=1 -timeout $(TIMEOUT) ./conformance -run TestConformance -args -ginkgo.succinct $(ARGS)
 
 .PHONY: conformance-record
-conformance-record: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Record the real server's answers anew (conformance/testdata/recorded) and rewrite FIDELITY.md.
+conformance-record: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) # Record the real server's answers anew (conformance/testdata/recorded) and rewrite FIDELITY.md.
 	$(CONFORMANCE_RUN) -run 'TestConformance' -args -ginkgo.succinct -update
 	cd $(ENVTEST_ROOT) && go test -timeout $(TIMEOUT) -count=1 ./conformance -run TestFidelityPage -args -update
 
 .PHONY: bench-beside
-bench-beside: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## The model and the simulation beside a real kube-apiserver, envtest and the fake client (minutes, quiet machines only): writes docs/speed.md.
+bench-beside: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) # The model and the simulation beside a real kube-apiserver, envtest and the fake client (minutes, quiet machines only): writes docs/speed.md.
 	$(CONFORMANCE_RUN) -v -run '^TestBeside$$' -args -beside.write=$(ENVTEST_ROOT)/docs/speed.md

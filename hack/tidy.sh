@@ -30,6 +30,6 @@ for m in $modules; do
 	rm -rf "$work"
 done
 if [ -n "$check" ] && [ $changed = 1 ]; then
-	echo "a go.mod is not tidy; run make tidy-modules" >&2
+	echo "a go.mod is not tidy; run make tidy FIX=1" >&2
 	exit 1
 fi

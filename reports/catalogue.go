@@ -100,7 +100,7 @@ func (e Entry) FoundBy() (how, runs string) {
 // catalogueHead explains the page.
 const catalogueHead = `# Catalogue of stories
 
-This page is written by "make catalogue"; do not edit it. There is one story for each property and class of fault, the
+This page is written by "make story-texts"; do not edit it. There is one story for each property and class of fault, the
 shortest, and some for variants that no other story makes fail. Each story must still break the variant that it is
 about and pass on the fixed one: "make reprove" checks that. What fails on the default schedule needs no story, and the
 README.md of each scenario lists it. How long a search took is said in runs and in seconds of CPU time, from the first

@@ -13,7 +13,7 @@ import (
 var update = flag.Bool("update", false, "write the pages anew")
 
 // The page in the repository has the section of every scenario as its stories give it. The section
-// of a scenario that was deleted stays until make catalogue.
+// of a scenario that was deleted stays until make story-texts.
 func TestTheCataloguePageIsFresh(t *testing.T) {
 	entries, err := ReadCatalogue("..")
 	if err != nil {
@@ -34,7 +34,7 @@ func TestTheCataloguePageIsFresh(t *testing.T) {
 	text := string(page) + "\n## " // the last section ends like the others
 	for _, section := range append([]string{catalogueHead}, sections(entries)...) {
 		if !strings.Contains(text, section+"\n## ") {
-			t.Errorf("CATALOGUE.md is stale; run make catalogue. It does not have:\n%s", section)
+			t.Errorf("CATALOGUE.md is stale; run make story-texts. It does not have:\n%s", section)
 		}
 	}
 }

@@ -77,8 +77,8 @@ func ReadClasses(root string) ([]Class, error) {
 
 const classesHead = `# Classes of bugs
 
-For reviews: what goes wrong in controllers, by class. This page is written by "make catalogue" from reports/classes; do
-not edit it. Each class has a faulty and a fixed form, the lines of a story that led to the violation, public threads
+For reviews: what goes wrong in controllers, by class. This page is written by "make story-texts" from reports/classes;
+do not edit it. Each class has a faulty and a fixed form, the lines of a story that led to the violation, public threads
 where it happened elsewhere, and what to ask in a review.
 
 `

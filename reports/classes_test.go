@@ -25,7 +25,7 @@ func TestTheClassesPageIsFresh(t *testing.T) {
 	}
 	got, err := os.ReadFile("CLASSES.md")
 	if err != nil || !strings.HasPrefix(string(got), page[:strings.Index(page, "\n## ")]) {
-		t.Errorf("the head of CLASSES.md is stale; run make catalogue (%v)", err)
+		t.Errorf("the head of CLASSES.md is stale; run make story-texts (%v)", err)
 	}
 	others := regexp.MustCompile(`https://github\.com/([^/]+/[^/]+)/(issues|pull)/[0-9]+`)
 	for _, c := range classes {
@@ -42,7 +42,7 @@ func TestTheClassesPageIsFresh(t *testing.T) {
 			gone = kept == nil // with its scenario
 		}
 		if !gone && !strings.Contains(string(got), section) {
-			t.Errorf("%s in CLASSES.md is stale; run make catalogue", c.Name)
+			t.Errorf("%s in CLASSES.md is stale; run make story-texts", c.Name)
 		}
 		if n := strings.Count(section, "\n"); n > 55 {
 			t.Errorf("%s has %d lines; 55 fit on a screen", c.Name, n)

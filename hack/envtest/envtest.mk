@@ -16,7 +16,7 @@ ENVTEST_LDFLAGS = -s -w -X $(ENVTEST_VPKG).gitVersion=$(ENVTEST_K8S) \
 	-X $(ENVTEST_VPKG).gitTreeState=clean
 
 .PHONY: envtest-assets
-envtest-assets: $(ENVTEST_DIR)/.stamp ## Compile etcd, kube-apiserver and kubectl into bin/envtest (minutes, once).
+envtest-assets: $(ENVTEST_DIR)/.stamp # Compile etcd, kube-apiserver and kubectl into bin/envtest (minutes, once).
 
 $(ENVTEST_DIR)/.stamp: $(ENVTEST_ROOT)/hack/envtest/go.mod $(ENVTEST_ROOT)/hack/envtest/go.sum $(ENVTEST_ROOT)/hack/envtest/envtest.mk
 	@echo "compiling etcd, kube-apiserver and kubectl $(ENVTEST_K8S): five to ten minutes of CPU, this once"

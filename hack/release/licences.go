@@ -20,7 +20,7 @@ var linked = []string{"./sim/...", "./models/...", "./history/...", "./story", "
 
 const head = `# Licences of what is linked
 
-This page is written by "make licences"; do not edit it. Wavetank itself is licensed as [LICENSE](../LICENSE)
+This page is written by "make generate"; do not edit it. Wavetank itself is licensed as [LICENSE](../LICENSE)
 says. These modules are built into tests that import sim or sim/simginkgo, and into the command. The licence
 is told by its text.
 

@@ -313,7 +313,7 @@ func (p *prover[V]) stale(folder string) (out []string) {
 		if got, err := os.ReadFile(path); err != nil {
 			complain("%v", err)
 		} else if d := differ.Diff(want, string(got)); d != "" {
-			const text = "%s is stale (-table +file); run make matrix-pages STORY=%s\n%s"
+			const text = "%s is stale (-table +file); run make matrices PAGES=1 STORY=%s\n%s"
 			out = append(out, fmt.Sprintf(text, path, folder, d))
 		}
 	}
