@@ -90,6 +90,9 @@ func failure(r *story.Result) *junitFailure {
 		return nil
 	}
 	if len(r.Findings) == 0 {
+		if failed := hollow(r); len(failed) > 0 {
+			return &junitFailure{Message: failed[0], Type: "objects", Text: strings.Join(failed, "\n")}
+		}
 		missed := unreached(r)
 		if len(missed) == 0 {
 			return nil
@@ -120,6 +123,16 @@ func inShort(s *story.Story) string {
 	return fmt.Sprintf("%s\nreplay: %s", strings.Join(lines, "\n"), s.Replay)
 }
 
+// hollow says which objects must succeed and never did.
+func hollow(r *story.Result) (out []string) {
+	for _, o := range r.Hollow() {
+		if o.Required {
+			out = append(out, o.Sentence())
+		}
+	}
+	return out
+}
+
 // unreached are the sometimes properties of a complete campaign that were true in no run.
 func unreached(r *story.Result) (missed []string) {
 	for _, p := range r.Sometimes {
@@ -133,8 +146,8 @@ func unreached(r *story.Result) (missed []string) {
 
 // Annotations renders campaigns in the log syntax of GitHub's workflows. There is an error for each
 // cause, at the property that was violated, a notice for each cause that sim.Explore found, and a
-// warning for each sometimes property that was not reached. The rest of a package's path after
-// module is its directory in the repository.
+// warning for each sometimes property that was not reached. An object that must succeed and never
+// did is an error. The rest of a package's path after module is its directory in the repository.
 func Annotations(module string, results []*story.Result) string {
 	var b strings.Builder
 	for _, r := range results {
@@ -157,6 +170,9 @@ func Annotations(module string, results []*story.Result) string {
 				level = "notice"
 			}
 			note(level, s.Site, f.Cause, inShort(s)) // GitHub shows only a few kilobytes
+		}
+		for _, sentence := range hollow(r) {
+			note("error", "", "an object never succeeds", r.Test+": "+sentence)
 		}
 		for _, d := range r.Drifted {
 			text := fmt.Sprintf("%s: the story passes, but may test nothing: the code no longer sends %s",

@@ -46,6 +46,7 @@ type Result struct {
 
 	Faults     []FaultTotal    `json:"faults,omitempty"`
 	Sometimes  []ProbeTotal    `json:"sometimes,omitempty"`
+	Objects    []ObjectTotal   `json:"objects,omitempty"`
 	Strategies []StrategyTotal `json:"strategies,omitempty"`
 	Findings   []Finding       `json:"findings,omitempty"`
 	Drifted    []Drift         `json:"drifted,omitempty"`
@@ -312,6 +313,7 @@ func (r *Result) add(o *Result) {
 		same := func(t ProbeTotal) bool { return t.Sentence == p.Sentence }
 		at(&r.Sometimes, same, ProbeTotal{Sentence: p.Sentence, Site: p.Site}).Reached += p.Reached
 	}
+	r.Objects = AddObjects(r.Objects, o.Objects)
 	for _, s := range o.Strategies {
 		same := func(t StrategyTotal) bool { return t.Name == s.Name }
 		t := at(&r.Strategies, same, StrategyTotal{Name: s.Name})

@@ -24,7 +24,7 @@ func mergeCommand() *cobra.Command {
 		Short: "Merge the results of shards, wherever they ran",
 		Long: "Reads every result (*.json) below the directories, adds up those of one campaign, and writes the\n" +
 			"merged results and the shortest story of each cause into --to. The exit code is 1 if something was\n" +
-			"found, or if a complete campaign never reached a Sometimes.",
+			"found, if a complete campaign never reached a Sometimes, or if an object that must succeed never did.",
 		Example: "  wavetank merge --to merged shard-0 shard-1 shard-2",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -151,8 +151,8 @@ func mergeDir(which selection, dirs ...string) ([]*story.Result, error) {
 	return out, nil
 }
 
-// summary prints the results of campaigns, and says whether a complete one never reached a
-// Sometimes.
+// summary prints the results of campaigns, and reports whether a complete one never reached a
+// Sometimes, or an object that must succeed never did.
 func summary(to io.Writer, results []*story.Result) (missed bool) {
 	out := &strings.Builder{}
 	defer func() { _ = writePrintable(to, out.String()) }()
@@ -192,6 +192,10 @@ func summary(to io.Writer, results []*story.Result) (missed bool) {
 				fmt.Fprintf(out, "  sometimes %q (%s) was never reached\n", p.Sentence, p.Site)
 				missed = missed || r.Complete
 			}
+		}
+		for _, o := range r.Hollow() {
+			fmt.Fprintf(out, "  %s\n", o.Sentence())
+			missed = missed || o.Required && len(r.Findings) == 0
 		}
 		for _, f := range reports.Causes(r.Findings) {
 			fmt.Fprintf(out, "  %d × %s; first by %s in run %d; shortest story %d steps\n",

@@ -42,4 +42,7 @@ var alarms = []alarm{
 	{property: "same end state in any order",
 		operator: "Who comes first gets what two objects want: a number, a port, a lock.",
 		instead:  "Switch it off, or have one object name the other in the sample."},
+	{property: "every object reconciles",
+		operator: "A sample shows what the operator refuses with an error, for ever.",
+		instead:  "Take the sample out, or switch it off."},
 }

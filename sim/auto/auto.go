@@ -64,7 +64,8 @@ func Actions(most int) Option { return func(u *users) { u.most = most } }
 //
 //  1. The programs start in an empty cluster.
 //  2. Users create an object of each kind, drawn from its schema, or the samples. The world settles
-//     after each.
+//     after each. If the reconcile of an object fails then, users create what the program has
+//     looked for and not found.
 //  3. Up to eight actions follow, each of them drawn: create, change a field, change it back,
 //     scale, delete, delete and create again, apply everything again, delete a child, change a
 //     child, remove a label of a child, restart a program, create, change or delete what a program
@@ -90,6 +91,9 @@ func Scenario(w *sim.World, opts ...Option) {
 	drawn := w.Undisturbed()
 	u.drawOrder()
 	u.declare(w.Undisturbed(), drawn)
+	if !slices.Contains(u.without, ObjectsReconcile) {
+		u.world.RequireSuccess()
+	}
 	if !u.world.DeclaresFaults() {
 		w.Inject(Faults(u.world.Processes()...)...)
 	}
@@ -135,6 +139,7 @@ func (u *users) begin() {
 		u.world.Drew("begin", fmt.Sprintf("create %s: %s", u.subjects[i], u.make(i)))
 		if !u.drawn.hurried {
 			u.world.Settle()
+			u.provideAll()
 		}
 	}
 	if len(u.wanted) == 0 && u.refused != nil {

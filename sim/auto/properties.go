@@ -21,12 +21,16 @@ const (
 	UpToDate       = "observedGeneration is up to date"
 	SameEffects    = "same effects"
 	SameInAnyOrder = "same end state in any order"
+	// ObjectsReconcile fails a campaign, and not a run: each object that users create is reconciled
+	// without an error in some run.
+	ObjectsReconcile = "every object reconciles"
 )
 
 // Properties are the names of the properties that [Scenario] declares besides the default
 // properties.
 func Properties() []string {
-	return []string{SameEndState, NoWritesAtRest, NothingOwned, StatusIsTrue, UpToDate, SameEffects, SameInAnyOrder}
+	return []string{SameEndState, NoWritesAtRest, NothingOwned, StatusIsTrue, UpToDate, SameEffects, SameInAnyOrder,
+		ObjectsReconcile}
 }
 
 // site stands in messages where a property of a scenario's own has its line.

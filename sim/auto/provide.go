@@ -23,20 +23,67 @@ func (u *users) provide(a action) string {
 	}
 	ref := all[a.nth%len(all)]
 	i := slices.IndexFunc(u.subjects, func(s *subject) bool { return s.provided && s.ref() == ref })
-	if i < 0 {
-		i = len(u.subjects)
-		u.subjects = append(u.subjects, u.subjectAt(ref, a.value))
-		u.drawn.settings = append(u.drawn.settings, nil)
+	if i < 0 || u.wanted[i] == nil {
+		said, _ := u.provideAt(ref, a.value)
+		return said
 	}
 	s := u.subjects[i]
 	switch {
-	case u.wanted[i] == nil:
-		return fmt.Sprintf("create %s, which a program looked for: %s", s, u.make(i))
 	case a.field == 0 || len(s.fields) == 0:
 		return u.remove(i)
 	}
 	a.subject = i
 	return u.change(a, a.field%len(s.fields))
+}
+
+// maxRounds is how often users create what is missing: a program may look for one object after
+// another.
+const maxRounds = 3
+
+// provideAll creates what programs have looked for while a reconcile of a user's object fails in
+// the quiescent world.
+func (u *users) provideAll() {
+	for range maxRounds {
+		created := false
+		if u.world.Failing() {
+			for _, ref := range u.lookedFor() {
+				if !slices.ContainsFunc(u.subjects, func(s *subject) bool { return s.ref() == ref }) {
+					said, i := u.provideAt(ref, 0)
+					u.world.Drew("begin", said)
+					created = created || u.wanted[i] != nil
+				}
+			}
+		}
+		if !created {
+			return
+		}
+		u.world.Settle()
+	}
+}
+
+// provideAt creates what a program has looked for, and its namespace if that does not exist.
+func (u *users) provideAt(ref history.Ref, variant int) (said string, at int) {
+	i := slices.IndexFunc(u.subjects, func(s *subject) bool { return s.provided && s.ref() == ref })
+	if i < 0 {
+		i = len(u.subjects)
+		u.subjects = append(u.subjects, u.subjectAt(ref, variant))
+		u.drawn.settings = append(u.drawn.settings, nil)
+	}
+	made := u.make(i)
+	if made == refused && ref.Namespace != "" {
+		if u.apply(namespaceOf(ref)) == nil {
+			made = u.make(i)
+		}
+	}
+	return fmt.Sprintf("create %s, which a program looked for: %s", u.subjects[i], made), i
+}
+
+// namespaceOf is the manifest of an object's namespace.
+func namespaceOf(ref history.Ref) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	o.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
+	o.SetName(ref.Namespace)
+	return o
 }
 
 // lookedFor are the objects that programs have looked for and that nobody but users has made so

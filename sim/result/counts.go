@@ -23,6 +23,9 @@ type FaultCount struct {
 // and kind.
 type ClassCount = story.ClassTotal
 
+// ObjectCount counts how the reconciles of an object that a user made ended.
+type ObjectCount = story.ObjectTotal
+
 // Probe says in how many runs a Sometimes property was true.
 type Probe struct {
 	Sentence string

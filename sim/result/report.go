@@ -28,7 +28,8 @@ type Report struct {
 	Doubled    int // runs that were made twice and compared
 	Faults     []FaultCount
 	Sometimes  []Probe
-	Complete   bool // all runs that were asked for were made
+	Objects    []ObjectCount // that users made
+	Complete   bool          // all runs that were asked for were made
 	// Failure is the first run that failed; nil if none did.
 	Failure *Failure
 	// Replayed is the history of the story that was played last, whether it failed or not; nil if
@@ -52,8 +53,8 @@ type Report struct {
 	// Explored says, for the exhaustive strategy, what was covered and what was not.
 	Explored string
 	// Missed says, in a sentence each, what fails the test although no run failed: a Sometimes that
-	// no run reached, and with -sim.drift=fail a kept story that tests nothing any more or is
-	// outdated.
+	// no run reached, in a scenario of package auto an object that never succeeded, and with
+	// -sim.drift=fail a kept story that tests nothing any more or is outdated.
 	Missed []string
 	// Warnings say, in a sentence each, what makes a campaign say less than it seems to:
 	//
@@ -61,6 +62,8 @@ type Report struct {
 	//   - a declared fault had no opportunity, or was never injected: at 200 of them, or in 20
 	//     runs;
 	//   - every reconcile of a process failed: 10 of them, or all those of 20 runs;
+	//   - a controller's last reconcile failed whenever the world was quiescent, for each object of
+	//     a user in each run;
 	//   - all requests of one sort of a process were refused: 100 of them;
 	//   - 10 lags of a stale cache ended before the wait of a program for it did, and none after;
 	//   - no process was started in any run;

@@ -55,6 +55,7 @@ func (c *campaign) result(next int) *story.Result {
 		Virtual: r.Virtual, Doubled: r.Doubled, Orders: r.Orders, Findings: r.Findings,
 	}
 	out.Growth, out.Slowest = c.pace.Growth, c.pace.Slowest
+	out.Objects = r.Objects
 	out.Drifted, out.Outdated, out.Divergences = r.Drifted, r.Outdated, r.Divergences
 	for _, f := range r.Faults {
 		out.Faults = append(out.Faults, story.FaultTotal(f))
@@ -216,7 +217,7 @@ func (c *campaign) resume(s *search) int {
 	if len(old.Findings) > 0 && r.Failure == nil {
 		r.Failure = earlierFailure(old.Findings[0], c.settings.Stories)
 	}
-	r.Divergences = old.Divergences
+	r.Divergences, r.Objects = old.Divergences, old.Objects
 	c.pace.Slowest = old.Slowest // what had been seen is not kept, so its growth begins anew
 	for _, f := range old.Faults {
 		r.Faults = append(r.Faults, result.FaultCount(f))

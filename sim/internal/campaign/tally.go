@@ -86,6 +86,13 @@ func (c *campaign) count(res *run.Result) {
 		r.Faults[i].Observed += f.Observed
 		r.Faults[i].Classes = story.AddClasses(r.Faults[i].Classes, f.Classes)
 	}
+	for _, o := range res.Objects {
+		n := result.ObjectCount{Object: o.Ref.String(), Controller: o.Controller, Runs: 1, Required: res.Required}
+		if n.Succeeded = 1; !o.Succeeded {
+			n.Succeeded, n.Failure, n.Missing = 0, o.Failure, o.Missing
+		}
+		r.Objects = story.AddObjects(r.Objects, []result.ObjectCount{n})
+	}
 	for _, p := range res.Sometimes {
 		same := func(have result.Probe) bool { return have.Sentence == p.Sentence && have.Site == p.Site }
 		i := slices.IndexFunc(r.Sometimes, same)

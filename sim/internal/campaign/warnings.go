@@ -3,6 +3,7 @@ package campaign
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +49,7 @@ func (c *campaign) warnings() (out []string) {
 		}
 	}
 	if c.settings.shards() > 1 { // another shard may have been there
-		for _, m := range c.unreachedByAll() {
+		for _, m := range slices.Concat(c.unreachedByAll(), c.hollow(true)) {
 			out = append(out, m+", unless another shard does; wavetank merge tells")
 		}
 	}
@@ -80,6 +81,9 @@ func (c *campaign) untried() (out []string) {
 	}
 	for _, o := range c.tally.outcomes {
 		say(allFailed(o, r.Runs))
+	}
+	for _, s := range c.hollow(false) {
+		say(s)
 	}
 	for _, o := range c.tally.refused {
 		say(allRefused(o, r.Runs))
@@ -117,6 +121,22 @@ func (c *campaign) missed() (out []string) {
 	}
 	if c.settings.shards() <= 1 {
 		out = append(out, c.unreachedByAll()...)
+		for _, s := range c.hollow(true) {
+			out = append(out, "sim: "+s)
+		}
+	}
+	return out
+}
+
+// hollow says which objects never succeeded: those that fail the campaign, or the others.
+func (c *campaign) hollow(required bool) (out []string) {
+	if c.tally.searched == 0 {
+		return nil
+	}
+	for _, o := range c.result(0).Hollow() {
+		if o.Required == required {
+			out = append(out, o.Sentence())
+		}
 	}
 	return out
 }

@@ -51,6 +51,8 @@ type Result struct {
 	Sometimes  []result.Probe
 	Properties []Property // that were declared, default properties included
 	Outcomes   []Outcomes
+	Objects    []Object
+	Required   bool // each of the objects must succeed in some run of the campaign
 	Refused    []Refused
 	Waits      []Waits
 	Unmodelled []Unmodelled

@@ -253,4 +253,5 @@ func (a *attempt) tearDown() {
 		a.Waits = append(a.Waits, run.Waits(waits))
 	}
 	a.Sometimes, a.Properties = w.judge.probes(), w.judge.declarations()
+	a.Objects, a.Required = w.objects(), w.required
 }

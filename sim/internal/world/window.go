@@ -12,6 +12,7 @@ import (
 type window struct {
 	kept     time.Duration  // since when the record is kept
 	outcomes []run.Outcomes //  of reconciles that are no longer kept
+	objects  run.Objects    // of users, as far as events are no longer kept
 	compared int            // events that were compared with the first run of a doubled one
 }
 
@@ -27,7 +28,9 @@ func (w *World) forget() {
 	w.window.kept = w.sched.Now() - size
 	events := w.history.Events
 	w.history.Forget(w.window.kept)
-	for _, o := range run.OutcomesOf(events[:len(events)-len(w.history.Events)]) {
+	forgotten := events[:len(events)-len(w.history.Events)]
+	w.window.objects.Read(forgotten)
+	for _, o := range run.OutcomesOf(forgotten) {
 		w.window.outcomes = run.AddOutcomes(w.window.outcomes, o)
 	}
 	w.wire.Trim(size)

@@ -45,7 +45,8 @@ type World struct {
 	judge      judge
 	quiescence quiescence
 	window     window
-	inspected  int // the step at which caches were inspected last
+	inspected  int  // the step at which caches were inspected last
+	required   bool // each object of a user must succeed in some run of the campaign
 	ending
 
 	// findUndisturbed is the undisturbed run with some drawn values, nil if it was not made. It is

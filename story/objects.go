@@ -1,0 +1,76 @@
+package story
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ObjectTotal counts how the reconciles of an object that a user made ended, over the runs of a
+// campaign.
+type ObjectTotal struct {
+	Object     string `json:"object"` // kind and name
+	Controller string `json:"controller"`
+	Runs       int    `json:"runs"` // in which the object existed when the world was quiescent
+	// Succeeded counts the runs in which its last reconcile had succeeded at one such moment.
+	Succeeded int `json:"succeeded"`
+	// Failure is the error of its last reconcile in the first run in which that failed.
+	Failure string `json:"failure,omitempty"`
+	// Missing are the objects that the error names and that do not exist.
+	Missing []string `json:"missing,omitempty"`
+	// Required is set if the campaign fails because the object never succeeded.
+	Required bool `json:"required,omitempty"`
+}
+
+// AddObjects adds the counts of some objects to those of others.
+func AddObjects(to, more []ObjectTotal) []ObjectTotal {
+	for _, n := range more {
+		t := at(&to, func(t ObjectTotal) bool { return t.Object == n.Object && t.Controller == n.Controller },
+			ObjectTotal{Object: n.Object, Controller: n.Controller})
+		if t.Failure == "" {
+			t.Failure, t.Missing = n.Failure, n.Missing
+		}
+		t.Runs += n.Runs
+		t.Succeeded += n.Succeeded
+		t.Required = t.Required || n.Required
+	}
+	return to
+}
+
+// enoughForObjects is how many runs of a campaign that is not complete say that an object never
+// succeeds.
+const enoughForObjects = 20
+
+// Hollow are the objects whose last reconcile failed at every quiescent moment of every run. They
+// existed in half of the runs at least. An object that is not required is only among them if its
+// controller never succeeded for any object: a scenario may test that an object is refused.
+func (r *Result) Hollow() (out []ObjectTotal) {
+	if !r.Complete && r.Runs < enoughForObjects {
+		return nil
+	}
+	succeeds := func(controller string) bool {
+		return slices.ContainsFunc(r.Objects, func(o ObjectTotal) bool {
+			return o.Controller == controller && o.Succeeded > 0
+		})
+	}
+	for _, o := range r.Objects {
+		if o.Succeeded == 0 && o.Runs > 0 && 2*o.Runs >= r.Runs && (o.Required || !succeeds(o.Controller)) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// Sentence says that the object never succeeded, why, and what to do.
+func (t ObjectTotal) Sentence() string {
+	todo := "add to the scenario what the object needs"
+	switch {
+	case len(t.Missing) > 0:
+		todo = fmt.Sprintf("add %s to the scenario", strings.Join(t.Missing, " and "))
+	case t.Required:
+		todo += `, or switch this off by auto.Without("every object reconciles")`
+	}
+	return fmt.Sprintf("%s never became ready: %s; %s (the last reconcile of controller %q failed whenever the world "+
+		"was quiescent, in all %d runs, so what holds may hold because nothing is done)",
+		t.Object, t.Failure, todo, t.Controller, t.Runs)
+}

@@ -1,0 +1,52 @@
+package story
+
+import (
+	"slices"
+	"testing"
+)
+
+// Only objects that failed in every run are hollow, and of those that nothing requires only the
+// ones whose controller never succeeded.
+func TestHollow(t *testing.T) {
+	object := func(name, controller string, runs, succeeded int, required bool) ObjectTotal {
+		return ObjectTotal{Object: name, Controller: controller, Runs: runs, Succeeded: succeeded, Required: required}
+	}
+	objects := []ObjectTotal{
+		object("never", "a", 30, 0, true), object("always", "b", 30, 30, true), object("once", "c", 30, 1, true),
+		object("seldom there", "d", 14, 0, true), object("half there", "e", 15, 0, true),
+		object("refused", "b", 30, 0, false), object("unrequired", "f", 30, 0, false),
+	}
+	for name, c := range map[string]struct {
+		runs     int
+		complete bool
+		want     []string
+	}{
+		"enough runs":  {30, false, []string{"never", "half there", "unrequired"}},
+		"all runs":     {3, true, []string{"never", "seldom there", "half there", "unrequired"}},
+		"too few runs": {19, false, nil},
+	} {
+		r := &Result{Runs: c.runs, Complete: c.complete, Objects: objects}
+		var got []string
+		for _, o := range r.Hollow() {
+			got = append(got, o.Object)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q are hollow, expected %q", name, got, c.want)
+		}
+	}
+}
+
+// What one shard saw fail may have succeeded in another.
+func TestMergedObjectsAreHollowInAllShards(t *testing.T) {
+	shard := func(i, succeeded int) *Result {
+		return &Result{Test: "T", Shards: 2, Shard: i, Runs: 20, Complete: true, Objects: []ObjectTotal{
+			{Object: "A", Controller: "a", Runs: 20, Succeeded: succeeded, Failure: "no secret", Required: true},
+		}}
+	}
+	for succeeded, want := range []int{1, 0} {
+		m, err := Merge([]*Result{shard(0, 0), shard(1, succeeded)})
+		if err != nil || len(m.Hollow()) != want {
+			t.Errorf("the other shard has %d successes, and hollow are %v (%v)", succeeded, m.Hollow(), err)
+		}
+	}
+}
