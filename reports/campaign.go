@@ -61,7 +61,11 @@ func Campaign(r *story.Result, pages func(name string) string, index string) ([]
 		Faults    []faultRow
 		Sometimes []probeRow
 		Growth    template.HTML
-	}{R: r, Title: strings.ReplaceAll(r.Test, "_", " "), Index: index, Growth: plot(r.Growth)}
+		Sites     siteTable
+		Unreached []story.Unreached
+	}{R: r,
+		Sites: newSiteTable(r.Sites), Unreached: r.Unreached(),
+		Title: strings.ReplaceAll(r.Test, "_", " "), Index: index, Growth: plot(r.Growth)}
 	rate := func(n int) string { return perSecond(n, r.Elapsed) }
 	data.Tiles = [][2]string{
 		{"runs", count(r.Runs)}, {"runs a second", rate(r.Runs)},

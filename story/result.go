@@ -44,9 +44,12 @@ type Result struct {
 	Doubled    int           `json:"doubled"` // runs that were made twice and compared
 	Orders     int           `json:"orders"`  // in which events came, without those that do not depend on one another
 
-	Faults     []FaultTotal    `json:"faults,omitempty"`
-	Sometimes  []ProbeTotal    `json:"sometimes,omitempty"`
-	Objects    []ObjectTotal   `json:"objects,omitempty"`
+	Faults    []FaultTotal  `json:"faults,omitempty"`
+	Sometimes []ProbeTotal  `json:"sometimes,omitempty"`
+	Objects   []ObjectTotal `json:"objects,omitempty"`
+	Sites     []SiteTotal   `json:"sites,omitempty"`
+	// Calls are the writes in the source of the program's reconcilers.
+	Calls      []SourceCall    `json:"calls,omitempty"`
 	Strategies []StrategyTotal `json:"strategies,omitempty"`
 	Findings   []Finding       `json:"findings,omitempty"`
 	Drifted    []Drift         `json:"drifted,omitempty"`
@@ -313,7 +316,8 @@ func (r *Result) add(o *Result) {
 		same := func(t ProbeTotal) bool { return t.Sentence == p.Sentence }
 		at(&r.Sometimes, same, ProbeTotal{Sentence: p.Sentence, Site: p.Site}).Reached += p.Reached
 	}
-	r.Objects = AddObjects(r.Objects, o.Objects)
+	r.Objects, r.Sites = AddObjects(r.Objects, o.Objects), AddSites(r.Sites, o.Sites)
+	r.Calls = AddCalls(r.Calls, o.Calls)
 	for _, s := range o.Strategies {
 		same := func(t StrategyTotal) bool { return t.Name == s.Name }
 		t := at(&r.Strategies, same, StrategyTotal{Name: s.Name})

@@ -133,7 +133,31 @@ func (c *core) injectedAt(call *wire.Call, when string, n, rare, often int) int 
 	if call.Idle() || call.Verb() == "watch" || !c.reaches(call) {
 		return 0
 	}
-	return c.injected(at(call, when), n, rare, often)
+	opportunities, injected := c.count.Opportunities, c.count.Injected
+	v := c.injected(at(call, when), n, rare, often)
+	if call.Source() != "" && c.count.Opportunities > opportunities {
+		site := c.siteOf(call, when)
+		site.Opportunities++
+		site.Injected += c.count.Injected - injected
+	}
+	return v
+}
+
+// siteOf is the count of the line of the program that sends a call.
+func (c *core) siteOf(call *wire.Call, when string) *inject.SiteCount {
+	n := inject.SiteCount{Source: call.Source(), Verb: call.Verb(), Kind: call.Kind, Sub: call.Info.Subresource,
+		When: when}
+	if call.Host != "" {
+		n.Kind = call.Host
+	}
+	i := slices.IndexFunc(c.count.Sites, func(have inject.SiteCount) bool {
+		return have.Source == n.Source && have.When == n.When && have.Verb == n.Verb && have.Kind == n.Kind &&
+			have.Sub == n.Sub
+	})
+	if i < 0 {
+		i, c.count.Sites = len(c.count.Sites), append(c.count.Sites, n)
+	}
+	return &c.count.Sites[i]
 }
 
 // at is the point at which a request is about to take effect, or has. when says which; "" for a

@@ -26,6 +26,10 @@
 //
 // A fault that is never injected in a whole campaign is a warning.
 //
+// The report also counts opportunities and injections at each line of the program that sends
+// requests, separately before and after a write takes effect. A request of a reconcile that began
+// with a stale cache counts as "stale cache". "What was tried" in docs/ci.md shows the table.
+//
 // # Options of a process
 //
 // sim.Vary and sim.ListThenWatch are not faults. They are ways in which correct operators differ.
@@ -87,6 +91,6 @@ func (d *declaration) taking(scopes ...string) *declaration {
 func (d *declaration) Begin(env inject.Env) inject.Fault {
 	c := d.core
 	c.env = env
-	c.count.Fault = c.name + c.scope.String()
+	c.count.Fault, c.count.Class = c.name+c.scope.String(), c.class
 	return d.begin(c)
 }

@@ -26,6 +26,12 @@ type ClassCount = story.ClassTotal
 // ObjectCount counts how the reconciles of an object that a user made ended.
 type ObjectCount = story.ObjectTotal
 
+// SiteCount counts what a line of the program sent, and the faults that were injected there.
+type SiteCount = story.SiteTotal
+
+// SourceCall is a write in the source of a program.
+type SourceCall = story.SourceCall
+
 // Probe says in how many runs a Sometimes property was true.
 type Probe struct {
 	Sentence string

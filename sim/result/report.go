@@ -29,6 +29,8 @@ type Report struct {
 	Faults     []FaultCount
 	Sometimes  []Probe
 	Objects    []ObjectCount // that users made
+	Sites      []SiteCount   // lines of the programs that send requests
+	Calls      []SourceCall  // writes in the source of the programs' reconcilers; nil if nobody asks
 	Complete   bool          // all runs that were asked for were made
 	// Failure is the first run that failed; nil if none did.
 	Failure *Failure

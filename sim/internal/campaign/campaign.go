@@ -70,6 +70,7 @@ func explore(t *testing.T, r run.Runner, s Settings) *campaign {
 	c.run(began)
 	c.report.Elapsed = c.before + time.Since(began)
 	c.printEvents()
+	c.writeCoverage()
 	if f := c.report.Failure; f != nil && f.Kind == result.Misuse {
 		s.Host.Fatalf("%s", f.Message)
 	} else if f != nil && s.replayFlag && !s.Keep {

@@ -55,7 +55,7 @@ func (c *campaign) result(next int) *story.Result {
 		Virtual: r.Virtual, Doubled: r.Doubled, Orders: r.Orders, Findings: r.Findings,
 	}
 	out.Growth, out.Slowest = c.pace.Growth, c.pace.Slowest
-	out.Objects = r.Objects
+	out.Objects, out.Sites, out.Calls = r.Objects, r.Sites, r.Calls
 	out.Drifted, out.Outdated, out.Divergences = r.Drifted, r.Outdated, r.Divergences
 	for _, f := range r.Faults {
 		out.Faults = append(out.Faults, story.FaultTotal(f))
@@ -90,6 +90,7 @@ func (c *campaign) save(s *search, next int, began time.Time, last bool) {
 // finish ends the campaign and writes its result, from run next on still to be made.
 func (c *campaign) finish(s *search, next int, began time.Time) {
 	c.failOutdated()
+	c.readSource()
 	c.save(s, next, began, true)
 }
 
@@ -217,7 +218,7 @@ func (c *campaign) resume(s *search) int {
 	if len(old.Findings) > 0 && r.Failure == nil {
 		r.Failure = earlierFailure(old.Findings[0], c.settings.Stories)
 	}
-	r.Divergences, r.Objects = old.Divergences, old.Objects
+	r.Divergences, r.Objects, r.Sites = old.Divergences, old.Objects, old.Sites
 	c.pace.Slowest = old.Slowest // what had been seen is not kept, so its growth begins anew
 	for _, f := range old.Faults {
 		r.Faults = append(r.Faults, result.FaultCount(f))

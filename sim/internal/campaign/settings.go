@@ -32,6 +32,7 @@ type Settings struct {
 	Replay    string
 	Shard     string
 	ReportDir string
+	Coverage  string // file
 	Drift     string
 	Bound     int
 	Verify    int
@@ -91,6 +92,9 @@ func init() {
 	add(flag.StringVar, &s.ReportDir, "report", "", text,
 		"write each campaign's result as JSON into this directory, with the timeline of what is found as a "+
 			"page, and go on where such a result left off")
+	add(flag.StringVar, &s.Coverage, "coverage", "", text,
+		"write to this file, as JSON, which faults were injected at which lines of the program, and which writes in "+
+			"its source no run has sent")
 	add(flag.StringVar, &s.Replay, "replay", "", text,
 		"replay this story file, or the directory of stories, instead of searching")
 	add(flag.BoolVar, &s.Renew, "renew", false, strconv.ParseBool,

@@ -29,6 +29,9 @@ func (c *campaign) announce() {
 	if r.Failure == nil && r.Runs > 0 && !c.settings.replayFlag {
 		c.t.Logf("sim: nothing broke in %s", c.totals())
 	}
+	if r.Failure == nil && testing.Verbose() && !c.settings.replayFlag {
+		c.printCoverage()
+	}
 	if table := struckTable(r.Faults); c.settings.Verbose && table != "" && !c.settings.replayFlag {
 		c.t.Logf("sim: faults injected, by class of requests and watch events:\n%s", table)
 	}

@@ -86,6 +86,7 @@ func (c *campaign) count(res *run.Result) {
 		r.Faults[i].Observed += f.Observed
 		r.Faults[i].Classes = story.AddClasses(r.Faults[i].Classes, f.Classes)
 	}
+	r.Sites = story.AddSites(r.Sites, res.Sites)
 	for _, o := range res.Objects {
 		n := result.ObjectCount{Object: o.Ref.String(), Controller: o.Controller, Runs: 1, Required: res.Required}
 		if n.Succeeded = 1; !o.Succeeded {

@@ -32,8 +32,17 @@ type Fault interface {
 // Count is what became of a fault in one run.
 type Count struct {
 	Fault                             string
+	Class                             string // its constructor
 	Opportunities, Injected, Observed int
 	Classes                           []ClassCount
+	Sites                             []SiteCount
+}
+
+// SiteCount is the same for the requests of one line of a program, of one sort.
+type SiteCount struct {
+	Source, Verb, Kind, Sub string // Kind is the host of a request to the outside
+	When                    string // at which moment, for example "before"; "" for a fault that knows only one
+	Opportunities, Injected int
 }
 
 // ClassCount is the same for one class of requests or watch events.

@@ -32,7 +32,8 @@ import (
 //   - sim/internal/world: current is the world of the run under way.
 //   - sim/internal/process: random is what the run under way reads from crypto/rand.
 //   - sim/internal/campaign: running is held while a campaign runs, campaigns counts those of each
-//     test, and commandLine is what package flag has set.
+//     test, commandLine is what package flag has set, and coverage has the campaigns that
+//     -sim.coverage has written.
 //   - sim/simginkgo: bootstrap is the test that runs the suite.
 //
 // The others keep what is computed once, and no run can tell whether another has computed it:

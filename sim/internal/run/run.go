@@ -52,6 +52,7 @@ type Result struct {
 	Properties []Property // that were declared, default properties included
 	Outcomes   []Outcomes
 	Objects    []Object
+	Sites      []result.SiteCount
 	Required   bool // each of the objects must succeed in some run of the campaign
 	Refused    []Refused
 	Waits      []Waits

@@ -3,6 +3,7 @@ package world
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -232,6 +233,10 @@ func TestAWindowLeavesTheChoicesAlone(t *testing.T) {
 		}
 		if fmt.Sprint(whole.Tape) != fmt.Sprint(part.Tape) {
 			t.Errorf("seed %d: the tape is %v, and with a window %v", i, whole.Tape, part.Tape)
+		}
+		if !reflect.DeepEqual(whole.Sites, part.Sites) || !reflect.DeepEqual(whole.Objects, part.Objects) {
+			t.Errorf("seed %d: %+v and %+v are counted, and with a window %+v and %+v", i, whole.Sites, whole.Objects,
+				part.Sites, part.Objects)
 		}
 	}
 }

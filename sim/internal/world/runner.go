@@ -2,6 +2,7 @@ package world
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
 )
 
 // runner makes the runs of one scenario.
@@ -232,6 +234,16 @@ func faultCount(c inject.Count) result.FaultCount {
 	return out
 }
 
+// strikes are a fault's counts by call site.
+func strikes(c inject.Count) (out []result.SiteCount) {
+	for _, n := range c.Sites {
+		out = append(out, result.SiteCount{CallSite: run.SiteOf(n.Source, n.Verb, n.Kind, n.Sub),
+			Struck: []story.Strike{{Fault: strings.TrimSpace(c.Class + " " + n.When), Opportunities: n.Opportunities,
+				Injected: n.Injected}}})
+	}
+	return out
+}
+
 // tearDown ends all processes and takes the result from the world.
 func (a *attempt) tearDown() {
 	w := a.world
@@ -246,8 +258,11 @@ func (a *attempt) tearDown() {
 	if w.failure != nil {
 		a.Ending = *w.failure
 	}
+	w.window.sites.Read(w.history.Events)
+	a.Sites = w.window.sites.Counts()
 	for _, c := range w.faults.Counts() {
 		a.Faults = append(a.Faults, faultCount(c))
+		a.Sites = story.AddSites(a.Sites, strikes(c))
 	}
 	for _, waits := range w.faults.Waits() {
 		a.Waits = append(a.Waits, run.Waits(waits))

@@ -13,6 +13,7 @@ type window struct {
 	kept     time.Duration  // since when the record is kept
 	outcomes []run.Outcomes //  of reconciles that are no longer kept
 	objects  run.Objects    // of users, as far as events are no longer kept
+	sites    run.Sites      // likewise
 	compared int            // events that were compared with the first run of a doubled one
 }
 
@@ -30,6 +31,7 @@ func (w *World) forget() {
 	w.history.Forget(w.window.kept)
 	forgotten := events[:len(events)-len(w.history.Events)]
 	w.window.objects.Read(forgotten)
+	w.window.sites.Read(forgotten)
 	for _, o := range run.OutcomesOf(forgotten) {
 		w.window.outcomes = run.AddOutcomes(w.window.outcomes, o)
 	}
