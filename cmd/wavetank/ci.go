@@ -16,12 +16,13 @@ import (
 )
 
 func ciCommand() *cobra.Command {
-	o := options{keepGoing: true}
+	o := options{keepGoing: true, breadth: breadth}
 	cmd := &cobra.Command{
 		Use:   "ci [packages]",
 		Short: "Do what a CI job wants: replay kept stories, search, and leave pages, stories and a summary",
 		Long: "Does what wavetank run --keep-going does, which replays the stories under testdata/sim first.\n" +
-			"Then it leaves in --report, whatever was found:\n\n" +
+			"Without --runs and --for a scenario makes the runs that its test asks for, 100 by default, in at most\n" +
+			"60 s of CPU time. Then it leaves in --report, whatever was found:\n\n" +
 			"  index.html     pages of the campaigns, and a timeline of each run\n" +
 			"  stories/       the shortest story of each cause; put one under testdata/sim to keep it\n" +
 			"  junit.xml      a suite for each package\n" +

@@ -96,7 +96,7 @@ func tryAll(cmd *cobra.Command, specs []*spec) error {
 // is written again with a guess at the service.
 func (r *trier) try(t *trial) (failed bool, err error) {
 	out := r.cmd.OutOrStdout()
-	fmt.Fprintf(out, "\ngo test ./%s -run '^%s$' -v\n", filepath.ToSlash(relative(t.dir)), t.name)
+	fmt.Fprintf(out, "\ngo test ./%s -run '^%s$' -v %s\n", filepath.ToSlash(relative(t.dir)), t.name, forBreadth)
 	var text string
 	for again := true; again; {
 		if text, failed, err = r.run(t); err != nil {
@@ -150,7 +150,7 @@ func (r *trier) run(t *trial) (text string, failed bool, err error) {
 		}
 		r.binaries[t.dir] = binary
 	}
-	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.timeout=10m", "-test.run=^"+t.name+"$")
+	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.timeout=10m", "-test.run=^"+t.name+"$", forBreadth)
 	cmd.Dir, cmd.Env = t.dir, append(os.Environ(), "GINKGO_NO_COLOR=TRUE")
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -161,6 +161,9 @@ func (r *trier) run(t *trial) (text string, failed bool, err error) {
 	}
 	return said.String(), err != nil, nil
 }
+
+// forBreadth gives the first run of a test the time for 100 runs: later, go test makes fewer.
+var forBreadth = fmt.Sprintf("-sim.for=%.0fs", breadth.Seconds())
 
 var unknownHost = regexp.MustCompile(`the world has no host "([\w.:-]+)"`)
 

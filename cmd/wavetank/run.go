@@ -36,7 +36,13 @@ type options struct {
 	report    string
 	keepGoing bool
 	exact     bool
+	// breadth is the CPU time of each process per scenario where neither runs nor budget says it;
+	// 0 for what the tests say.
+	breadth time.Duration
 }
+
+// breadth is enough for the 100 runs of a scenario in most projects.
+const breadth = 60 * time.Second
 
 func runCommand() *cobra.Command {
 	var o options
@@ -219,6 +225,8 @@ func (o *options) environment(shard int, dir string) []string {
 		env = append(env, fmt.Sprintf("SIM_RUNS=%d", o.runs), fmt.Sprintf("SIM_FOR=%v", o.budget))
 	} else if o.budget > 0 {
 		env = append(env, "SIM_RUNS=0", fmt.Sprintf("SIM_FOR=%v", o.budget))
+	} else if o.breadth > 0 && os.Getenv("SIM_FOR") == "" {
+		env = append(env, fmt.Sprintf("SIM_FOR=%v", o.breadth))
 	}
 	if o.seed != "" {
 		env = append(env, "SIM_SEED="+o.seed)

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // kubebuilt is a project as kubebuilder lays it out.
@@ -52,5 +54,37 @@ func TestSelectedTests(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("packages that were not found: %v", want)
+	}
+}
+
+// ci gives each scenario the time for its runs. Who says how many runs or how much time decides.
+func TestBudgetOfCI(t *testing.T) {
+	for name, c := range map[string]struct {
+		o    options
+		said string // by the environment
+		want []string
+	}{
+		"ci":             {options{runs: -1, breadth: breadth}, "", []string{"SIM_FOR=1m0s"}},
+		"ci --for": {options{runs: -1, breadth: breadth, budget: time.Second}, "",
+			[]string{"SIM_RUNS=0", "SIM_FOR=1s"}},
+		"ci --runs":      {options{runs: 7, breadth: breadth}, "", []string{"SIM_RUNS=7", "SIM_FOR=0s"}},
+		"run":            {options{runs: -1}, "", nil},
+		"SIM_FOR=3s ci":  {options{runs: -1, breadth: breadth}, "3s", []string{"SIM_FOR=3s"}},
+		"SIM_FOR=3s run": {options{runs: -1}, "3s", []string{"SIM_FOR=3s"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("SIM_FOR", c.said)
+			t.Setenv("SIM_RUNS", "")
+			var got []string
+			for _, v := range c.o.environment(0, "results") {
+				budget := strings.HasPrefix(v, "SIM_FOR=") || strings.HasPrefix(v, "SIM_RUNS=")
+				if budget && !strings.HasSuffix(v, "=") {
+					got = append(got, v)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("the settings are %q, expected %q", got, c.want)
+			}
+		})
 	}
 }
