@@ -64,7 +64,7 @@ func TestBudgetOfCI(t *testing.T) {
 		said string // by the environment
 		want []string
 	}{
-		"ci":             {options{runs: -1, breadth: breadth}, "", []string{"SIM_FOR=1m0s"}},
+		"ci": {options{runs: -1, breadth: breadth}, "", []string{"SIM_FOR=1m0s"}},
 		"ci --for": {options{runs: -1, breadth: breadth, budget: time.Second}, "",
 			[]string{"SIM_RUNS=0", "SIM_FOR=1s"}},
 		"ci --runs":      {options{runs: 7, breadth: breadth}, "", []string{"SIM_RUNS=7", "SIM_FOR=0s"}},

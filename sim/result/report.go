@@ -89,6 +89,9 @@ func (r Report) Err() error {
 		return errors.New(strings.Join(r.Missed, "\n"))
 	}
 	text := r.Failure.Text()
+	for _, missed := range r.Missed {
+		text += fmt.Sprintf("    %s\n", missed)
+	}
 	if len(r.Findings) > 1 {
 		text += fmt.Sprintf("    %d causes in %d runs:\n", len(r.Findings), r.Runs)
 		for _, f := range r.Findings {
