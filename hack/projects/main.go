@@ -164,9 +164,10 @@ func (m *measured) run(dir, command string, args ...string) (text string, code i
 var (
 	writtenTest = regexp.MustCompile(`(?m)_sim_test\.go: written$`)
 	guess       = regexp.MustCompile(`(?m)^  guess: `)
-	allFailed   = regexp.MustCompile(`every reconcile of process "([^"]+)" failed.*|the world has no host "[^"]+"`)
-	broken      = regexp.MustCompile(`(?:always|eventually) "([^"]+)" broke at step`)
-	quiet       = regexp.MustCompile(`nothing broke in (\d+) runs|: (\d+) runs`)
+	allFailed   = regexp.MustCompile(`every reconcile of process "([^"]+)" failed.*|the world has no host "[^"]+"|` +
+		`[A-Z]\w+ \S+ never became ready: [^;]*`)
+	broken = regexp.MustCompile(`(?:always|eventually) "([^"]+)" broke at step`)
+	quiet  = regexp.MustCompile(`nothing broke in (\d+) runs|: (\d+) runs`)
 )
 
 // read adds what a command said.

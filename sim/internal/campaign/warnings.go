@@ -133,7 +133,8 @@ func (c *campaign) hollow(required bool) (out []string) {
 	if c.tally.searched == 0 {
 		return nil
 	}
-	for _, o := range c.result(0).Hollow() {
+	r := story.Result{Runs: c.report.Runs, Complete: c.report.Complete, Objects: c.report.Objects}
+	for _, o := range r.Hollow() {
 		if o.Required == required {
 			out = append(out, o.Sentence())
 		}

@@ -68,3 +68,25 @@ func TestAFaultIsIdleByEvidence(t *testing.T) {
 		}
 	}
 }
+
+// An object that must succeed fails the campaign if no run saw it succeed. A shard only warns,
+// because another shard may have seen it.
+func TestObjectsThatNeverSucceed(t *testing.T) {
+	for name, row := range map[string]struct {
+		shard            string
+		required         bool
+		missed, warnings int
+	}{
+		"required":          {"", true, 1, 0},
+		"required, a shard": {"0/2", true, 0, 1},
+		"not required":      {"", false, 0, 1},
+	} {
+		object := result.ObjectCount{Object: "Tenant blue", Controller: "tenant", Runs: 20, Failure: "no secret",
+			Required: row.required}
+		c := &campaign{tally: tally{searched: 20}, settings: Settings{Shard: row.shard},
+			report: result.Report{Runs: 20, Objects: []result.ObjectCount{object}}}
+		if missed, warned := c.missed(), c.warnings(); len(missed) != row.missed || len(warned) != row.warnings {
+			t.Errorf("%s: missed %q, warnings %q", name, missed, warned)
+		}
+	}
+}
