@@ -89,7 +89,7 @@ func interrupted(t *testing.T, name string, s syscall.Signal) {
 		})
 		if name != "shrinking" && runs == 20 {
 			_ = syscall.Kill(os.Getpid(), s)
-			for name == "busy" { //nolint:revive // until it is ended
+			for name == "busy" { //nolint:staticcheck // until the process is ended
 			}
 		}
 		w.Apply(configMap("a"))

@@ -286,7 +286,7 @@ func (h *hook) outcome(a *apiserver.Attempt, call *apiserver.WebhookCall, uid st
 	if err == nil {
 		r, err = h.read(call, uid)
 	}
-	if failure, ok := err.(callError); ok {
+	if failure := (callError{}); errors.As(err, &failure) {
 		if h.ignores() {
 			return nil, nil
 		}

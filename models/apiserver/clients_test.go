@@ -256,8 +256,8 @@ func TestTypedWorkload(t *testing.T) {
 		len(d.Spec.Template.Spec.Containers) != 2 || d.Generation != 2 {
 		t.Fatalf("%v %v", err, d)
 	}
-	if err := c.Patch(ctx, d, client.Apply,
-		client.FieldOwner("me")); err == nil { //nolint:staticcheck // the old way to apply
+	old := client.Apply //nolint:staticcheck // the deprecated way to apply
+	if err := c.Patch(ctx, d, old, client.FieldOwner("me")); err == nil {
 		t.Fatal("server-side apply is not modelled and must say so")
 	}
 	d.Spec.Replicas = nil

@@ -39,7 +39,7 @@ func (w *write) createObject(draft *object.Object) (*object.Object, error) {
 	if !w.upsert {
 		// A creation by update or apply is cleaned when it is stored: who said it owns what is not
 		// kept.
-		meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.SelfLink = nil, nil, ""
+		meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.SelfLink = nil, nil, "" //nolint:staticcheck
 	}
 	if err := w.matchNamespace(meta); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (w *write) createObject(draft *object.Object) (*object.Object, error) {
 
 func (w *write) tryCreate(draft *object.Object) (*object.Object, error) {
 	meta := draft.Meta
-	meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.SelfLink = nil, nil, ""
+	meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.SelfLink = nil, nil, "" //nolint:staticcheck
 	meta.CreationTimestamp, meta.UID = metav1.NewTime(w.s.now()), w.s.generator.uid()
 	w.kind.PrepareCreate(w.hook(), draft)
 	if errs := w.kind.ValidateCreate(draft); len(errs) > 0 {

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"errors"
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
@@ -142,7 +143,7 @@ func (w *write) deleteOne(o *object.Object, opts *metav1.DeleteOptions) (*write,
 		if err == nil {
 			_, _, err = one.deleteAny(now, opts.DeepCopy())
 		}
-		if err != errMoved {
+		if !errors.Is(err, errMoved) {
 			return one, err
 		}
 		if r.kind, r.ver, err = r.s.resolve(r.Method, r.info); err != nil {

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -81,7 +82,7 @@ func tooLargeRevision(wanted, current int64) error {
 const optimisticLock = "the object has been modified; please apply your changes to the latest version and try again"
 
 func lockConflict(resource schema.GroupResource, name string) error {
-	return apierrors.NewConflict(resource, name, fmt.Errorf(optimisticLock))
+	return apierrors.NewConflict(resource, name, errors.New(optimisticLock))
 }
 
 // preconditionConflict is what a failed precondition on a stored object answers, as staging's

@@ -36,7 +36,7 @@ func (s *Server) Begin(req *Request) *Exchange {
 	}
 	e.next, e.stop = iter.Pull(func(yield func([]*WebhookCall) bool) {
 		defer func() {
-			if r := recover(); r != nil && r != errAbandoned {
+			if r := recover(); r != nil && r != errAbandoned { //nolint:errorlint // what panicked, never wrapped
 				panic(r)
 			}
 		}()
@@ -119,7 +119,7 @@ func (s *Server) serve(req *Request, e *effects) (*Response, error) {
 	}
 	for {
 		r, err := s.perform(req, info, e)
-		if err != errMoved {
+		if !errors.Is(err, errMoved) {
 			return r, err
 		}
 		e.warnings, e.waited = nil, false

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -109,7 +110,7 @@ func encoded200(v any) *Response { return jsonResponse(http.StatusOK, object.Mar
 
 // errorResponse is the reply for a failed request.
 func errorResponse(err error) *Response {
-	if plain, ok := err.(*plainError); ok {
+	if plain := (*plainError)(nil); errors.As(err, &plain) {
 		return &Response{
 			Code:   plain.code,
 			Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}},

@@ -48,11 +48,11 @@ func (q *queue) wait(w work, d time.Duration, after func(time.Duration, string, 
 			return // the object has gone meanwhile
 		}
 		delete(q.waiting, w)
-		switch err := step(); err {
-		case nil:
+		switch err := step(); {
+		case err == nil:
 			delete(q.tried, w)
 			return
-		case errMore:
+		case errors.Is(err, errMore):
 			q.wait(w, 0, q.cluster.After, step)
 			return
 		}

@@ -157,7 +157,7 @@ var dataKey = regexp.MustCompile(`^[-._a-zA-Z0-9]{1,253}$`)
 func (u *users) keys() []string {
 	out := slices.Clone(usualKeys)
 	for _, o := range u.wanted {
-		walk("", o.Object, func(field string, v any) {
+		walk(o.Object, func(field string, v any) {
 			key, _ := v.(string)
 			if strings.HasSuffix(strings.ToLower(field), "key") && dataKey.MatchString(key) {
 				out = append(out, key)

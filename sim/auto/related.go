@@ -92,7 +92,7 @@ func refer(some, others []changed) bool {
 		if m["labels"] == nil {
 			sets = append(sets, labels.Set{}) // what has no label can be selected, too
 		}
-		walk("", o.object, func(key string, v any) {
+		walk(o.object, func(key string, v any) {
 			if key == "labels" {
 				sets = append(sets, stringsOf(v))
 			}
@@ -100,7 +100,7 @@ func refer(some, others []changed) bool {
 	}
 	for _, s := range some {
 		found := false
-		walk("", s.object, func(key string, v any) {
+		walk(s.object, func(key string, v any) {
 			if text, ok := v.(string); ok {
 				found = found || names[text] || mentions(text, names)
 			}
@@ -116,19 +116,19 @@ func refer(some, others []changed) bool {
 
 // walk calls f with each value of an object that is not metadata of the server's own, and with the
 // key that it has. The message of a condition is a sentence for people, in which "a" is a word.
-func walk(key string, v any, f func(key string, v any)) {
+func walk(v any, f func(key string, v any)) {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, x := range v {
 			if k != "managedFields" && k != "message" && k != "uid" {
 				f(k, x)
-				walk(k, x, f)
+				walk(x, f)
 			}
 		}
 	case []any:
 		for _, x := range v {
 			f("", x)
-			walk(key, x, f)
+			walk(x, f)
 		}
 	}
 }

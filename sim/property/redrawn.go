@@ -249,7 +249,7 @@ func (r *redrawn) replace(state map[history.Ref][]any, by func(*drawnField, stri
 }
 
 func (r *redrawn) value(at place, v any, by func(*drawnField, string) string) any {
-	inner := func(k, as string, x any, step func(string) string) any {
+	inner := func(as string, x any, step func(string) string) any {
 		return r.value(place{at.ref, at.path + step(as)}, x, by)
 	}
 	switch v := v.(type) {
@@ -261,7 +261,7 @@ func (r *redrawn) value(at place, v any, by func(*drawnField, string) string) an
 			for n := 2; out[to] != nil; n++ {
 				to = fmt.Sprintf("%s (%d)", as, n)
 			}
-			out[to] = inner(k, as, v[k], step)
+			out[to] = inner(as, v[k], step)
 		}
 		return out
 	case []any:
@@ -270,11 +270,11 @@ func (r *redrawn) value(at place, v any, by func(*drawnField, string) string) an
 		for i, x := range v {
 			switch {
 			case named && len(r.keys[at])+len(r.common[at]) > 0:
-				out[i] = inner(nameOf(x), r.key(at, nameOf(x)), x, element)
+				out[i] = inner(r.key(at, nameOf(x)), x, element)
 			case r.common[at][text(x)]:
 				out[i] = x
 			default:
-				out[i] = inner("", "", x, func(string) string { return "[]" })
+				out[i] = inner("", x, func(string) string { return "[]" })
 			}
 		}
 		return out

@@ -210,6 +210,9 @@ func TestObjectsOfFiles(t *testing.T) {
 		case "kustomization.yaml":
 			path = filepath.Join(dir, file)
 		}
+		if err != nil {
+			t.Fatal(err)
+		}
 		if _, err := u.Objects(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", file, err)
 		}

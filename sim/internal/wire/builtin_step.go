@@ -41,7 +41,7 @@ func (c *Network) Step(f, ended func()) {
 // perform runs the step on a stack of its own and reports whether it came to its end.
 func (s *step) perform(f func()) (ended bool) {
 	defer func() {
-		if r := recover(); r != nil && r != errEnding {
+		if r := recover(); r != nil && r != errEnding { //nolint:errorlint // what panicked, never wrapped
 			panic(r)
 		}
 	}()

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -160,7 +161,7 @@ const failedInside = "the test was failed from inside the run, by t.Error or t.F
 // failed the test itself.
 func (a *attempt) endOutside(err error, testFailed bool) {
 	stuck := current.Swap(nil)
-	if left, ok := err.(*bubble.LeftBehind); ok {
+	if left := (*bubble.LeftBehind)(nil); errors.As(err, &left) {
 		if err = left.Except(a.ignored); err != nil && stuck == nil {
 			a.left, err = left, nil // it may be that only the first run of a process leaves them
 		}
@@ -179,7 +180,7 @@ func (a *attempt) endOutside(err error, testFailed bool) {
 		return
 	case e.Failed():
 		return
-	case err == bubble.ErrFailed:
+	case errors.Is(err, bubble.ErrFailed):
 		failed.Kind, failed.Message = result.TestFailed, whyFailed(shell.Races())
 	case err != nil:
 		failed.Kind, failed.Message = result.Leak, err.Error()

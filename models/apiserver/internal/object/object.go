@@ -104,7 +104,7 @@ func metaDocument(m *metav1.ObjectMeta) map[string]any {
 	text("name", m.Name)
 	text("generateName", m.GenerateName)
 	text("namespace", m.Namespace)
-	text("selfLink", m.SelfLink)
+	text("selfLink", m.SelfLink) //nolint:staticcheck // clients may still send it
 	text("uid", string(m.UID))
 	text("resourceVersion", m.ResourceVersion)
 	if m.Generation != 0 {

@@ -167,7 +167,7 @@ func (p *Patch) jsonPatched(old *Object) (map[string]any, []error, error) {
 		return nil, nil, apierrors.NewBadRequest("error decoding patch: " + text)
 	}
 	for i, e := range strict {
-		strict[i] = fmt.Errorf("json patch %v", e)
+		strict[i] = fmt.Errorf("json patch %w", e)
 	}
 	decoded, err := jsonpatch.DecodePatch(p.Body)
 	if err != nil {
@@ -198,7 +198,7 @@ func (p *Patch) strategicPatched(old *Object) (map[string]any, []error, error) {
 	}
 	original := CopyJSON(p.Version.Document(old)).(map[string]any)
 	content, err := strategicpatch.StrategicMergeMapPatch(original, changes, p.Version.New())
-	switch err {
+	switch err { //nolint:errorlint // as the server's applyPatchToObject compares them
 	case nil:
 		return content, strict, nil
 	case mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList,

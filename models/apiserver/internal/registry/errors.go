@@ -17,7 +17,7 @@ func immutable(name string) *field.Error {
 
 // segmentName says what is wrong with a name that need only fit into a path. The newer functions of
 // package content are not in k8s.io 0.35.
-var segmentName = path.ValidatePathSegmentName
+var segmentName = path.ValidatePathSegmentName //nolint:staticcheck // see above
 
 // change is a field before and after an update.
 type change struct {
