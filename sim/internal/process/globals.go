@@ -42,7 +42,7 @@ import (
 //   - sim/internal/definitions: files are those that were read.
 //   - sim/internal/process: makeNetChannels makes the channels of package net, and initialRegistry
 //     is the metrics.Registry from before the first run.
-//   - sim/internal/wire: sources are the lines of stacks that were read, rootOfStandard and modules
+//   - sim/internal/wire: senders are the lines of stacks that were read, rootOfStandard and modules
 //     are about the test binary.
 //   - history: copiers are methods of types.
 //   - models/admission: compiled and compiler are about match conditions.

@@ -43,7 +43,8 @@ type Call struct {
 	event      int
 	callers    []uintptr
 	byTimer    bool   // nothing but time had passed before it was sent
-	source     string // see [source]
+	source     string // see [Source]
+	beside     bool   // see [Network.Beside]
 	reply      chan outcome
 	mu         sync.Mutex
 	action     *sched.Action

@@ -89,6 +89,7 @@ type Network struct {
 	remotes map[string]*apiserver.Server // other clusters, by host
 	outside outside
 	streams []*Stream
+	beside  map[string]time.Duration // see Beside
 	// lostWatches are those that [Network.LostWatches] returned last, and those since.
 	lostWatches []*LostWatch
 	calls       []*Call // in flight, in canonical order
@@ -101,7 +102,8 @@ type Network struct {
 // New returns a network with an API server.
 func New(s *sched.Scheduler, h *history.History, server *apiserver.Server, o Observer) *Network {
 	return &Network{Sched: s, History: h, observer: o, server: server, remotes: map[string]*apiserver.Server{},
-		outside: outside{exact: map[string]http.Handler{}, resolved: map[string]bool{}}}
+		outside: outside{exact: map[string]http.Handler{}, resolved: map[string]bool{}},
+		beside:  map[string]time.Duration{}}
 }
 
 // Server is the API server. Use it only on the scheduling goroutine.

@@ -162,7 +162,8 @@ func (p *Port) roundTrip(req *http.Request, client int) (*http.Response, error) 
 	call.client = client
 	c := p.network
 	if p.Owner != nil && !call.Idle() {
-		call.source = Source()
+		from := callingGoroutine()
+		call.source, call.beside = from.line, call.sentBeside(from)
 	}
 	if c.Callers != nil {
 		call.callers = make([]uintptr, 64)

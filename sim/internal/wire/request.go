@@ -212,6 +212,9 @@ func (c *Network) forget(call *Call) {
 }
 
 func (c *Network) event(call *Call, k history.Kind) history.Event {
+	if call.beside {
+		c.beside[call.Port.Process] = c.Sched.Now()
+	}
 	return history.Event{
 		Step: c.Sched.Steps(), At: c.Sched.Now(), Kind: k,
 		Process: call.Port.Process, Incarnation: call.Port.Incarnation, Reconcile: call.Reconcile,

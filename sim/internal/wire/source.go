@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"time"
 )
 
 // This file finds the line of the code under test that sent a request or panicked. It is on the
@@ -20,31 +21,83 @@ const deepest = 64
 // stack are the program counters of a goroutine, innermost first.
 type stack [deepest]uintptr
 
-// mostSources bounds the memory: code that recurses may send from any number of stacks.
-const mostSources = 10000
+// maxSenders bounds the memory: code that recurses may send from any number of stacks.
+const maxSenders = 10000
 
-var sources = struct {
+var senders = struct {
 	sync.Mutex
-	of map[stack]string
-}{of: map[stack]string{}}
+	of map[stack]sender
+}{of: map[stack]sender{}}
+
+// sender is what the stack of a goroutine tells about it.
+type sender struct {
+	line       string // see [Source]
+	reconciles bool   // it runs a reconcile
+	runs       bool   // it runs a runnable that the program added to its manager
+	reflects   bool   // it fills a cache
+}
 
 // Source is the innermost line of the code under test on the calling goroutine, as dir/file.go:line
 // in its module; "" if there is none. It is the line that sends a request or, in a deferred
-// function, the line that panicked. Programs send from few places, so each stack is read once.
-func Source() string {
+// function, the line that panicked.
+func Source() string { return callingGoroutine().line }
+
+// callingGoroutine reads the stack of the calling goroutine. Programs send from few places, so each
+// stack is read once.
+func callingGoroutine() sender {
 	var s stack
 	n := runtime.Callers(2, s[:])
-	sources.Lock()
-	defer sources.Unlock()
-	line, ok := sources.of[s]
+	senders.Lock()
+	defer senders.Unlock()
+	known, ok := senders.of[s]
 	if !ok {
-		if len(sources.of) >= mostSources {
-			clear(sources.of)
+		if len(senders.of) >= maxSenders {
+			clear(senders.of)
 		}
-		line = sourceIn(s[:n])
-		sources.of[s] = line
+		known = senderOf(s[:n])
+		senders.of[s] = known
 	}
-	return line
+	return known
+}
+
+// senderOf reads a stack. One that is deeper than what is looked at may be that of a reconcile.
+func senderOf(callers []uintptr) sender {
+	const process = "github.com/wavetank/wavetank/sim/internal/process."
+	out := sender{line: sourceIn(callers), reconciles: len(callers) == deepest}
+	frames := runtime.CallersFrames(callers)
+	for more := len(callers) > 0; more; {
+		var at runtime.Frame
+		at, more = frames.Next()
+		switch {
+		case at.Function == process+"(*Incarnation).reconcile":
+			out.reconciles = true
+		case at.Function == process+"panicCatcher.Start":
+			out.runs = true
+		case strings.HasPrefix(at.Function, "k8s.io/client-go/tools/cache.(*Reflector)."):
+			out.reflects = true
+		}
+	}
+	return out
+}
+
+// sentBeside reports whether a goroutine that works beside the controllers of a manager sends the
+// call, and may send more by timers of its own: a runnable of the manager, or a goroutine that a
+// timer woke and that runs no reconcile. The context does not tell: a goroutine may outlive the
+// reconcile that began it.
+func (c *Call) sentBeside(from sender) bool {
+	switch {
+	case c.Host == "" && c.Kind == "", c.Ref().Chatter(), c.Verb() == "watch", from.reflects:
+		return false
+	}
+	return from.runs || !from.reconciles && c.Port.network.Sched.Slept()
+}
+
+// Beside is when goroutines of a process that work beside its controllers last sent a request that
+// is known to be theirs, or received its reply. ok is false if they never did. The scheduling
+// goroutine may call it.
+func (c *Network) Beside(process string) (at time.Duration, ok bool) {
+	at, ok = c.beside[process]
+	return at, ok
 }
 
 // sourceIn reads a stack. The code under test is what is of no other module. Tests, and what wraps

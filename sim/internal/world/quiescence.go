@@ -91,13 +91,17 @@ func (q *quiescence) reached() (ok bool, again time.Duration) {
 // reply. These are programs without a manager, and programs that work beside its controllers.
 func (q *quiescence) lastSpoke() (out []time.Duration) {
 	for _, p := range q.procs.Processes() {
-		spoke := q.activity.spoke
-		if l := p.Current(); l == nil {
+		l := p.Current()
+		if l == nil {
 			continue
-		} else if l.Managed() {
-			spoke = q.activity.beside
 		}
-		if at, ok := spoke[p.Name]; ok {
+		at, ok := q.activity.spoke[p.Name]
+		if l.Managed() {
+			inferred, quiet := q.activity.beside[p.Name]
+			known, woken := q.wire.Beside(p.Name)
+			at, ok = max(inferred, known), quiet || woken
+		}
+		if ok {
 			out = append(out, at)
 		}
 	}
