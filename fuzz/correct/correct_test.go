@@ -151,7 +151,11 @@ func text(t *testing.T, all map[string]measured) string {
 			fmt.Fprintf(&said, "- %s, warning: %s\n", o.Name, warning)
 		}
 	}
-	fmt.Fprintf(&b, intro, operators, runs, alarms, found(t))
+	raised := fmt.Sprintf("%d alarms", alarms)
+	if alarms == 1 {
+		raised = "1 alarm"
+	}
+	fmt.Fprintf(&b, intro, operators, runs, raised, found(t))
 	b.WriteString("| operator | style | runs | steps | faults injected | alarms | warnings |\n" +
 		"| --- | --- | ---: | ---: | ---: | ---: | ---: |\n" + rows.String())
 	if said.Len() > 0 {
@@ -165,7 +169,7 @@ const intro = `# False alarms
 <!-- Made by make bench-correct. Do not edit. -->
 
 A search should find bugs, and report nothing about an operator that has none. %d correct operators
-([fuzz/correct](../fuzz/correct/correct.go)) made %d runs and raised %d alarms. In comparison, %s.
+([fuzz/correct](../fuzz/correct/correct.go)) made %d runs and raised %s. In comparison, %s.
 
 Each operator is written as its authors would write it. Its scenario declares every fault that fits, the
 default properties, and the properties of [properties.md](properties.md) that the operator is expected to have. An
