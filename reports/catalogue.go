@@ -1,12 +1,12 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/wavetank/wavetank/story"
@@ -54,90 +54,91 @@ func ReadCatalogue(root string) ([]Entry, error) {
 	return out, nil
 }
 
-// Faults are the classes of the faults that a story needs; "no fault" if there is none.
-func (e Entry) Faults() (classes []string) {
+// faults are the classes of the faults that a story needs.
+func (e Entry) faults() (classes []string) {
 	for _, c := range e.Story.Choices {
 		if c.Kind == story.Arm {
 			classes = append(classes, c.Of)
 		}
 	}
-	if len(classes) == 0 {
-		return []string{"no fault"}
-	}
 	slices.Sort(classes)
 	return slices.Compact(classes)
+}
+
+// Faults are the classes of the faults that a story needs; "no fault" if there is none.
+func (e Entry) Faults() []string {
+	if classes := e.faults(); len(classes) > 0 {
+		return classes
+	}
+	return []string{"no fault"}
 }
 
 // Pattern is [Entry.Faults] in words.
 func (e Entry) Pattern() string { return strings.Join(e.Faults(), " and ") }
 
-// found takes apart where a story says that it was found: "sweep, run 3 of base seed 7".
-var found = regexp.MustCompile(`^(.+), run (\d+) of (base seed \d+)$`)
-
-// Seconds is the CPU time that the search took.
-func (e Entry) Seconds() string {
-	if e.Story.Took == 0 {
-		return "–"
+// cause is the first fault that the story needs and the number of the others; or else what it needs
+// instead.
+func (e Entry) cause() string {
+	var injected []string
+	for _, c := range e.Story.Choices {
+		if c.Kind == story.Inject {
+			injected = append(injected, strings.TrimSpace(c.Label()))
+		}
 	}
-	return strconv.FormatFloat(e.Story.Took.Seconds(), 'f', 2, 64)
+	switch {
+	case len(injected) > 1:
+		return fmt.Sprintf("%s; and %d more", injected[0], len(injected)-1)
+	case len(injected) == 1:
+		return injected[0]
+	}
+	return strings.TrimPrefix(e.Story.Needs(), "needs ")
 }
 
-// FoundBy is the strategy that found a story, with the base seed, and Runs the number of runs that
-// it took, the last one included: what a search costs, in a measure that is the same on every
-// machine.
-func (e Entry) FoundBy() (how, runs string) {
-	m := found.FindStringSubmatch(e.Story.Seed)
-	if m == nil {
-		return e.Story.Seed, "–"
-	}
-	n, err := strconv.Atoi(m[2])
-	if err != nil {
-		return e.Story.Seed, "–"
-	}
-	return m[1] + ", " + m[3], strconv.Itoa(n + 1)
-}
-
-// catalogueHead explains the page.
 const catalogueHead = `# Catalogue of stories
 
-This page is written by "make story-texts"; do not edit it. There is one story for each property and class of fault, the
-shortest, and some for variants that no other story makes fail. Each story must still break the variant that it is
-about and pass on the fixed one: "make reprove" checks that. What fails on the default schedule needs no story, and the
-README.md of each scenario lists it. How long a search took is said in runs and in seconds of CPU time, from the first
-run to the one that failed, without shrinking. Runs are the same on every machine; seconds are not.
+Each stored story of the reference scenarios: the shortest for each property and kind of fault, and some for variants
+that no other story makes fail. "make reprove" checks that each story still makes its variant fail, and that the fixed
+variant passes with the same choices. A variant that fails on the default schedule needs no story; the README.md of its
+scenario lists it. "make story-texts" writes this page; do not edit it.
+
+| thread | variant | violates | class | cause | replay |
+|---|---|---|---|---|---|
 `
 
-// Catalogue is the page of all stories, as Markdown.
-func Catalogue(entries []Entry) string {
-	var b strings.Builder
-	b.WriteString(catalogueHead)
-	for _, section := range sections(entries) {
-		b.WriteString(section)
-	}
-	return b.String()
+// Catalogue is the page of all stories, as Markdown. Classes are the classes of bugs.
+func Catalogue(entries []Entry, classes []Class) string {
+	all := slices.Concat([]string{catalogueHead}, rows(entries, classes), []string{"\n"}, threads(entries))
+	return strings.Join(all, "")
 }
 
-// sections are the parts of the page, one for each scenario. They do not depend on one another.
-func sections(entries []Entry) (out []string) {
-	for len(entries) > 0 {
-		here := entries[0]
-		n := slices.IndexFunc(entries, func(e Entry) bool { return e.Folder != here.Folder })
-		if n < 0 {
-			n = len(entries)
+// threads are the definitions of the links to the public threads, in the order of the stories.
+func threads(entries []Entry) (out []string) {
+	for _, e := range entries {
+		if _, target, ok := strings.Cut(e.Thread, "]("); ok {
+			out = append(out, fmt.Sprintf("[%s]: %s\n", e.thread(), strings.TrimSuffix(target, ")")))
 		}
-		var b strings.Builder
-		fmt.Fprintf(&b, "\n## %s\n\nMade from %s.\n\n", here.Folder, here.Thread)
-		b.WriteString("| story | faults | sentence | shortest run | found by | runs to find | CPU seconds to find | " +
-			"replay |\n")
-		b.WriteString("|---|---|---|---|---|---|---|---|\n")
-		for _, e := range entries[:n] {
-			s := e.Story
-			how, runs := e.FoundBy()
-			replay := strings.ReplaceAll(s.Replay, "|", `\|`)
-			fmt.Fprintf(&b, "| [%s](../%s) | %s | %s | %s (from %s) | %s | %s | %s | `%s` |\n",
-				s.Test, e.File, e.Pattern(), s.Headline(), s.After, s.Before, how, runs, e.Seconds(), replay)
+	}
+	return slices.Compact(out)
+}
+
+// thread is the name of the thread without its owner: "rukpak #596".
+func (e Entry) thread() string {
+	text, _, _ := strings.Cut(strings.TrimPrefix(e.Thread, "["), "](")
+	return path.Base(text)
+}
+
+// rows are the rows of the page, one for each story. They do not depend on one another.
+func rows(entries []Entry, classes []Class) (out []string) {
+	of := map[string]string{}
+	for _, c := range classes {
+		for _, file := range c.Stories {
+			of[file] = fmt.Sprintf("[%s](CLASSES.md#%s)", c.Title, anchor(c.Title))
 		}
-		out, entries = append(out, b.String()), entries[n:]
+	}
+	for _, e := range entries {
+		out = append(out, fmt.Sprintf("| [%s] | %s | %s | %s | %s | `wavetank replay %s` |\n",
+			e.thread(), path.Base(e.Story.Test), e.Story.Property, cmp.Or(of[e.File], "–"),
+			strings.ReplaceAll(e.cause(), "|", `\|`), e.File))
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,16 +21,20 @@ type Class struct {
 	Title   string
 	Words   []string // by which a reviewer looks for it
 	Stories []string // paths of stories from the root; the first one is shown
-	Bugs    []string // planted bugs of the class
-	Text    string
+	// Faults are the faults of the class: its first story has at least one of them and no other,
+	// and all its stories have at least one. It is empty if the class needs no particular fault.
+	Faults []string
+	Fixed  string   // the variant of the first story's scenario that passes the case of that story
+	Bugs   []string // planted bugs of the class
+	Text   string
 }
 
 // linesOfStory is how many lines of a story a class shows.
 const linesOfStory = 16
 
-// ReadClasses reads reports/classes below the root: lines "title", "words", "story" and "bugs", and
-// perhaps "also" with further stories, as in "promotion/two-leaders--V1"; an empty line; and the
-// text.
+// ReadClasses reads reports/classes below the root: lines "title", "words", "story", "faults" and
+// "bugs", and perhaps "also" with further stories, as in "promotion/two-leaders--V1", and "fixed"
+// with a variant; an empty line; and the text.
 func ReadClasses(root string) ([]Class, error) {
 	files, err := filepath.Glob(filepath.Join(root, "reports", "classes", "*.md"))
 	if err != nil {
@@ -60,6 +65,10 @@ func ReadClasses(root string) ([]Class, error) {
 					scenario, name, _ := strings.Cut(s, "/")
 					c.Stories = append(c.Stories, "scenarios/"+scenario+"/testdata/catalogue/"+name+".txtar")
 				}
+			case "faults":
+				c.Faults = slices.DeleteFunc(list, func(f string) bool { return f == "none" || f == "any" })
+			case "fixed":
+				c.Fixed = value
 			case "bugs":
 				c.Bugs = slices.DeleteFunc(list, func(bug string) bool { return bug == "none" })
 			default:
@@ -67,7 +76,8 @@ func ReadClasses(root string) ([]Class, error) {
 			}
 		}
 		if !ok || c.Title == "" || len(c.Words) == 0 {
-			return nil, fmt.Errorf("%s must begin with title:, words:, story: and bugs:, and an empty line", file)
+			return nil, fmt.Errorf("%s must begin with title:, words:, story:, faults: and bugs:, and an empty line",
+				file)
 		}
 		out = append(out, c)
 	}
@@ -77,24 +87,15 @@ func ReadClasses(root string) ([]Class, error) {
 
 const classesHead = `# Classes of bugs
 
-For reviews: what goes wrong in controllers, by class. This page is written by "make story-texts" from reports/classes;
-do not edit it. Each class has a faulty and a fixed form, the lines of a story that led to the violation, public threads
-where it happened elsewhere, and what to ask in a review.
-
+What goes wrong in controllers, for code reviews. Each class has a faulty and a fixed form, a question for the review,
+public threads, and the lines of a stored story that led to the violation. An index by words is at the end. "make
+story-texts" writes this page from reports/classes; do not edit it.
 `
 
-// Classes is the page of the classes of bugs, with an index by word.
+// Classes is the page of the classes of bugs, with an index by word at its end.
 func Classes(root string, classes []Class) (string, error) {
 	var b strings.Builder
 	b.WriteString(classesHead)
-	b.WriteString("| word | classes |\n| --- | --- |\n")
-	for _, w := range wordIndex(classes) {
-		var links []string
-		for _, c := range w.Classes {
-			links = append(links, fmt.Sprintf("[%s](%s)", c.Name, c.Page))
-		}
-		fmt.Fprintf(&b, "| %s | %s |\n", w.Word, strings.Join(links, ", "))
-	}
 	for _, c := range classes {
 		section, err := c.section(root)
 		if err != nil {
@@ -102,7 +103,22 @@ func Classes(root string, classes []Class) (string, error) {
 		}
 		b.WriteString("\n" + section)
 	}
+	b.WriteString("\n" + indexOf(classes))
 	return b.String(), nil
+}
+
+// indexOf is the index of the classes by word.
+func indexOf(classes []Class) string {
+	var b strings.Builder
+	b.WriteString("## Index\n\n| word | classes |\n| --- | --- |\n")
+	for _, w := range wordIndex(classes) {
+		var links []string
+		for _, c := range w.Classes {
+			links = append(links, fmt.Sprintf("[%s](%s)", c.Name, c.Page))
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", w.Word, strings.Join(links, ", "))
+	}
+	return b.String()
 }
 
 // section is a class as the page has it.
@@ -114,7 +130,7 @@ func (c Class) section(root string) (string, error) {
 		if s == nil {
 			return b.String(), err
 		}
-		fmt.Fprintf(&b, "\nFrom [its story](../%s), %s:\n\n", c.Stories[0], s.Headline())
+		fmt.Fprintf(&b, "\n[A story](../%s): %s\n\n", c.Stories[0], c.shown(s))
 		fmt.Fprintf(&b, "```\n%s\n```\n\n`%s`\n", strings.Join(s.Excerpt(linesOfStory), "\n"), s.Replay)
 	}
 	if len(c.Bugs) > 0 {
@@ -122,6 +138,17 @@ func (c Class) section(root string) (string, error) {
 		fmt.Fprintf(&b, "\nPlanted for the search in [fuzz/planted](../fuzz/planted): %s.\n", bugs)
 	}
 	return b.String(), nil
+}
+
+// shown describes the story that the class shows: the variant that fails, by which faults, and the
+// variant that passes.
+func (c Class) shown(s *story.Story) string {
+	how := "without a fault"
+	if faults := (Entry{Story: s}).faults(); len(faults) > 0 {
+		how = "under " + strings.Join(faults, " and ")
+	}
+	return fmt.Sprintf("variant %s of scenarios/%s violates %s %s. Variant %s passes this case.",
+		path.Base(s.Test), path.Base(packageOf(c.Stories[0])), s.Headline(), how, c.Fixed)
 }
 
 // readKept reads a story of the catalogue; nil if its scenario was deleted.

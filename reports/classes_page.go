@@ -17,9 +17,9 @@ const ClassesFile = "classes.html"
 
 // storyLinks is a story of a class, as its page shows it.
 type storyLinks struct {
-	Name, Headline, End string
-	File, Page          string // links; Page is that of the timeline, "" if there is none
-	Replay, Make        string // commands; Make writes the timeline
+	Name, Shown, End string // Shown describes the story that a class shows
+	File, Page       string // links; Page is that of the timeline, "" if there is none
+	Replay, Make     string // commands; Make writes the timeline
 }
 
 // classSection is what the page shows of a class.
@@ -69,6 +69,7 @@ func WriteClasses(root, dir, back string) (string, error) {
 				return "", err
 			}
 			if file == c.Stories[0] {
+				links.Shown = c.shown(st)
 				s.Shown = &links
 			} else {
 				s.More = append(s.More, links)
@@ -106,8 +107,8 @@ func wordIndex(classes []Class) (out []indexWord) {
 func linksOf(root, dir, up, file string, s *story.Story) (storyLinks, error) {
 	cell := strings.ReplaceAll(strings.TrimPrefix(s.Test, "TestMatrix/"), "_", " ")
 	l := storyLinks{
-		Name:     path.Base(packageOf(file)) + ": " + cell,
-		Headline: s.Headline(), File: up + "/" + file, Replay: s.Replay,
+		Name: path.Base(packageOf(file)) + ": " + cell,
+		File: up + "/" + file, Replay: s.Replay,
 		End: strings.Join(s.Excerpt(linesOfStory), "\n"),
 	}
 	at := timelineOf(file)

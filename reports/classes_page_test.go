@@ -89,10 +89,10 @@ func TestTheClassesPageHasEveryClass(t *testing.T) {
 // A timeline that is there is linked to; for one that is not there the page says how to make it.
 // Two scenarios may have stories of one name.
 func TestTheClassesPageLeadsToTimelines(t *testing.T) {
-	_, page := classesPage(t, "promotion/two-leaders--V1.html")
+	_, page := classesPage(t, "promotion/two-leaders--V3.html")
 	section := page[strings.Index(page, `id="two-leaders"`):]
 	section = section[:strings.Index(section, "</section>")]
-	if !strings.Contains(section, `<a href="promotion/two-leaders--V1.html">timeline</a>`) ||
+	if !strings.Contains(section, `<a href="promotion/two-leaders--V3.html">timeline</a>`) ||
 		strings.Contains(section, `href="clusterextension/two-leaders--V1.html"`) ||
 		strings.Contains(section, "-sim.report=") {
 		t.Errorf("the timeline of the story is not linked to:\n%s", section)

@@ -1,11 +1,16 @@
 package reports
 
 import (
+	"encoding/json"
 	"os"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wavetank/wavetank/story"
 )
 
 // The page has the classes as they are, and a reviewer has each on one screen.
@@ -24,8 +29,8 @@ func TestTheClassesPageIsFresh(t *testing.T) {
 		}
 	}
 	got, err := os.ReadFile("CLASSES.md")
-	if err != nil || !strings.HasPrefix(string(got), page[:strings.Index(page, "\n## ")]) {
-		t.Errorf("the head of CLASSES.md is stale; run make story-texts (%v)", err)
+	if err != nil || !strings.HasPrefix(string(got), classesHead) || !strings.HasSuffix(string(got), indexOf(classes)) {
+		t.Errorf("the head or the index of CLASSES.md is stale; run make story-texts (%v)", err)
 	}
 	others := regexp.MustCompile(`https://github\.com/([^/]+/[^/]+)/(issues|pull)/[0-9]+`)
 	for _, c := range classes {
@@ -62,6 +67,59 @@ func TestTheClassesPageIsFresh(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The stories of a class need its faults, and the variant that a class calls fixed passes the case
+// of the story that it shows.
+func TestClassesShowTheirFaults(t *testing.T) {
+	classes, err := ReadClasses("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range classes {
+		for i, file := range c.Stories {
+			s, err := readKept("..", file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s == nil {
+				continue
+			}
+			faults := Entry{Story: s}.faults()
+			ofClass := func(fault string) bool { return slices.Contains(c.Faults, fault) }
+			others := slices.DeleteFunc(slices.Clone(faults), ofClass)
+			if len(c.Faults) > 0 && (len(others) == len(faults) || i == 0 && len(others) > 0) {
+				t.Errorf("%s is about %v, and %s needs %v", c.Name, c.Faults, file, faults)
+			}
+			if i == 0 && !passes(t, file, s, c.Fixed) {
+				t.Errorf("%s: variant %q does not pass the case of %s", c.Name, c.Fixed, file)
+			}
+		}
+	}
+}
+
+// passes reports whether a variant passes the case of a story, by the results of its scenario.
+func passes(t *testing.T, file string, s *story.Story, variant string) bool {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(packageOf(file)), "results.json"))
+	var results struct {
+		Results []struct {
+			Case, Variant string
+			Passed        bool
+		}
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &results)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results.Results {
+		if part(r.Case) == path.Base(path.Dir(s.Test)) && r.Variant == variant {
+			return r.Passed
+		}
+	}
+	return false
 }
 
 // Words lead to the classes that a reviewer means.

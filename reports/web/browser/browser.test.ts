@@ -124,8 +124,8 @@ test('the classes of bugs are found by words of a reviewer', async () => {
   const page = await open(join(out, 'catalogue', 'classes.html'));
   const shown = () => page.locator('section.class:visible h2').allInnerTexts();
   const every = await shown();
-  for (const [word, first] of [['finalizer', 'A finalizer that nobody can remove'], ['leader', 'Two leaders'], ['cache', 'An object of the cache is changed'],
-    ['back-off', 'A failure that never settles into back-off'], ['backoff', 'A failure that never settles into back-off'], ['requeue never', 'Nobody wakes it']] as const) {
+  for (const [word, first] of [['finalizer', 'A finalizer that no program can remove'], ['leader', 'Two leaders'], ['cache', 'A cached object is modified'],
+    ['back-off', 'A failure that never settles into back-off'], ['backoff', 'A failure that never settles into back-off'], ['requeue never', 'Nothing requeues it']] as const) {
     await page.locator('h1').click(); // out of the box, in which a slash is a letter
     await page.keyboard.press('/');
     await page.keyboard.type(word);
@@ -136,7 +136,7 @@ test('the classes of bugs are found by words of a reviewer', async () => {
     assert.equal(await page.locator('.finder output').innerText(), `${found.length} of ${every.length} classes`);
   }
   await page.keyboard.press('Enter');
-  assert.equal(await page.evaluate(() => document.activeElement!.textContent), 'Nobody wakes it');
+  assert.equal(await page.evaluate(() => document.activeElement!.textContent), 'Nothing requeues it');
   const again = await open(join(out, 'catalogue', 'classes.html'), { fragment: new URL(page.url()).hash, width: 390, dark: true });
   assert.deepEqual(await again.locator('section.class:visible h2').allInnerTexts(), await shown());
   assert.ok(await overflow(again) <= 0);
