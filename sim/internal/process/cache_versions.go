@@ -56,7 +56,7 @@ func (l *Incarnation) versionsSeen(item request) []history.Seen {
 func (l *Incarnation) covers(ref history.Ref, o history.Object) bool {
 	var m *metav1.PartialObjectMetadata
 	known := false
-	for _, s := range l.world.Wire.Streams() {
+	for _, s := range l.world.Wire.Watches.Streams() {
 		if info := s.Call.Info; s.Port != l.Port || s.Kind != ref.Kind || info.Group != ref.Group {
 			continue
 		}

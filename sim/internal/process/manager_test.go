@@ -115,7 +115,7 @@ func TestTheWebhookServerOfAManager(t *testing.T) {
 // refused. Who dials is reported and goes no further.
 func TestTheRealNetworkIsOutOfReach(t *testing.T) {
 	run(t, func(t *testing.T, w *testWorld) {
-		if err := w.Wire.Outside("git.example", http.NotFoundHandler()); err != nil {
+		if err := w.Wire.Hosts.Outside("git.example", http.NotFoundHandler()); err != nil {
 			t.Fatal(err)
 		}
 		var got []string

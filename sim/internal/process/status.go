@@ -180,7 +180,7 @@ func (w *Supervisor) MissingWatch() string {
 				need[in.kind]++
 			}
 		}
-		for _, s := range w.Wire.Streams() {
+		for _, s := range w.Wire.Watches.Streams() {
 			// An operator's own caches of other clusters are not among the informers.
 			if s.Port == l.Port && s.Call.Cluster == "" {
 				need[schema.GroupKind{Group: s.Call.Info.Group, Kind: s.Kind}]--

@@ -44,7 +44,7 @@ type Call struct {
 	callers    []uintptr
 	byTimer    bool   // nothing but time had passed before it was sent
 	source     string // see [Source]
-	beside     bool   // see [Network.Beside]
+	beside     bool   // see [recorder.Beside]
 	reply      chan outcome
 	mu         sync.Mutex
 	action     *sched.Action
@@ -58,7 +58,7 @@ type Call struct {
 
 type outcome struct {
 	response *apiserver.Response
-	stream   *Stream
+	stream   io.ReadCloser // of a watch
 	err      error
 }
 
@@ -139,48 +139,8 @@ func (c *Call) Description() string {
 	return "create " + c.Object().String()
 }
 
-// call reads a request and its subject.
-func (p *Port) call(req *http.Request) (*Call, error) {
-	var body []byte
-	if req.Body != nil {
-		var err error
-		body, err = io.ReadAll(req.Body)
-		req.Body.Close()
-		if err != nil {
-			return nil, err
-		}
-	}
-	call := &Call{
-		Port: p, http: req, reply: make(chan outcome, 1), Reconcile: p.Attribute(req.Context()), event: -1,
-		Request: apiserver.Request{
-			Method: req.Method, URL: req.URL, Header: req.Header, Body: body,
-			User: p.User, Groups: p.Groups, UID: p.UID,
-		},
-	}
-	switch {
-	case req.URL.Host == APIHost:
-	case p.network.remotes[req.URL.Host] != nil:
-		call.Cluster = req.URL.Host
-	default:
-		call.Host = req.URL.Host
-		return call, nil
-	}
-	// The history keeps bodies in JSON. A body that is no object of a built-in type stays as it is,
-	// and the server refuses it.
-	if header, body, err := apiserver.JSONBody(req.Header, body); err == nil {
-		call.Request.Header, call.Request.Body = header, body
-	}
-	if info, ok := apiserver.ParseInfo(req.Method, req.URL); ok {
-		call.Info = info
-		p.network.mu.Lock()
-		call.Kind = p.network.serverOf(call).KindOf(info.Group, info.Resource)
-		p.network.mu.Unlock()
-		if call.Kind == "" {
-			call.Kind = info.Resource
-		}
-	}
-	return call, nil
-}
+// WasFrozen reports whether the call was under way, and a write, when its caller was frozen.
+func (c *Call) WasFrozen() bool { return c.sent }
 
 // order is the canonical order of calls that are sent in one phase.
 func (c *Call) order() string {
@@ -253,7 +213,7 @@ func (c *Call) cause(kind history.CauseKind) history.Cause {
 // program, so the choice has no effect.
 func (c *Call) expired() bool {
 	deadline, ok := c.http.Context().Deadline()
-	s := c.Port.network.Sched
+	s := c.Port.sched
 	return ok && s.At(deadline) == s.Now()
 }
 

@@ -4,17 +4,9 @@
 package wire
 
 import (
-	"net/http"
-	"net/url"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"time"
-
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
-
-	"github.com/wavetank/wavetank/models/apiserver"
 )
 
 // underLock says whether client-go's event broadcaster sends the call to end or refresh a series of
@@ -40,8 +32,8 @@ func (c *Call) recorder() bool {
 // been shut down already: one that the program gave the context of its main function. Such a
 // broadcaster chooses at random between the Events that it still has and its end, so its requests
 // are not sent. A manager ends its broadcaster last.
-func (p *Port) mayHaveShutDown(c *Call) bool {
-	return p.Owner != nil && p.Owner.EndsByContext() && c.recorder()
+func (c *Call) mayHaveShutDown() bool {
+	return c.Port.Owner != nil && c.Port.Owner.EndsByContext() && c.recorder()
 }
 
 // calledBy says whether the calling goroutine is in a function whose name contains one of these.
@@ -57,52 +49,4 @@ func calledBy(names ...string) bool {
 			return false
 		}
 	}
-}
-
-// acknowledge sends such a request like every other one, and answers the broadcaster at once as the
-// server would in this moment. The later reply is not delivered: Events are written with best
-// effort.
-func (p *Port) acknowledge(call *Call) (*apiserver.Response, error) {
-	c := p.network
-	answer := &apiserver.Response{Code: http.StatusCreated, Body: call.Request.Body}
-	if call.Request.Method == http.MethodPatch {
-		get := call.Request
-		get.Method, get.Body, get.URL = http.MethodGet, nil, &url.URL{Path: call.Request.URL.Path}
-		c.mu.Lock()
-		answer = c.serverOf(call).Handle(&get)
-		c.mu.Unlock()
-		if answer.Code != http.StatusOK {
-			return answer, nil
-		}
-		var err error
-		if answer.Body, err = jsonpatch.MergePatch(answer.Body, call.Request.Body); err != nil {
-			return nil, err
-		}
-	}
-	if p.acknowledged.first(call.order(), c.Sched.Now()) {
-		c.park(call, "request", func() { c.effect(call) })
-	}
-	return answer, nil
-}
-
-// acknowledged are the requests that were acknowledged at one instant. A series that is over is
-// both refreshed and ended in minute 30, by two goroutines that wake up at one instant. If it is
-// ended first, it is not refreshed any more; if not, the same request is sent twice. So the second
-// one is left out.
-type acknowledged struct {
-	mu   sync.Mutex
-	at   time.Duration
-	keys map[string]bool
-}
-
-// first reports whether no equal request was acknowledged at the same instant.
-func (a *acknowledged) first(key string, now time.Duration) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.keys == nil || a.at != now {
-		a.at, a.keys = now, map[string]bool{}
-	}
-	known := a.keys[key]
-	a.keys[key] = true
-	return !known
 }

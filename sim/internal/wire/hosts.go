@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -20,9 +21,15 @@ import (
 // know.
 type ServiceModel func(*corev1.Service) http.Handler
 
-// outside is what lies behind host names other than those of API servers.
-type outside struct {
-	exact map[string]http.Handler
+// Hosts are what answers at a host name: the API servers, and what a scenario declares outside the
+// cluster.
+type Hosts struct {
+	// mu guards the API servers: discovery is served on the caller's goroutine.
+	mu      sync.Mutex
+	server  *apiserver.Server
+	remotes map[string]*apiserver.Server // other clusters, by host
+
+	exact map[string]http.Handler // nil for a host that does not exist
 	// patterns are sorted, the longest first, so that the order of declaration means nothing.
 	patterns []hostPattern
 	services []ServiceModel
@@ -59,12 +66,12 @@ func (t target) found() bool { return t.handler != nil || t.service != nil || t.
 
 // Outside adds a handler for a host outside the cluster, or for all hosts that match a pattern; nil
 // for hosts that do not exist.
-func (c *Network) Outside(host string, h http.Handler) error {
-	if err := c.taken(host); err != nil {
+func (h *Hosts) Outside(host string, handler http.Handler) error {
+	if err := h.taken(host); err != nil {
 		return err
 	}
 	if !strings.ContainsAny(host, "*?") {
-		c.outside.exact[host] = h
+		h.exact[host] = handler
 		return nil
 	}
 	if strings.Contains(host, "/") {
@@ -74,31 +81,31 @@ func (c *Network) Outside(host string, h http.Handler) error {
 		return fmt.Errorf("the host pattern %q is malformed; "+
 			"* stands for any text within one label, ? for one character and [a-z] for one of those", host)
 	}
-	c.outside.patterns = append(c.outside.patterns, hostPattern{host, h})
-	slices.SortFunc(c.outside.patterns, func(a, b hostPattern) int {
+	h.patterns = append(h.patterns, hostPattern{host, handler})
+	slices.SortFunc(h.patterns, func(a, b hostPattern) int {
 		return cmp.Or(len(b.text)-len(a.text), strings.Compare(a.text, b.text))
 	})
 	return nil
 }
 
 // Services adds a model of Services.
-func (c *Network) Services(m ServiceModel) { c.outside.services = append(c.outside.services, m) }
+func (h *Hosts) Services(m ServiceModel) { h.services = append(h.services, m) }
 
 // resolve returns the target of a host. Any goroutine may call it: what it reads changes in steps
 // only, and no process runs during a step.
-func (c *Network) resolve(call *Call, host string) target {
-	if h, declared := c.outside.exact[host]; declared {
-		return target{handler: h, absent: h == nil}
+func (h *Hosts) resolve(host, scheme string) target {
+	if handler, declared := h.exact[host]; declared {
+		return target{handler: handler, absent: handler == nil}
 	}
-	t := c.resolveService(call, host)
+	t := h.resolveService(host, scheme)
 	if t.found() {
 		return t
 	}
-	for i, p := range c.outside.patterns {
+	for i, p := range h.patterns {
 		if !p.matches(host) {
 			continue
 		}
-		for _, q := range c.outside.patterns[i+1:] {
+		for _, q := range h.patterns[i+1:] {
 			if len(q.text) == len(p.text) && q.matches(host) {
 				t.clash = fmt.Sprintf("both %q and %q", p.text, q.text)
 			}
@@ -119,11 +126,11 @@ const (
 	Modelled             // something may answer
 )
 
-// HostState reports what is declared about the host of a URL. Any goroutine may call it.
-func (c *Network) HostState(u *url.URL) HostState {
-	t := c.resolve(&Call{Request: apiserver.Request{URL: u}}, u.Host)
+// State reports what is declared about the host of a URL. Any goroutine may call it.
+func (h *Hosts) State(u *url.URL) HostState {
+	t := h.resolve(u.Host, u.Scheme)
 	switch {
-	case t.found() || t.clash != "" || u.Host == APIHost || c.remotes[u.Host] != nil:
+	case t.found() || t.clash != "" || u.Host == APIHost || h.remotes[u.Host] != nil:
 		return Modelled
 	case t.absent:
 		return Absent
@@ -132,29 +139,29 @@ func (c *Network) HostState(u *url.URL) HostState {
 }
 
 // resolveService returns the Service that a host name of the cluster means.
-func (c *Network) resolveService(call *Call, host string) (t target) {
-	if len(c.outside.services) == 0 {
+func (h *Hosts) resolveService(host, scheme string) (t target) {
+	if len(h.services) == 0 {
 		return t
 	}
 	bare, port := host, ""
-	if h, p, err := net.SplitHostPort(host); err == nil {
-		bare, port = h, p
+	if name, number, err := net.SplitHostPort(host); err == nil {
+		bare, port = name, number
 	}
 	name, rest, _ := strings.Cut(strings.TrimSuffix(bare, "."), ".")
 	namespace, zone, _ := strings.Cut(rest, ".")
 	if name == "" || namespace == "" || zone != "" && zone != "svc" && zone != "svc.cluster.local" {
 		return t
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	service, exists := c.server.Typed("", "services", namespace, name).(*corev1.Service)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	service, exists := h.server.Typed("", "services", namespace, name).(*corev1.Service)
 	if !exists {
 		// Two labels may be the name of a host elsewhere.
-		t.absent = zone != "" || c.outside.resolved[bare] || c.server.Typed("", "namespaces", "", namespace) != nil
+		t.absent = zone != "" || h.resolved[bare] || h.server.Typed("", "namespaces", "", namespace) != nil
 		return t
 	}
-	c.outside.resolved[bare] = true
-	if !serves(service, port, call.Request.URL.Scheme) {
+	h.resolved[bare] = true
+	if !serves(service, port, scheme) {
 		return target{refused: true}
 	}
 	return target{service: service}
@@ -177,37 +184,24 @@ func serves(s *corev1.Service, port, scheme string) bool {
 }
 
 // handlerOf is what answers at a target; nil for nothing.
-func (c *Network) handlerOf(t target) http.Handler {
+func (h *Hosts) handlerOf(t target) http.Handler {
 	if t.service == nil {
 		return t.handler
 	}
-	for _, model := range c.outside.services {
-		if h := model(t.service.DeepCopy()); h != nil {
-			return h
+	for _, model := range h.services {
+		if handler := model(t.service.DeepCopy()); handler != nil {
+			return handler
 		}
 	}
 	return nil
 }
 
-// findHandler decides what answers a request to the outside that has arrived.
-func (c *Network) findHandler(call *Call) error {
-	t := c.resolve(call, call.Host)
-	if call.handler = c.handlerOf(t); call.handler == nil || t.clash != "" {
-		return c.noSuchHost(call, t)
+// taken returns an error if a host name is used already.
+func (h *Hosts) taken(host string) error {
+	_, ok := h.exact[host]
+	pattern := slices.ContainsFunc(h.patterns, func(p hostPattern) bool { return p.text == host })
+	if ok || pattern || h.remotes[host] != nil || host == APIHost {
+		return fmt.Errorf("host %q was declared twice", host)
 	}
 	return nil
-}
-
-// noSuchHost is the error of a request that leads to no model: what a resolver says of a host that
-// does not exist. If the scenario does not say that, it is incomplete, and the observer is told: an
-// operator that goes on after errors would hide it.
-func (c *Network) noSuchHost(call *Call, t target) error {
-	if t.refused {
-		return &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("connect to %s: connection refused", call.Host)}
-	}
-	if !t.absent || t.clash != "" {
-		c.observer.UnknownHost(call, t.clash)
-	}
-	name := call.Request.URL.Hostname()
-	return &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}}
 }

@@ -38,7 +38,7 @@ func TestHostsAndPatterns(t *testing.T) {
 					"e?.registry.sample": says("longer"), "gone.example.org": nil, "*.gone.test": nil,
 					"a?.clash": says("one"), "?b.clash": says("other"),
 				} {
-					if err := w.Outside(pattern, h); err != nil {
+					if err := w.Hosts.Outside(pattern, h); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -60,7 +60,7 @@ func TestHostsAndPatterns(t *testing.T) {
 func TestHostsThatCannotBeDeclared(t *testing.T) {
 	run(t, func(t *testing.T, w *fakeWorld) {
 		for _, host := range []string{"a.example", "*.example"} {
-			if err := w.Outside(host, says("")); err != nil {
+			if err := w.Hosts.Outside(host, says("")); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -68,11 +68,11 @@ func TestHostsThatCannotBeDeclared(t *testing.T) {
 			"a.example": "declared twice", "*.example": "declared twice", APIHost: "declared twice",
 			"*.example/path": "has a slash", "[.example*": "malformed",
 		} {
-			if err := w.Outside(host, says("")); err == nil || !strings.Contains(err.Error(), want) {
+			if err := w.Hosts.Outside(host, says("")); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", host, err, want)
 			}
 		}
-		if err := w.Remote("a.example", w.Server()); err == nil {
+		if err := w.Hosts.Remote("a.example", w.Server()); err == nil {
 			t.Error("a cluster was declared at a host that has a model")
 		}
 	})
@@ -96,7 +96,7 @@ func TestHostsOfServices(t *testing.T) {
 	} {
 		t.Run(host, func(t *testing.T) {
 			run(t, func(t *testing.T, w *fakeWorld) {
-				w.Services(func(s *corev1.Service) http.Handler { return says(s.Name) })
+				w.Hosts.Services(func(s *corev1.Service) http.Handler { return says(s.Name) })
 				w.must(t, "/api/v1/namespaces/default/services", service)
 				got := w.send(context.Background(), w.program("p"), http.MethodGet, "http://"+host+"/", "")
 				w.drain(time.Second)
@@ -125,7 +125,7 @@ func TestEffectsOutside(t *testing.T) {
 				http.Error(rw, "no", http.StatusForbidden)
 			}
 		}
-		if err := w.Outside("git.example", http.HandlerFunc(serve)); err != nil {
+		if err := w.Hosts.Outside("git.example", http.HandlerFunc(serve)); err != nil {
 			t.Fatal(err)
 		}
 		p := w.program("p")

@@ -1,8 +1,11 @@
 package wire
 
 import (
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
 // LostWatch is a watch that a living process had or asked for, and does not have. If it is a
@@ -35,34 +38,40 @@ func (c *Call) subject() string {
 	return strings.Join([]string{c.Port.Name(), c.Cluster, u.Path, q.Get("labelSelector"), q.Get("fieldSelector")}, " ")
 }
 
-// noteReply takes in the reply to a list or watch: the process has a watch again, or its attempt
-// failed.
-func (c *Network) noteReply(call *Call, ok bool) {
-	for i, s := range c.lostWatches {
+// lostWatches are those that [lostWatches.pending] returned last, and those since.
+type lostWatches struct {
+	scheduler *sched.Scheduler
+	all       []*LostWatch
+}
+
+// replied takes in the reply to a list or watch: the process has a watch again, or its attempt
+// failed, of which the event at tried is the reply.
+func (l *lostWatches) replied(call *Call, ok bool, tried int) {
+	for i, s := range l.all {
 		if s.Call.subject() == call.subject() {
-			c.lostWatches = append(c.lostWatches[:i], c.lostWatches[i+1:]...)
+			l.all = slices.Delete(l.all, i, i+1)
 			break
 		}
 	}
 	if !ok {
-		c.noteLostWatch(call, c.History.Len()-1)
+		l.add(call, tried)
 	}
 }
 
-func (c *Network) noteLostWatch(call *Call, tried int) {
+func (l *lostWatches) add(call *Call, tried int) {
 	if call.mayBeReflector() {
-		c.lostWatches = append(c.lostWatches, &LostWatch{call, c.Sched.Now(), tried})
+		l.all = append(l.all, &LostWatch{call, l.scheduler.Now(), tried})
 	}
 }
 
-// LostWatches are the watches that living processes may be waiting to open again.
-func (c *Network) LostWatches() []*LostWatch {
-	live := c.lostWatches[:0]
-	for _, s := range c.lostWatches {
-		if !s.Call.Port.Dead() && c.Sched.Now() < s.Until() {
+// pending are the watches that living processes may be waiting to open again.
+func (l *lostWatches) pending() []*LostWatch {
+	live := l.all[:0]
+	for _, s := range l.all {
+		if !s.Call.Port.Dead() && l.scheduler.Now() < s.Until() {
 			live = append(live, s)
 		}
 	}
-	c.lostWatches = live
+	l.all = live
 	return live
 }

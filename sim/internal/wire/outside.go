@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"reflect"
@@ -80,4 +82,27 @@ func (w *answerWriter) WriteHeader(code int) {
 func (w *answerWriter) Write(p []byte) (int, error) {
 	w.wrote = true
 	return w.body.Write(p)
+}
+
+// findHandler decides what answers a request to the outside that has arrived.
+func (c *Network) findHandler(call *Call) error {
+	t := c.Hosts.resolve(call.Host, call.Request.URL.Scheme)
+	if call.handler = c.Hosts.handlerOf(t); call.handler == nil || t.clash != "" {
+		return c.noSuchHost(call, t)
+	}
+	return nil
+}
+
+// noSuchHost is the error of a request that leads to no model: what a resolver says of a host that
+// does not exist. If the scenario does not say that, it is incomplete, and the observer is told: an
+// operator that goes on after errors would hide it.
+func (c *Network) noSuchHost(call *Call, t target) error {
+	if t.refused {
+		return &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("connect to %s: connection refused", call.Host)}
+	}
+	if !t.absent || t.clash != "" {
+		c.observer.UnknownHost(call, t.clash)
+	}
+	name := call.Request.URL.Hostname()
+	return &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}}
 }

@@ -1,19 +1,15 @@
 package wire
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"runtime"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -43,18 +39,24 @@ type Port struct {
 	// Owner is the incarnation that the port belongs to; nil for a user.
 	Owner Owner
 
-	network *Network
+	carrier carrier
+	sched   *sched.Scheduler
 	clients atomic.Int64 // made so far, see Client
 	dead    atomic.Bool
-	// dismissed is set when the goroutines of a dead incarnation may end. The network's mu guards
-	// it.
-	dismissed bool
 	// acknowledged are requests of a broadcaster of Events.
 	acknowledged acknowledged
 	thaw         atomic.Pointer[chan struct{}] // closed when a frozen process goes on; nil while it is not frozen
 	waiting      []*sched.Action               // parked when it does
 	thawed       time.Duration                 // when it went on last
 	eventless    map[string]int                // watches in a row that timed out without an event, by order
+}
+
+// carrier is the network, as a port knows it.
+type carrier interface {
+	// roundTrip carries a request of a client of the port's process.
+	roundTrip(req *http.Request, client int) (*http.Response, error)
+	// freeze is called when the process is being frozen.
+	freeze()
 }
 
 // Owner is an incarnation, as its port knows it.
@@ -64,12 +66,6 @@ type Owner interface {
 	// EndsByContext reports whether parts of the program may have ended because the context of its
 	// main function is done.
 	EndsByContext() bool
-}
-
-// NewPort returns the end of the wire for one incarnation of a process.
-func (c *Network) NewPort(process string, incarnation int) *Port {
-	none := func(context.Context) (r history.Reconcile) { return r }
-	return &Port{Process: process, Incarnation: incarnation, network: c, Attribute: none}
 }
 
 // Name is the process and incarnation, as "pipelines/2".
@@ -90,17 +86,10 @@ func (p *Port) Dead() bool { return p.dead.Load() }
 // Freeze stops the process until Thaw. What it has sent arrives, but its goroutines learn of
 // nothing, not even that their contexts are done. The scheduler's observer must hold its actions.
 func (p *Port) Freeze() {
-	for _, call := range p.network.calls {
-		if call.Port == p && call.Writes() {
-			call.sent = true
-		}
-	}
+	p.carrier.freeze()
 	thaw := make(chan struct{})
 	p.thaw.Store(&thaw)
 }
-
-// WasFrozen reports whether the call was under way, and a write, when its caller was frozen.
-func (c *Call) WasFrozen() bool { return c.sent }
 
 // Frozen reports whether the process is frozen.
 func (p *Port) Frozen() bool { return p.thaw.Load() != nil }
@@ -112,11 +101,11 @@ func (p *Port) Thaw() {
 		return
 	}
 	close(*thaw)
-	p.thawed = p.network.Sched.Now()
+	p.thawed = p.sched.Now()
 	waiting := p.waiting
 	p.waiting = nil
 	for _, a := range waiting {
-		p.network.Sched.Park(a)
+		p.sched.Park(a)
 	}
 }
 
@@ -125,7 +114,7 @@ func (p *Port) Thaw() {
 // come before Thaw.
 func (p *Port) Thawed() time.Duration {
 	if p.Frozen() {
-		return p.network.Sched.Now()
+		return p.sched.Now()
 	}
 	return p.thawed
 }
@@ -148,127 +137,32 @@ type client struct {
 
 // RoundTrip implements http.RoundTripper.
 func (c client) RoundTrip(req *http.Request) (*http.Response, error) {
-	return c.port.roundTrip(req, c.n)
+	return c.port.carrier.roundTrip(req, c.n)
 }
 
 // RoundTrip implements http.RoundTripper. Any goroutine of the incarnation may call it.
-func (p *Port) RoundTrip(req *http.Request) (*http.Response, error) { return p.roundTrip(req, 0) }
-
-func (p *Port) roundTrip(req *http.Request, client int) (*http.Response, error) {
-	call, err := p.call(req)
-	if err != nil {
-		return nil, err
-	}
-	call.client = client
-	c := p.network
-	if p.Owner != nil && !call.Idle() {
-		from := callingGoroutine()
-		call.source, call.beside = from.line, call.sentBeside(from)
-	}
-	if c.Callers != nil {
-		call.callers = make([]uintptr, 64)
-		call.callers = call.callers[:runtime.Callers(2, call.callers)]
-		call.byTimer = p.Owner != nil && c.Sched.Slept()
-	}
-	if p.dead.Load() && call.lingers() || p.mayHaveShutDown(call) {
-		return p.linger(call)
-	}
-	if p.dead.Load() || c.ending.Load() {
-		return nil, ErrDead
-	}
-	if p.Owner != nil && call.expired() {
-		<-req.Context().Done()
-		return nil, context.DeadlineExceeded
-	}
-	if call.Host != "" {
-		if t := c.resolve(call, call.Host); t.clash != "" || !t.found() {
-			return nil, c.noSuchHost(call, t)
-		}
-	}
-	if call.Host == "" && call.Info.Verb == "" || p.Direct != nil && p.Direct() && !call.Writes() {
-		// Discovery, version and OpenAPI: informers ask for them while holding their map's lock,
-		// and a goroutine that waits for a mutex never lets the bubble go quiet. So they are
-		// answered at once.
-		c.mu.Lock()
-		resp := c.serverOf(call).Handle(&call.Request)
-		c.mu.Unlock()
-		return response(req, resp, nil), nil
-	}
-	if call.streamsList() && !isSorted(req.Context()) {
-		return response(req, withoutWatchList(), nil), nil
-	}
-	if call.underLock() {
-		resp, err := p.acknowledge(call)
-		if err != nil {
-			return nil, err
-		}
-		return response(req, resp, nil), nil
-	}
-	c.park(call, "request", func() { c.effect(call) })
-	if p.Drive != nil {
-		p.Drive(func() bool { return len(call.reply) > 0 })
-	}
-	return p.wait(req, call)
+func (p *Port) RoundTrip(req *http.Request) (*http.Response, error) {
+	return p.carrier.roundTrip(req, 0)
 }
 
-// wait blocks until the reply is delivered or the caller's context has ended the call.
-func (p *Port) wait(req *http.Request, call *Call) (*http.Response, error) {
-	select {
-	case o := <-call.reply: // before a context that has ended as well, for the two are ready at once after Drive
-		return finish(req, o)
-	default:
-	}
-	ctx := req.Context()
-	select {
-	case o := <-call.reply:
-		return finish(req, o)
-	case <-ctx.Done():
-	}
-	if thaw := p.thaw.Load(); thaw != nil {
-		select {
-		case o := <-call.reply:
-			return finish(req, o)
-		case <-*thaw:
-		}
-	}
-	select {
-	case o := <-call.reply: // both at once: the reply was first
-		return finish(req, o)
-	default:
-	}
-	if !p.dead.Load() {
-		call.giveUp(ctx.Err())
-	}
-	// A killed process gets no answer at all. An error now would let its goroutines run on, in an
-	// order that the scheduler does not choose. So the call stays blocked until the run is torn
-	// down.
-	return finish(req, <-call.reply)
+// acknowledged are the requests that were acknowledged at one instant. A series that is over is
+// both refreshed and ended in minute 30, by two goroutines that wake up at one instant. If it is
+// ended first, it is not refreshed any more; if not, the same request is sent twice. So the second
+// one is left out.
+type acknowledged struct {
+	mu   sync.Mutex
+	at   time.Duration
+	keys map[string]bool
 }
 
-func finish(req *http.Request, o outcome) (*http.Response, error) {
-	if o.err != nil {
-		return nil, o.err
+// first reports whether no equal request was acknowledged at the same instant.
+func (a *acknowledged) first(key string, now time.Duration) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.keys == nil || a.at != now {
+		a.at, a.keys = now, map[string]bool{}
 	}
-	return response(req, o.response, o.stream), nil
-}
-
-func response(req *http.Request, r *apiserver.Response, s *Stream) *http.Response {
-	h := r.Header.Clone()
-	if h == nil {
-		h = http.Header{}
-	}
-	if h.Get("Content-Type") == "" {
-		h.Set("Content-Type", "application/json")
-	}
-	out := &http.Response{
-		StatusCode: r.Code, Status: fmt.Sprintf("%d %s", r.Code, http.StatusText(r.Code)),
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: h, Request: req, ContentLength: int64(len(r.Body)),
-	}
-	if s != nil {
-		out.ContentLength = -1
-		out.Body = s.body
-		return out
-	}
-	out.Body = io.NopCloser(bytes.NewReader(r.Body))
-	return out
+	known := a.keys[key]
+	a.keys[key] = true
+	return !known
 }

@@ -147,7 +147,7 @@ func TestAgainDoublesAnEffectOutside(t *testing.T) {
 	run(t, func(t *testing.T, w *fakeWorld) {
 		calls := 0
 		serve := func(rw http.ResponseWriter, _ *http.Request) { calls++; rw.WriteHeader(http.StatusAccepted) }
-		if err := w.Outside("git.example", http.HandlerFunc(serve)); err != nil {
+		if err := w.Hosts.Outside("git.example", http.HandlerFunc(serve)); err != nil {
 			t.Fatal(err)
 		}
 		w.arrive = func(*Call) Ruling { return Ruling{Again: true} }
@@ -307,7 +307,7 @@ func TestDriveRunsTheSchedulerUntilTheReply(t *testing.T) {
 func TestRequestsToAnotherCluster(t *testing.T) {
 	run(t, func(t *testing.T, w *fakeWorld) {
 		other := apiserver.New(apiserver.Options{Now: time.Now})
-		if err := w.Remote("east.example", other); err != nil {
+		if err := w.Hosts.Remote("east.example", other); err != nil {
 			t.Fatal(err)
 		}
 		url := "http://east.example" + configMaps
@@ -345,17 +345,17 @@ func TestFailedListsAreRemembered(t *testing.T) {
 			w.drain(w.Sched.Now() + time.Second)
 		}
 		list()
-		s := w.LostWatches()
+		s := w.Watches.Lost()
 		if len(s) != 1 || s[0].Since != 2*time.Millisecond || s[0].Until() != s[0].Since+time.Minute {
 			t.Fatalf("after a failed list: %v", s)
 		}
 		lose = nil
 		list()
-		expect(t, "after a list that came through", len(w.LostWatches()), 0)
+		expect(t, "after a list that came through", len(w.Watches.Lost()), 0)
 		lose = errLost
 		list()
 		w.drain(2 * time.Minute)
-		expect(t, "after a minute", len(w.LostWatches()), 0)
+		expect(t, "after a minute", len(w.Watches.Lost()), 0)
 	})
 }
 
@@ -368,7 +368,7 @@ func TestWritesOfUsersTakeEffectAtOnce(t *testing.T) {
 		req, _ := http.NewRequest(http.MethodGet, "http://"+APIHost+configMaps+"/a", nil)
 		read := w.Read(&apiserver.Request{Method: http.MethodGet, URL: req.URL, Groups: []string{"system:masters"}})
 		expect(t, "read", read.Code, http.StatusOK)
-		w.Trim(0)
+		w.Hosts.Trim(0)
 	})
 }
 

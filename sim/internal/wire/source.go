@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
-	"time"
 )
 
 // This file finds the line of the code under test that sent a request or panicked. It is on the
@@ -89,15 +88,7 @@ func (c *Call) sentBeside(from sender) bool {
 	case c.Host == "" && c.Kind == "", c.Ref().Chatter(), c.Verb() == "watch", from.reflects:
 		return false
 	}
-	return from.runs || !from.reconciles && c.Port.network.Sched.Slept()
-}
-
-// Beside is when goroutines of a process that work beside its controllers last sent a request that
-// is known to be theirs, or received its reply. ok is false if they never did. The scheduling
-// goroutine may call it.
-func (c *Network) Beside(process string) (at time.Duration, ok bool) {
-	at, ok = c.beside[process]
-	return at, ok
+	return from.runs || !from.reconciles && c.Port.sched.Slept()
 }
 
 // sourceIn reads a stack. The code under test is what is of no other module. Tests, and what wraps

@@ -16,7 +16,8 @@ const watchConfigMaps = configMaps + "?watch=1&resourceVersion=1"
 func (w *fakeWorld) watch(ctx context.Context, p http.RoundTripper, url string) {
 	w.send(ctx, p, http.MethodGet, url, "")
 	w.Sched.Disturb()
-	for opened := len(w.Streams()) + 1; len(w.Streams()) < opened && w.Sched.Step(w.Sched.Now()+time.Second); {
+	opened := len(w.Watches.Streams()) + 1
+	for len(w.Watches.Streams()) < opened && w.Sched.Step(w.Sched.Now()+time.Second) {
 	}
 }
 
@@ -27,12 +28,12 @@ func TestWatchEventsAreSteps(t *testing.T) {
 		for _, name := range []string{"b", "a", "c"} {
 			w.commit(t, name)
 		}
-		expect(t, "behind", w.Streams()[0].Behind(), 3)
+		expect(t, "behind", w.Watches.Streams()[0].Behind(), 3)
 		for _, want := range []string{"[ADDED b]", "[ADDED b ADDED a]", "[ADDED b ADDED a ADDED c]"} {
 			w.Sched.Step(time.Second)
 			expect(t, "streamed", w.streamed, want)
 		}
-		expect(t, "behind", w.Streams()[0].Behind(), 0)
+		expect(t, "behind", w.Watches.Streams()[0].Behind(), 0)
 		expect(t, "cause", w.Sched.Current(), "watch(ConfigMap ADDED)")
 	})
 }
@@ -92,8 +93,8 @@ func TestFates(t *testing.T) {
 				w.commit(t, "a")
 				w.drain(w.Sched.Now())
 				expect(t, "streamed", w.streamed, c.streamed)
-				expect(t, "open streams", len(w.Streams()), c.open)
-				expect(t, "lost watches", len(w.LostWatches()), c.lost)
+				expect(t, "open streams", len(w.Watches.Streams()), c.open)
+				expect(t, "lost watches", len(w.Watches.Lost()), c.lost)
 			})
 		})
 	}
@@ -151,7 +152,7 @@ func TestTheServerEndsOldWatches(t *testing.T) {
 				t.Error("an open watch keeps the world from being idle")
 			}
 			w.drain(4*time.Minute + 59*time.Second)
-			for len(w.Streams()) > 0 && w.Sched.Step(time.Hour) {
+			for len(w.Watches.Streams()) > 0 && w.Sched.Step(time.Hour) {
 			}
 			at = w.Sched.Now()
 			expect(t, "streamed", w.streamed, "[EOF]")
@@ -173,7 +174,7 @@ func TestWatchesWithoutEventsLastLonger(t *testing.T) {
 		lasts := func() time.Duration {
 			w.watch(context.Background(), p, watchConfigMaps+"&timeoutSeconds=400")
 			begun := w.Sched.Now()
-			for len(w.Streams()) > 0 && w.Sched.Step(w.Sched.Now()+100*24*time.Hour) {
+			for len(w.Watches.Streams()) > 0 && w.Sched.Step(w.Sched.Now()+100*24*time.Hour) {
 			}
 			return w.Sched.Now() - begun
 		}
@@ -196,7 +197,7 @@ func TestWatchesWithoutEventsLastLonger(t *testing.T) {
 		begun := w.Sched.Now()
 		w.commit(t, "a")
 		w.Sched.Disturb()
-		for len(w.Streams()) > 0 && w.Sched.Step(begun+100*24*time.Hour) {
+		for len(w.Watches.Streams()) > 0 && w.Sched.Step(begun+100*24*time.Hour) {
 		}
 		if d := w.Sched.Now() - begun; d > usual+wire {
 			t.Errorf("after an event the watch lasts %v", d)
@@ -209,10 +210,10 @@ func TestWatchesWithoutEventsLastLonger(t *testing.T) {
 func TestAClosedStreamIsForgotten(t *testing.T) {
 	run(t, func(t *testing.T, w *fakeWorld) {
 		w.watch(context.Background(), w.program("p"), watchConfigMaps)
-		s := w.Streams()[0]
+		s := w.Watches.Streams()[0]
 		s.body.Close()
 		w.Sched.Quiesce()
-		expect(t, "open streams", len(w.Streams()), 0)
+		expect(t, "open streams", len(w.Watches.Streams()), 0)
 		expect(t, "pending actions", len(w.Sched.Pending()), 0)
 		w.commit(t, "a")
 		w.drain(time.Minute)
@@ -231,7 +232,7 @@ func TestACancelledStreamEndsInAStep(t *testing.T) {
 		w.Sched.Disturb()
 		w.Sched.Step(time.Second)
 		expect(t, "streamed after it", w.streamed, "[EOF]")
-		expect(t, "open streams", len(w.Streams()), 0)
+		expect(t, "open streams", len(w.Watches.Streams()), 0)
 	})
 }
 
@@ -245,7 +246,7 @@ func TestAStreamEndsWithItsProcess(t *testing.T) {
 		w.commit(t, "a")
 		w.drain(time.Minute)
 		expect(t, "streamed", w.streamed, "[]")
-		expect(t, "open streams", len(w.Streams()), 0)
+		expect(t, "open streams", len(w.Watches.Streams()), 0)
 		steps := w.Sched.Steps()
 		cancel() // its context ends with it
 		w.drain(time.Minute)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
@@ -24,24 +25,8 @@ import (
 // ServerName is the process name under which calls of the API server itself are recorded.
 const ServerName = "kube-apiserver"
 
-// Endpoint is an incarnation that serves a webhook.
-type Endpoint struct {
-	Port    *Port
-	Handler http.Handler
-	Context context.Context // done when the incarnation ends
-	Go      func(func())    // runs a function on a goroutine of the incarnation
-}
-
-// admissionState are the requests that wait for webhooks, and the steps of built-in controllers
-// that wait with them.
-type admissionState struct {
-	waiting []*apiserver.Exchange
-	steps   []*step
-	running *step
-}
-
-// askAll makes the calls that a request waits for, and goes on with the request when all are
-// answered.
+// askAll makes the calls that a request waits for, and resumes the exchange and calls then when all
+// are answered.
 func (c *Network) askAll(call *Call, ex *apiserver.Exchange, then func()) {
 	left := len(ex.Calls)
 	for _, w := range ex.Calls {
@@ -54,11 +39,16 @@ func (c *Network) askAll(call *Call, ex *apiserver.Exchange, then func()) {
 				ex.Abandon()
 				return
 			}
-			c.mu.Lock()
-			ex.Resume()
-			c.mu.Unlock()
-			c.advance(call, ex, then)
+			c.Hosts.resume(ex)
+			then()
 		})
+	}
+}
+
+// forgetExchange takes an exchange out of those that wait.
+func (c *Network) forgetExchange(ex *apiserver.Exchange) {
+	if i := slices.Index(c.waiting, ex); i >= 0 {
+		c.waiting = slices.Delete(c.waiting, i, i+1)
 	}
 }
 
@@ -81,7 +71,7 @@ func (c *Network) ask(w *apiserver.WebhookCall, done func()) {
 	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}
 	req := &http.Request{Method: http.MethodPost, URL: u, Host: u.Host, Header: header}
 	call := &Call{
-		Port: &Port{Process: ServerName, network: c}, Host: w.Host(), Webhook: w.Name,
+		Port: &Port{Process: ServerName}, Host: w.Host(), Webhook: w.Name,
 		reply: make(chan outcome, 1), event: -1, http: req.WithContext(context.Background()),
 		Request: apiserver.Request{Method: http.MethodPost, URL: u, Header: header, Body: w.Body},
 	}
@@ -114,7 +104,7 @@ func (h *webhookCall) arrive() {
 	}
 	hosts := []string{h.Host, h.Request.URL.Hostname()}
 	for _, host := range hosts {
-		if handler := c.outside.exact[host]; handler != nil {
+		if handler := c.Hosts.exact[host]; handler != nil {
 			h.answerFrom(host, handler)
 			return
 		}
@@ -123,7 +113,7 @@ func (h *webhookCall) arrive() {
 	if len(all) == 0 {
 		// A process that serves the webhook comes before a host pattern and a model of Services.
 		for _, host := range hosts {
-			if handler := c.handlerOf(c.resolve(h.Call, host)); handler != nil {
+			if handler := c.Hosts.handlerOf(c.Hosts.resolve(host, h.Request.URL.Scheme)); handler != nil {
 				h.answerFrom(host, handler)
 				return
 			}

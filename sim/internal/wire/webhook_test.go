@@ -113,7 +113,7 @@ func TestAWebhookOutsideTheCluster(t *testing.T) {
 	for _, host := range []string{"judge.example", "*.example"} {
 		run(t, func(t *testing.T, w *fakeWorld) {
 			w.configure(t, "https://judge.example/judge")
-			if err := w.Outside(host, http.HandlerFunc(judge)); err != nil {
+			if err := w.Hosts.Outside(host, http.HandlerFunc(judge)); err != nil {
 				t.Fatal(err)
 			}
 			p := w.program("p")

@@ -27,7 +27,7 @@ func (w *World) Cluster(host string) *Cluster {
 	io.WriteString(f, host)
 	names := w.choices.Choose(choice.Label{Kind: choice.Names, What: host}, 1<<16)
 	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: f.Sum64()<<16 | uint64(names)})
-	if err := w.wire.Remote(host, server); err != nil {
+	if err := w.wire.Hosts.Remote(host, server); err != nil {
 		w.misuse("w.Cluster: %v", err)
 	}
 	c := &Cluster{w, server, w.newUser(host, server)}

@@ -9,7 +9,7 @@ import (
 // External puts a model of the outside world behind a host name.
 func (w *World) External(host string, handler http.Handler) {
 	w.panicIfOver()
-	if err := w.wire.Outside(host, handler); err != nil {
+	if err := w.wire.Hosts.Outside(host, handler); err != nil {
 		w.misuse("w.External: %v", err)
 	}
 }
@@ -21,5 +21,5 @@ func (w *World) ExternalServices(model func(*corev1.Service) http.Handler) {
 		w.misuse("w.ExternalServices was given no function; give it one that returns a handler for the Services that " +
 			"it knows")
 	}
-	w.wire.Services(model)
+	w.wire.Hosts.Services(model)
 }

@@ -61,7 +61,7 @@ func Unattributed(req *http.Request) {
 	sent := fmt.Sprintf("code in this run sent %s at %s with a context of no reconcile",
 		withoutQuery(req.Method, req.URL), process.Caller())
 	const instead = "give the client there sim.HTTPClient(mgr), or send the request with the reconcile's context"
-	switch w.wire.HostState(req.URL) {
+	switch w.wire.Hosts.State(req.URL) {
 	case wire.Undeclared:
 		w.failSoon(misuse("%s%s; then %s", sent, noHost(req.URL.Host), instead))
 	case wire.Modelled:

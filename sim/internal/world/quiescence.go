@@ -73,7 +73,7 @@ func (q *quiescence) reached() (ok bool, again time.Duration) {
 		return false, 0
 	}
 	again = min(q.quietAt(), q.activity.lastOther+idlePeriod, unchanged+patience)
-	for _, s := range q.wire.LostWatches() {
+	for _, s := range q.wire.Watches.Lost() {
 		if s.Tried <= changed {
 			again = max(again, s.Until())
 		}
@@ -141,7 +141,7 @@ func (q *quiescence) longestTimer() (longest time.Duration) {
 // backsOff reports whether a reflector, or a key whose last reconcile failed, has yet to make its
 // next attempt.
 func (q *quiescence) backsOff() (yes bool) {
-	if q.procs.MissingWatch() != "" || len(q.wire.LostWatches()) > 0 {
+	if q.procs.MissingWatch() != "" || len(q.wire.Watches.Lost()) > 0 {
 		return true
 	}
 	changed := q.activity.changed()

@@ -35,7 +35,7 @@ func (w *World) forget() {
 	for _, o := range run.OutcomesOf(forgotten) {
 		w.window.outcomes = run.AddOutcomes(w.window.outcomes, o)
 	}
-	w.wire.Trim(size)
+	w.wire.Hosts.Trim(size)
 	w.procs.Reap(w.sched.Quiesce)
 }
 

@@ -1,0 +1,43 @@
+package wire
+
+import (
+	"net/http"
+
+	"github.com/wavetank/wavetank/models/apiserver"
+)
+
+// Step runs one step of a built-in controller and calls ended when the step has ended. If a
+// [Network.Write] in it has to wait for webhooks, Step returns before that.
+func (c *Network) Step(f, ended func()) {
+	if !c.server.Admits() {
+		f()
+		ended()
+		return
+	}
+	c.steps.begin(f, ended)
+}
+
+// Write performs a request of somebody who is not a process of the world, and records it under that
+// name. It takes effect at once unless webhooks must be asked. Within a [Network.Step] Write waits
+// for them; elsewhere it returns before.
+func (c *Network) Write(who string, req apiserver.Request) *apiserver.Response {
+	info, _ := apiserver.ParseInfo(req.Method, req.URL)
+	call := &Call{Port: &Port{Process: who}, Request: req, Info: info, Kind: c.server.KindOf(info.Group, info.Resource)}
+	s := c.steps.running
+	waiting := false
+	c.serve(call, func() {
+		if waiting {
+			c.steps.run(s)
+		}
+	})
+	if call.Response == nil {
+		if s == nil { // it takes effect when webhooks have allowed it
+			return &apiserver.Response{Code: http.StatusAccepted}
+		}
+		waiting = true
+		if !s.yield(struct{}{}) {
+			panic(errEnding)
+		}
+	}
+	return call.Response
+}

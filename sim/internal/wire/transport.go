@@ -1,0 +1,234 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"runtime"
+
+	jsonpatch "github.com/evanphx/json-patch"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/models/apiserver"
+)
+
+// transport carries the requests of one port.
+type transport struct {
+	*Network
+	port *Port
+}
+
+// NewPort returns the end of the wire for one incarnation of a process.
+func (c *Network) NewPort(process string, incarnation int) *Port {
+	none := func(context.Context) (r history.Reconcile) { return r }
+	p := &Port{Process: process, Incarnation: incarnation, sched: c.Sched, Attribute: none}
+	p.carrier = transport{c, p}
+	return p
+}
+
+// freeze implements carrier: what the process has sent arrives in any case.
+func (t transport) freeze() {
+	for _, call := range t.calls {
+		if call.Port == t.port && call.Writes() {
+			call.sent = true
+		}
+	}
+}
+
+// call reads a request and its subject.
+func (t transport) call(req *http.Request) (*Call, error) {
+	var body []byte
+	if req.Body != nil {
+		var err error
+		body, err = io.ReadAll(req.Body)
+		req.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+	call := &Call{
+		Port: t.port, http: req, reply: make(chan outcome, 1), Reconcile: t.port.Attribute(req.Context()), event: -1,
+		Request: apiserver.Request{
+			Method: req.Method, URL: req.URL, Header: req.Header, Body: body,
+			User: t.port.User, Groups: t.port.Groups, UID: t.port.UID,
+		},
+	}
+	switch {
+	case req.URL.Host == APIHost:
+	case t.Hosts.remotes[req.URL.Host] != nil:
+		call.Cluster = req.URL.Host
+	default:
+		call.Host = req.URL.Host
+		return call, nil
+	}
+	// The history keeps bodies in JSON. A body that is no object of a built-in type stays as it is,
+	// and the server refuses it.
+	if header, body, err := apiserver.JSONBody(req.Header, body); err == nil {
+		call.Request.Header, call.Request.Body = header, body
+	}
+	if info, ok := apiserver.ParseInfo(req.Method, req.URL); ok {
+		call.Info = info
+		call.Kind = t.Hosts.kindOf(call.Cluster, info)
+	}
+	return call, nil
+}
+
+// roundTrip implements carrier.
+func (t transport) roundTrip(req *http.Request, client int) (*http.Response, error) {
+	call, err := t.call(req)
+	if err != nil {
+		return nil, err
+	}
+	call.client = client
+	p := t.port
+	if p.Owner != nil && !call.Idle() {
+		from := callingGoroutine()
+		call.source, call.beside = from.line, call.sentBeside(from)
+	}
+	if t.Callers != nil {
+		call.callers = make([]uintptr, 64)
+		call.callers = call.callers[:runtime.Callers(2, call.callers)]
+		call.byTimer = p.Owner != nil && t.Sched.Slept()
+	}
+	if p.dead.Load() && call.lingers() || call.mayHaveShutDown() {
+		return t.linger(call)
+	}
+	if p.dead.Load() || t.ending.Load() {
+		return nil, ErrDead
+	}
+	if p.Owner != nil && call.expired() {
+		<-req.Context().Done()
+		return nil, context.DeadlineExceeded
+	}
+	if call.Host != "" {
+		if to := t.Hosts.resolve(call.Host, req.URL.Scheme); to.clash != "" || !to.found() {
+			return nil, t.noSuchHost(call, to)
+		}
+	}
+	if call.Host == "" && call.Info.Verb == "" || p.Direct != nil && p.Direct() && !call.Writes() {
+		// Discovery, version and OpenAPI: informers ask for them while holding their map's lock,
+		// and a goroutine that waits for a mutex never lets the bubble go quiet. So they are
+		// answered at once.
+		return response(req, t.Hosts.handle(call.Cluster, &call.Request), nil), nil
+	}
+	if call.streamsList() && !isSorted(req.Context()) {
+		return response(req, withoutWatchList(), nil), nil
+	}
+	if call.underLock() {
+		resp, err := t.acknowledge(call)
+		if err != nil {
+			return nil, err
+		}
+		return response(req, resp, nil), nil
+	}
+	t.park(call, "request", func() { t.effect(call) })
+	if p.Drive != nil {
+		p.Drive(func() bool { return len(call.reply) > 0 })
+	}
+	return t.wait(req, call)
+}
+
+// wait blocks until the reply is delivered or the caller's context has ended the call.
+func (t transport) wait(req *http.Request, call *Call) (*http.Response, error) {
+	select {
+	case o := <-call.reply: // before a context that has ended as well, for the two are ready at once after Drive
+		return finish(req, o)
+	default:
+	}
+	ctx := req.Context()
+	select {
+	case o := <-call.reply:
+		return finish(req, o)
+	case <-ctx.Done():
+	}
+	if thaw := t.port.thaw.Load(); thaw != nil {
+		select {
+		case o := <-call.reply:
+			return finish(req, o)
+		case <-*thaw:
+		}
+	}
+	select {
+	case o := <-call.reply: // both at once: the reply was first
+		return finish(req, o)
+	default:
+	}
+	if !t.port.dead.Load() {
+		t.giveUp(call, ctx.Err())
+	}
+	// A killed process gets no answer at all. An error now would let its goroutines run on, in an
+	// order that the scheduler does not choose. So the call stays blocked until the run is torn
+	// down.
+	return finish(req, <-call.reply)
+}
+
+func finish(req *http.Request, o outcome) (*http.Response, error) {
+	if o.err != nil {
+		return nil, o.err
+	}
+	return response(req, o.response, o.stream), nil
+}
+
+func response(req *http.Request, r *apiserver.Response, stream io.ReadCloser) *http.Response {
+	h := r.Header.Clone()
+	if h == nil {
+		h = http.Header{}
+	}
+	if h.Get("Content-Type") == "" {
+		h.Set("Content-Type", "application/json")
+	}
+	out := &http.Response{
+		StatusCode: r.Code, Status: fmt.Sprintf("%d %s", r.Code, http.StatusText(r.Code)),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: h, Request: req, ContentLength: int64(len(r.Body)),
+	}
+	if stream != nil {
+		out.ContentLength = -1
+		out.Body = stream
+		return out
+	}
+	out.Body = io.NopCloser(bytes.NewReader(r.Body))
+	return out
+}
+
+// acknowledge sends such a request like every other one, and answers the broadcaster at once as the
+// server would in this moment. The later reply is not delivered: Events are written with best
+// effort.
+func (t transport) acknowledge(call *Call) (*apiserver.Response, error) {
+	answer := &apiserver.Response{Code: http.StatusCreated, Body: call.Request.Body}
+	if call.Request.Method == http.MethodPatch {
+		get := call.Request
+		get.Method, get.Body, get.URL = http.MethodGet, nil, &url.URL{Path: call.Request.URL.Path}
+		answer = t.Hosts.handle(call.Cluster, &get)
+		if answer.Code != http.StatusOK {
+			return answer, nil
+		}
+		var err error
+		if answer.Body, err = jsonpatch.MergePatch(answer.Body, call.Request.Body); err != nil {
+			return nil, err
+		}
+	}
+	if t.port.acknowledged.first(call.order(), t.Sched.Now()) {
+		t.park(call, "request", func() { t.effect(call) })
+	}
+	return answer, nil
+}
+
+// linger blocks a call until its goroutine may end.
+func (t transport) linger(call *Call) (*http.Response, error) {
+	if t.ending.Load() || !t.lingering.add(call) {
+		return nil, ErrDead
+	}
+	ctx := call.http.Context()
+	select {
+	case <-call.reply:
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // it was not cancelled
+			<-call.reply
+		}
+	}
+	return nil, ErrDead
+}
