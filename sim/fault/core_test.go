@@ -121,7 +121,7 @@ func TestANewFaultNeedsThisPackageOnly(t *testing.T) {
 		t.Fatalf("the set rules %+v; expected what the fault rules", ruling)
 	}
 	ruling.Seen()
-	want := inject.Count{Fault: "Oddly on patch", Opportunities: 1, Injected: 1, Observed: 1,
+	want := inject.Count{Fault: "Oddly on patch", Class: "Oddly", Opportunities: 1, Injected: 1, Observed: 1,
 		Classes: []inject.ClassCount{
 			{Class: choice.Class{Verb: "patch", Kind: "ConfigMap"}, Opportunities: 1, Injected: 1}}}
 	if got := set.Counts(); len(got) != 1 || !reflect.DeepEqual(got[0], want) {

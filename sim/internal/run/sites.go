@@ -20,6 +20,7 @@ type Sites struct {
 type siteCount struct {
 	source, verb, kind, sub   string
 	sent, reconciling, fooled int
+	struck                    []story.Strike
 }
 
 // Read takes in the next events.
@@ -48,13 +49,7 @@ func (s *Sites) request(e *history.Event) {
 	if e.Host != "" {
 		kind = e.Host
 	}
-	i := slices.IndexFunc(s.all, func(c siteCount) bool {
-		return c.source == e.Source && c.verb == e.Verb && c.kind == kind && c.sub == e.Sub
-	})
-	if i < 0 {
-		i, s.all = len(s.all), append(s.all, siteCount{source: e.Source, verb: e.Verb, kind: kind, sub: e.Sub})
-	}
-	c := &s.all[i]
+	c := s.at(e.Source, e.Verb, kind, e.Sub)
 	c.sent++
 	if e.Reconcile.None() {
 		return
@@ -65,22 +60,41 @@ func (s *Sites) request(e *history.Event) {
 	}
 }
 
-// Counts are those of all call sites.
-func (s *Sites) Counts() (out []result.SiteCount) {
-	for _, c := range s.all {
-		n := result.SiteCount{CallSite: SiteOf(c.source, c.verb, c.kind, c.sub), Sent: c.sent}
-		if c.reconciling > 0 {
-			n.Struck = []story.Strike{{Fault: story.StaleReads, Opportunities: c.reconciling, Injected: c.fooled}}
-		}
-		out = append(out, n)
+// at is the count of a call site.
+func (s *Sites) at(source, verb, kind, sub string) *siteCount {
+	i := slices.IndexFunc(s.all, func(c siteCount) bool {
+		return c.source == source && c.verb == verb && c.kind == kind && c.sub == sub
+	})
+	if i < 0 {
+		i, s.all = len(s.all), append(s.all, siteCount{source: source, verb: verb, kind: kind, sub: sub})
 	}
-	return out
+	return &s.all[i]
 }
 
-// SiteOf is a call site, of a kind or host and a subresource.
-func SiteOf(source, verb, kind, sub string) story.CallSite {
-	if sub != "" {
-		kind += "/" + sub
+// Strike adds the count of a fault at the requests of one call site. [story.AddSites] adds up those
+// of several faults of one class.
+func (s *Sites) Strike(source, verb, kind, sub string, n story.Strike) {
+	c := s.at(source, verb, kind, sub)
+	if c.struck == nil {
+		c.struck = make([]story.Strike, 0, 16)
 	}
-	return story.CallSite{Source: source, Verb: verb, Object: kind}
+	c.struck = append(c.struck, n)
+}
+
+// Counts are those of all call sites.
+func (s *Sites) Counts() []result.SiteCount {
+	out := make([]result.SiteCount, len(s.all))
+	for i, c := range s.all {
+		object := c.kind
+		if c.sub != "" {
+			object += "/" + c.sub
+		}
+		site := story.CallSite{Source: c.source, Verb: c.verb, Object: object}
+		out[i] = result.SiteCount{CallSite: site, Sent: c.sent, Struck: c.struck}
+		if c.reconciling > 0 {
+			stale := story.Strike{Fault: story.StaleReads, Opportunities: c.reconciling, Injected: c.fooled}
+			out[i].Struck = append(out[i].Struck, stale)
+		}
+	}
+	return out
 }

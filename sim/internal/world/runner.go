@@ -234,14 +234,18 @@ func faultCount(c inject.Count) result.FaultCount {
 	return out
 }
 
-// strikes are a fault's counts by call site.
-func strikes(c inject.Count) (out []result.SiteCount) {
+// addStrikes adds a fault's counts by call site.
+func addStrikes(to *run.Sites, c inject.Count) {
+	columns := map[string]string{}
 	for _, n := range c.Sites {
-		out = append(out, result.SiteCount{CallSite: run.SiteOf(n.Source, n.Verb, n.Kind, n.Sub),
-			Struck: []story.Strike{{Fault: strings.TrimSpace(c.Class + " " + n.When), Opportunities: n.Opportunities,
-				Injected: n.Injected}}})
+		column, ok := columns[n.When]
+		if !ok {
+			column = strings.TrimSpace(c.Class + " " + n.When)
+			columns[n.When] = column
+		}
+		to.Strike(n.Source, n.Verb, n.Kind, n.Sub,
+			story.Strike{Fault: column, Opportunities: n.Opportunities, Injected: n.Injected})
 	}
-	return out
 }
 
 // tearDown ends all processes and takes the result from the world.
@@ -259,11 +263,11 @@ func (a *attempt) tearDown() {
 		a.Ending = *w.failure
 	}
 	w.window.sites.Read(w.history.Events)
-	a.Sites = w.window.sites.Counts()
 	for _, c := range w.faults.Counts() {
 		a.Faults = append(a.Faults, faultCount(c))
-		a.Sites = story.AddSites(a.Sites, strikes(c))
+		addStrikes(&w.window.sites, c)
 	}
+	a.Sites = w.window.sites.Counts()
 	for _, waits := range w.faults.Waits() {
 		a.Waits = append(a.Waits, run.Waits(waits))
 	}
