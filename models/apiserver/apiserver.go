@@ -116,6 +116,8 @@ type Request struct {
 	// AsOf, when not 0, is how far the watch cache has come of the server that is asked: what may
 	// be answered from it (see [Server.FromCache]) is answered as of that revision.
 	AsOf int64
+
+	target *target
 }
 
 // Change is one committed change of one object: what the store's history records and watches

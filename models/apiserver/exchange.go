@@ -107,7 +107,7 @@ func (s *Server) respond(req *Request, e *effects) *Response {
 // serve performs a request under the identity that it is made for. A request that finds, after it
 // has waited for webhooks, that somebody else has written what it had read begins again.
 func (s *Server) serve(req *Request, e *effects) (*Response, error) {
-	info, ok := ParseInfo(req.Method, req.URL)
+	info, ok := req.Info()
 	if s.authorizer != nil {
 		var err error
 		if req, err = s.authorizer.Authorize(req, info); err != nil {

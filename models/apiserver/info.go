@@ -25,11 +25,40 @@ type Info struct {
 	Name string
 }
 
-// ParseInfo reads a request's path as kube-apiserver does; it is false for paths that name no
-// resource, such as /apis, /version and /openapi. The rules are those of
+// target is what a request's method and URL say. They are parsed once.
+type target struct {
+	method string
+	url    *url.URL
+	info   Info
+	// known is false for a path that names no resource.
+	known bool
+	query url.Values
+}
+
+// parse returns the target of the request.
+func (r *Request) parse() *target {
+	if t := r.target; t == nil || t.method != r.Method || t.url != r.URL {
+		t = &target{method: r.Method, url: r.URL}
+		if r.URL.RawQuery != "" {
+			t.query = r.URL.Query()
+		}
+		t.info, t.known = parseInfo(r.Method, r.URL.Path, t.query)
+		r.target = t
+	}
+	return r.target
+}
+
+// Info is what the request is about; it is false for paths that name no resource, such as /apis,
+// /version and /openapi.
+func (r *Request) Info() (Info, bool) {
+	t := r.parse()
+	return t.info, t.known
+}
+
+// parseInfo reads a request's path as kube-apiserver does. The rules are those of
 // staging/src/k8s.io/apiserver/pkg/endpoints/request/requestinfo.go.
-func ParseInfo(method string, u *url.URL) (Info, bool) {
-	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
+func parseInfo(method, path string, query url.Values) (Info, bool) {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
 	var info Info
 	switch {
 	case parts[0] == "api" && len(parts) >= 3:
@@ -55,7 +84,7 @@ func ParseInfo(method string, u *url.URL) (Info, bool) {
 		info.Subresource = strings.Join(parts[2:], "/")
 	}
 	if info.Name == "" {
-		info.readCollectionVerb(u)
+		info.readCollectionVerb(query)
 	}
 	return info, true
 }
@@ -85,28 +114,19 @@ func (i *Info) readNamespace(parts []string) []string {
 	return parts[2:]
 }
 
-func (i *Info) readCollectionVerb(u *url.URL) {
+func (i *Info) readCollectionVerb(query url.Values) {
 	switch i.Verb {
 	case "delete":
 		i.Verb = "deletecollection"
 	case "get":
 		i.Verb = "list"
-		q := queryOf(u)
-		if values := q["watch"]; len(values) > 0 && values[0] != "0" && !strings.EqualFold(values[0], "false") {
+		if values := query["watch"]; len(values) > 0 && values[0] != "0" && !strings.EqualFold(values[0], "false") {
 			i.Verb = "watch"
 		}
-		if text := q.Get("fieldSelector"); text != "" {
+		if text := query.Get("fieldSelector"); text != "" {
 			if selector, err := fields.ParseSelector(text); err == nil {
 				i.Name, _ = selector.RequiresExactMatch("metadata.name")
 			}
 		}
 	}
-}
-
-// queryOf parses the query, without the work when there is none.
-func queryOf(u *url.URL) url.Values {
-	if u.RawQuery == "" {
-		return nil
-	}
-	return u.Query()
 }

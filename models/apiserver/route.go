@@ -16,7 +16,7 @@ const maxBody = 3 * 1024 * 1024
 
 // perform finds what the request is about and does it.
 func (s *Server) perform(req *Request, info Info, e *effects) (*Response, error) {
-	r := &request{Request: req, s: s, query: queryOf(req.URL), info: info, effects: e}
+	r := &request{Request: req, s: s, query: req.parse().query, info: info, effects: e}
 	var err error
 	if r.kind, r.ver, err = s.resolve(req.Method, info); err != nil {
 		return nil, err

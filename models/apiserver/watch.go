@@ -35,11 +35,11 @@ const CacheWait = 3 * time.Second
 // cache must have reached for that: 0 is any, so the answer may be as old as the cache is. Writes,
 // gets without a resourceVersion and lists at one exact revision are answered from the storage.
 func (s *Server) FromCache(req *Request) (needs int64, cached bool) {
-	info, ok := ParseInfo(req.Method, req.URL)
+	info, ok := req.Info()
 	if !ok {
 		return 0, false
 	}
-	q := req.URL.Query()
+	q := req.parse().query
 	version := q.Get("resourceVersion")
 	at, _ := strconv.ParseInt(version, 10, 64)
 	switch info.Verb {
@@ -74,7 +74,7 @@ func limited(q url.Values) bool { return q.Get("limit") != "" && q.Get("limit") 
 // does once a watch is authorised.
 func (s *Server) TooLargeRevision(req *Request, wanted, current int64) *Response {
 	err := tooLargeRevision(wanted, current)
-	if info, ok := ParseInfo(req.Method, req.URL); ok && info.Verb == "watch" {
+	if info, ok := req.Info(); ok && info.Verb == "watch" {
 		return &Response{Code: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
 			Watch: &Watch{refused: err}}
 	}

@@ -21,7 +21,7 @@ func (c *Network) Step(f, ended func()) {
 // name. It takes effect at once unless webhooks must be asked. Within a [Network.Step] Write waits
 // for them; elsewhere it returns before.
 func (c *Network) Write(who string, req apiserver.Request) *apiserver.Response {
-	info, _ := apiserver.ParseInfo(req.Method, req.URL)
+	info, _ := req.Info()
 	call := &Call{Port: &Port{Process: who}, Request: req, Info: info, Kind: c.server.KindOf(info.Group, info.Resource)}
 	s := c.steps.running
 	waiting := false

@@ -70,7 +70,7 @@ func (t transport) call(req *http.Request) (*Call, error) {
 	if header, body, err := apiserver.JSONBody(req.Header, body); err == nil {
 		call.Request.Header, call.Request.Body = header, body
 	}
-	if info, ok := apiserver.ParseInfo(req.Method, req.URL); ok {
+	if info, ok := call.Request.Info(); ok {
 		call.Info = info
 		call.Kind = t.Hosts.kindOf(call.Cluster, info)
 	}
