@@ -220,17 +220,17 @@ func TestFieldIndexes(t *testing.T) {
 // peers writes into a Secret which ConfigMaps have the same value, and how many Secrets there are.
 type peers struct{ client.Client }
 
-func (r *peers) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (p *peers) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var cm corev1.ConfigMap
-	if err := r.Get(ctx, req.NamespacedName, &cm); err != nil {
+	if err := p.Get(ctx, req.NamespacedName, &cm); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	var same corev1.ConfigMapList
-	if err := r.List(ctx, &same, client.MatchingFields{"data.k": cm.Data["k"]}); err != nil {
+	if err := p.List(ctx, &same, client.MatchingFields{"data.k": cm.Data["k"]}); err != nil {
 		return reconcile.Result{}, err
 	}
 	var secrets corev1.SecretList
-	if err := r.List(ctx, &secrets, client.MatchingFields{"name": "any"}); err != nil {
+	if err := p.List(ctx, &secrets, client.MatchingFields{"name": "any"}); err != nil {
 		return reconcile.Result{}, err
 	}
 	seen := ""
@@ -239,9 +239,9 @@ func (r *peers) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 	}
 	out := &corev1.Secret{}
 	out.Namespace, out.Name = cm.Namespace, "out-"+cm.Name
-	_, err := ctrl.CreateOrUpdate(ctx, r.Client, out, func() error {
+	_, err := ctrl.CreateOrUpdate(ctx, p.Client, out, func() error {
 		out.Data = map[string][]byte{"same": []byte(seen), "secrets": fmt.Append(nil, len(secrets.Items))}
-		return controllerutil.SetControllerReference(&cm, out, r.Scheme())
+		return controllerutil.SetControllerReference(&cm, out, p.Scheme())
 	})
 	return reconcile.Result{}, err
 }

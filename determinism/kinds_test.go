@@ -167,15 +167,15 @@ func TestSeveralNamespaces(t *testing.T) {
 // finalizes holds each ConfigMap by a finalizer until it has written down who is still there.
 type finalizes struct{ client.Client }
 
-func (r *finalizes) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (f *finalizes) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var cm corev1.ConfigMap
-	if err := r.Get(ctx, req.NamespacedName, &cm); err != nil {
+	if err := f.Get(ctx, req.NamespacedName, &cm); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	was := cm.DeepCopy()
 	if cm.DeletionTimestamp.IsZero() {
 		var all corev1.ConfigMapList
-		if err := r.List(ctx, &all); err != nil {
+		if err := f.List(ctx, &all); err != nil {
 			return reconcile.Result{}, err
 		}
 		controllerutil.AddFinalizer(&cm, "example.org/held")
@@ -184,7 +184,7 @@ func (r *finalizes) Reconcile(ctx context.Context, req reconcile.Request) (recon
 		controllerutil.RemoveFinalizer(&cm, "example.org/held")
 	}
 	lock := client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})
-	return reconcile.Result{}, client.IgnoreNotFound(r.Patch(ctx, &cm, lock))
+	return reconcile.Result{}, client.IgnoreNotFound(f.Patch(ctx, &cm, lock))
 }
 
 // A program whose informers are of Go's types, of maps, and of metadata alone, side by side.

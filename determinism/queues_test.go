@@ -30,23 +30,23 @@ type waits struct {
 	tries map[string]int
 }
 
-func (r *waits) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (w *waits) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var cm corev1.ConfigMap
-	if err := r.Get(ctx, req.NamespacedName, &cm); err != nil {
+	if err := w.Get(ctx, req.NamespacedName, &cm); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	key := cm.Name + cm.Data["k"]
-	switch r.tries[key]++; {
+	switch w.tries[key]++; {
 	case cm.Annotations["done"] == cm.Data["k"]:
 		return reconcile.Result{}, nil
-	case r.tries[key] < 3:
+	case w.tries[key] < 3:
 		return reconcile.Result{}, errors.New("not yet")
-	case r.tries[key] < 6:
+	case w.tries[key] < 6:
 		return reconcile.Result{RequeueAfter: time.Second}, nil
 	}
 	was := cm.DeepCopy()
 	metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "done", cm.Data["k"])
-	return reconcile.Result{}, r.Patch(ctx, &cm, client.MergeFrom(was))
+	return reconcile.Result{}, w.Patch(ctx, &cm, client.MergeFrom(was))
 }
 
 // waiting is a program with three workers and one of controller-runtime's two queues.
@@ -71,12 +71,12 @@ func waiting(priority bool) func(*sim.World) {
 // copies copies each ConfigMap to a Secret.
 type copies struct{ client.Client }
 
-func (r *copies) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (c *copies) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var cm corev1.ConfigMap
-	if err := r.Get(ctx, req.NamespacedName, &cm); err != nil {
+	if err := c.Get(ctx, req.NamespacedName, &cm); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	return reconcile.Result{}, copyTo(ctx, r.Client, "copy-"+cm.Name, cm.Data)
+	return reconcile.Result{}, copyTo(ctx, c.Client, "copy-"+cm.Name, cm.Data)
 }
 
 func TestPriorityQueue(t *testing.T) { replays(t, waiting(true)) }

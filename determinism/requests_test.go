@@ -19,9 +19,9 @@ import (
 // fanOut is a correct reconciler that applies five Secrets for each ConfigMap at once.
 type fanOut struct{ client.Client }
 
-func (r *fanOut) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+func (f *fanOut) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	var cm corev1.ConfigMap
-	if err := r.Get(ctx, req.NamespacedName, &cm); err != nil {
+	if err := f.Get(ctx, req.NamespacedName, &cm); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	g, gctx := errgroup.WithContext(ctx)
@@ -30,7 +30,7 @@ func (r *fanOut) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 			one, cancel := context.WithTimeout(gctx, 20*time.Second)
 			defer cancel()
 			child := corev1ac.Secret(fmt.Sprintf("%s-%d", cm.Name, i), "default")
-			if err := r.Apply(one, child, client.FieldOwner("op"), client.ForceOwnership); err != nil {
+			if err := f.Apply(one, child, client.FieldOwner("op"), client.ForceOwnership); err != nil {
 				return fmt.Errorf("applying Secret %s: %w", *child.Name, err)
 			}
 			return nil

@@ -109,12 +109,12 @@ func decoded(object []byte) (out map[string]any) {
 // what follows any change comes last. Time stamps of conditions count only if nothing else changed.
 type edits struct{ first, rest, last, stamps []string }
 
-func (d *edits) add(path, what string) {
+func (e *edits) add(path, what string) {
 	if strings.HasSuffix(path, ".observedGeneration") {
-		d.last = append(d.last, what)
+		e.last = append(e.last, what)
 		return
 	}
-	d.rest = append(d.rest, what)
+	e.rest = append(e.rest, what)
 }
 
 // servers are fields that the server sets at each write, or that say the same in other words.
@@ -124,7 +124,7 @@ var servers = []string{"metadata.managedFields", "metadata.resourceVersion", "me
 // stamps are fields of conditions that change with the others.
 var stamps = []string{"lastTransitionTime", "lastUpdateTime", "lastHeartbeatTime", "lastProbeTime"}
 
-func (d *edits) maps(path string, a, b map[string]any) {
+func (e *edits) maps(path string, a, b map[string]any) {
 	keys := maps.Clone(a)
 	if keys == nil {
 		keys = map[string]any{}
@@ -138,14 +138,14 @@ func (d *edits) maps(path string, a, b map[string]any) {
 		switch {
 		case slices.Contains(servers, at):
 		case !strings.HasSuffix(path, "]") || !slices.Contains(stamps, key):
-			d.values(at, a[key], b[key])
+			e.values(at, a[key], b[key])
 		case !reflect.DeepEqual(a[key], b[key]):
-			d.stamps = append(d.stamps, turned(at, a[key], b[key]))
+			e.stamps = append(e.stamps, turned(at, a[key], b[key]))
 		}
 	}
 }
 
-func (d *edits) values(path string, a, b any) {
+func (e *edits) values(path string, a, b any) {
 	if reflect.DeepEqual(a, b) {
 		return
 	}
@@ -155,19 +155,19 @@ func (d *edits) values(path string, a, b any) {
 	listB, isListB := b.([]any)
 	switch {
 	case path == "metadata.finalizers":
-		d.finalizers(listA, listB)
+		e.finalizers(listA, listB)
 	case path == "metadata.deletionTimestamp":
-		d.first = append(d.first, "is being deleted")
+		e.first = append(e.first, "is being deleted")
 	case (isMapA || a == nil) && (isMapB || b == nil):
-		d.maps(path, mapA, mapB)
+		e.maps(path, mapA, mapB)
 	case (isListA || a == nil) && (isListB || b == nil):
-		d.lists(path, listA, listB)
+		e.lists(path, listA, listB)
 	case a == nil:
-		d.add(path, fmt.Sprintf("+ %s %s", path, short(b)))
+		e.add(path, fmt.Sprintf("+ %s %s", path, short(b)))
 	case b == nil:
-		d.add(path, "− "+path)
+		e.add(path, "− "+path)
 	default:
-		d.add(path, turned(path, a, b))
+		e.add(path, turned(path, a, b))
 	}
 }
 
@@ -202,25 +202,25 @@ func parted(a, b string) (string, string) {
 	return part(x), part(y)
 }
 
-func (d *edits) finalizers(a, b []any) {
+func (e *edits) finalizers(a, b []any) {
 	for _, f := range a {
 		if !slices.Contains(b, f) {
-			d.first = append(d.first, fmt.Sprintf("− finalizer %v", f))
+			e.first = append(e.first, fmt.Sprintf("− finalizer %v", f))
 		}
 	}
 	for _, f := range b {
 		if !slices.Contains(a, f) {
-			d.first = append(d.first, fmt.Sprintf("+ finalizer %v", f))
+			e.first = append(e.first, fmt.Sprintf("+ finalizer %v", f))
 		}
 	}
 }
 
 // lists compares two lists. The elements of most have a type or a name, by which they are paired.
-func (d *edits) lists(path string, a, b []any) {
+func (e *edits) lists(path string, a, b []any) {
 	before, okA := named(a)
 	after, okB := named(b)
 	if !okA || !okB {
-		d.elements(path, a, b)
+		e.elements(path, a, b)
 		return
 	}
 	names := maps.Clone(before)
@@ -230,22 +230,22 @@ func (d *edits) lists(path string, a, b []any) {
 		was, is := before[name], after[name]
 		switch {
 		case was == nil:
-			d.add(at, strings.TrimSpace(fmt.Sprintf("+ %s %s", at, statusOf(is))))
+			e.add(at, strings.TrimSpace(fmt.Sprintf("+ %s %s", at, statusOf(is))))
 		case is == nil:
-			d.add(at, "− "+at)
+			e.add(at, "− "+at)
 		case statusOf(was) != statusOf(is):
-			d.add(at, fmt.Sprintf("%s %s → %s", at, cmp.Or(statusOf(was), `""`), cmp.Or(statusOf(is), `""`)))
+			e.add(at, fmt.Sprintf("%s %s → %s", at, cmp.Or(statusOf(was), `""`), cmp.Or(statusOf(is), `""`)))
 		default:
-			d.maps(at, was, is)
+			e.maps(at, was, is)
 		}
 	}
 }
 
 // elements compares two lists whose elements have no names. Of long lists it shows the elements
 // that came and went.
-func (d *edits) elements(path string, a, b []any) {
+func (e *edits) elements(path string, a, b []any) {
 	if len([]rune(encoded(a))) <= longestValue && len([]rune(encoded(b))) <= longestValue {
-		d.add(path, turned(path, a, b))
+		e.add(path, turned(path, a, b))
 		return
 	}
 	without := func(list, other []any) (out []any) {
@@ -258,20 +258,20 @@ func (d *edits) elements(path string, a, b []any) {
 	}
 	if len(a) == len(b) { // changed in place
 		for i := range a {
-			d.values(fmt.Sprintf("%s[%d]", path, i), a[i], b[i])
+			e.values(fmt.Sprintf("%s[%d]", path, i), a[i], b[i])
 		}
 		return
 	}
 	gone, come := without(a, b), without(b, a)
 	if len(gone)+len(come) == 0 {
-		d.add(path, turned(path, a, b))
+		e.add(path, turned(path, a, b))
 		return
 	}
 	for _, element := range gone {
-		d.add(path, fmt.Sprintf("− %s %s", path, short(element)))
+		e.add(path, fmt.Sprintf("− %s %s", path, short(element)))
 	}
 	for _, element := range come {
-		d.add(path, fmt.Sprintf("+ %s %s", path, short(element)))
+		e.add(path, fmt.Sprintf("+ %s %s", path, short(element)))
 	}
 }
 

@@ -35,18 +35,18 @@ type bookkeeper struct {
 	recorded bool // the reference is recorded before it is used
 }
 
-func (a *bookkeeper) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (b *bookkeeper) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var cm corev1.ConfigMap
-	if err := a.live.Get(ctx, req.NamespacedName, &cm); err != nil {
+	if err := b.live.Get(ctx, req.NamespacedName, &cm); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	ref := cm.Data["reference"]
 	drawn := ref == ""
 	if drawn {
-		ref = a.draw()
+		ref = b.draw()
 	}
-	if drawn && a.recorded {
-		if err := a.record(ctx, &cm, ref); err != nil {
+	if drawn && b.recorded {
+		if err := b.record(ctx, &cm, ref); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
@@ -54,27 +54,27 @@ func (a *bookkeeper) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	resp, err := a.outside.Do(r)
+	resp, err := b.outside.Do(r)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	defer resp.Body.Close()
-	if drawn && !a.recorded {
-		if err := a.record(ctx, &cm, ref); err != nil {
+	if drawn && !b.recorded {
+		if err := b.record(ctx, &cm, ref); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
 	where := configMap(cm.Name + "-" + ref)
-	_, err = controllerutil.CreateOrUpdate(ctx, a.Client, where, func() error {
+	_, err = controllerutil.CreateOrUpdate(ctx, b.Client, where, func() error {
 		where.Data = map[string]string{"url": "http://accounts.example/v1/" + ref}
-		return controllerutil.SetControllerReference(&cm, where, a.Scheme())
+		return controllerutil.SetControllerReference(&cm, where, b.Scheme())
 	})
 	return reconcile.Result{}, err
 }
 
-func (a *bookkeeper) record(ctx context.Context, cm *corev1.ConfigMap, ref string) error {
+func (b *bookkeeper) record(ctx context.Context, cm *corev1.ConfigMap, ref string) error {
 	cm.Data = map[string]string{"reference": ref}
-	return a.Update(ctx, cm)
+	return b.Update(ctx, cm)
 }
 
 // booked is the scenario of a bookkeeper.

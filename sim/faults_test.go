@@ -138,13 +138,13 @@ type tally struct {
 	gaveUp func(error) bool
 }
 
-func (c *tally) SetupWithManager(mgr ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(mgr).Named("tally").For(&corev1.ConfigMap{}, role("ticket")).Complete(c)
+func (t *tally) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).Named("tally").For(&corev1.ConfigMap{}, role("ticket")).Complete(t)
 }
 
-func (c *tally) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	res, err := c.counter.Reconcile(ctx, req)
-	if err != nil && c.gaveUp(err) {
+func (t *tally) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	res, err := t.counter.Reconcile(ctx, req)
+	if err != nil && t.gaveUp(err) {
 		err = nil
 	}
 	return res, err

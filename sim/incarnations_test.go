@@ -420,18 +420,18 @@ func TestALifeThatEndsBeforeItsCachesAreThere(t *testing.T) {
 // busyWriter writes every ten seconds, so that a fault may end it again and again.
 type busyWriter struct{ client.Client }
 
-func (r *busyWriter) SetupWithManager(mgr ctrl.Manager) error {
-	r.Client = mgr.GetClient()
-	return ctrl.NewControllerManagedBy(mgr).Named("busyWriter").For(&corev1.ConfigMap{}).Complete(r)
+func (b *busyWriter) SetupWithManager(mgr ctrl.Manager) error {
+	b.Client = mgr.GetClient()
+	return ctrl.NewControllerManagedBy(mgr).Named("busyWriter").For(&corev1.ConfigMap{}).Complete(b)
 }
 
-func (r *busyWriter) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (b *busyWriter) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var cm corev1.ConfigMap
-	if err := r.Get(ctx, req.NamespacedName, &cm); err != nil {
+	if err := b.Get(ctx, req.NamespacedName, &cm); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	cm.Data = map[string]string{"at": fmt.Sprint(time.Now().Unix())}
-	return reconcile.Result{RequeueAfter: 10 * time.Second}, r.Update(ctx, &cm)
+	return reconcile.Result{RequeueAfter: 10 * time.Second}, b.Update(ctx, &cm)
 }
 
 // A process that is restarted at nearly every write makes no storm: its restarts back off, and

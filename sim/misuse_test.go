@@ -57,9 +57,9 @@ func always(w *sim.World, sentence string) {
 // fidgety writes its object anew every minute, for ever.
 type fidgety struct{ client.Client }
 
-func (r *fidgety) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (f *fidgety) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var cm corev1.ConfigMap
-	if err := r.Get(ctx, req.NamespacedName, &cm); err != nil {
+	if err := f.Get(ctx, req.NamespacedName, &cm); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	last, _ := time.Parse(time.RFC3339Nano, cm.Data["at"])
@@ -67,7 +67,7 @@ func (r *fidgety) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	cm.Data = map[string]string{"at": time.Now().Format(time.RFC3339Nano)}
-	return reconcile.Result{RequeueAfter: time.Minute}, r.Update(ctx, &cm)
+	return reconcile.Result{RequeueAfter: time.Minute}, f.Update(ctx, &cm)
 }
 
 func startFidgety(w *sim.World) {

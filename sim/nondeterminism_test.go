@@ -21,15 +21,15 @@ import (
 // that no seed can replay.
 type rangeWriter struct{ client.Client }
 
-func (s *rangeWriter) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (r *rangeWriter) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var cm corev1.ConfigMap
-	if err := s.Get(ctx, req.NamespacedName, &cm); err != nil || cm.Labels["scatter"] == "" {
+	if err := r.Get(ctx, req.NamespacedName, &cm); err != nil || cm.Labels["scatter"] == "" {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	for k, v := range cm.Data {
 		part := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: req.Namespace, Name: "part-" + cm.Name + k},
 			Data: map[string]string{"v": v}}
-		if err := s.Create(ctx, part); err != nil {
+		if err := r.Create(ctx, part); err != nil {
 			return reconcile.Result{}, client.IgnoreAlreadyExists(err)
 		}
 	}

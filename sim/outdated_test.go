@@ -32,19 +32,19 @@ type copier struct {
 
 const copyPrefix = "copy-"
 
-func (r *copier) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (c *copier) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	source := &corev1.ConfigMap{}
-	if err := r.Get(ctx, req.NamespacedName, source); err != nil || strings.HasPrefix(req.Name, copyPrefix) {
+	if err := c.Get(ctx, req.NamespacedName, source); err != nil || strings.HasPrefix(req.Name, copyPrefix) {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if source.Data["copied"] != "" {
 		return reconcile.Result{}, nil
 	}
-	if err := r.copy(ctx, r.Client, source.Name); err != nil {
+	if err := c.copy(ctx, c.Client, source.Name); err != nil {
 		return reconcile.Result{}, err
 	}
 	source.Data = map[string]string{"copied": "yes"}
-	return reconcile.Result{}, r.Update(ctx, source)
+	return reconcile.Result{}, c.Update(ctx, source)
 }
 
 // The ways to make a copy: as first written, as fixed, and as fixed in vain.

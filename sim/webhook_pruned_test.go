@@ -28,19 +28,19 @@ import (
 // filler applies a basket for each ConfigMap, and again whenever the basket has another generation.
 type filler struct{ client.Client }
 
-func (r *filler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (f *filler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var cm corev1.ConfigMap
-	if err := r.Get(ctx, req.NamespacedName, &cm); err != nil {
+	if err := f.Get(ctx, req.NamespacedName, &cm); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	basket := newBasket()
 	basket.SetNamespace(cm.Namespace)
 	basket.SetName(cm.Name)
 	basket.Object["spec"] = map[string]any{"template": map[string]any{"metadata": map[string]any{}}}
-	if err := ctrl.SetControllerReference(&cm, basket, r.Scheme()); err != nil {
+	if err := ctrl.SetControllerReference(&cm, basket, f.Scheme()); err != nil {
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{}, r.Apply(ctx, client.ApplyConfigurationFromUnstructured(basket),
+	return reconcile.Result{}, f.Apply(ctx, client.ApplyConfigurationFromUnstructured(basket),
 		client.FieldOwner("filler"))
 }
 

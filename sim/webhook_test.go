@@ -75,18 +75,18 @@ func (k *keeper) SetupWithManager(mgr ctrl.Manager) error {
 // toucher labels every ConfigMap.
 type toucher struct{ client.Client }
 
-func (c *toucher) SetupWithManager(mgr ctrl.Manager) error {
-	c.Client = mgr.GetClient()
-	return ctrl.NewControllerManagedBy(mgr).Named("toucher").For(&corev1.ConfigMap{}).Complete(c)
+func (t *toucher) SetupWithManager(mgr ctrl.Manager) error {
+	t.Client = mgr.GetClient()
+	return ctrl.NewControllerManagedBy(mgr).Named("toucher").For(&corev1.ConfigMap{}).Complete(t)
 }
 
-func (c *toucher) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+func (t *toucher) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	var cm corev1.ConfigMap
-	if err := c.Get(ctx, req.NamespacedName, &cm); err != nil || cm.Labels["touched"] != "" {
+	if err := t.Get(ctx, req.NamespacedName, &cm); err != nil || cm.Labels["touched"] != "" {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	cm.Labels = map[string]string{"touched": "yes"}
-	return ctrl.Result{}, c.Update(ctx, &cm)
+	return ctrl.Result{}, t.Update(ctx, &cm)
 }
 
 // inDefault keeps a manager's cache to the namespace in which it has rights.

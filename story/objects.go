@@ -62,15 +62,15 @@ func (r *Result) Hollow() (out []ObjectTotal) {
 }
 
 // Sentence says that the object never succeeded, why, and what to do.
-func (t ObjectTotal) Sentence() string {
+func (o ObjectTotal) Sentence() string {
 	todo := "add to the scenario what the object needs"
 	switch {
-	case len(t.Missing) > 0:
-		todo = fmt.Sprintf("add %s to the scenario", strings.Join(t.Missing, " and "))
-	case t.Required:
+	case len(o.Missing) > 0:
+		todo = fmt.Sprintf("add %s to the scenario", strings.Join(o.Missing, " and "))
+	case o.Required:
 		todo += `, or switch this off by auto.Without("every object reconciles")`
 	}
 	return fmt.Sprintf("%s never became ready: %s; %s (the last reconcile of controller %q failed whenever the world "+
 		"was quiescent, in all %d runs, so what holds may hold because nothing is done)",
-		t.Object, t.Failure, todo, t.Controller, t.Runs)
+		o.Object, o.Failure, todo, o.Controller, o.Runs)
 }

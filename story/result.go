@@ -111,7 +111,7 @@ type ClassTotal struct {
 }
 
 // String is the class in words.
-func (t ClassTotal) String() string { return strings.TrimSpace(t.Verb + " " + t.Kind) }
+func (c ClassTotal) String() string { return strings.TrimSpace(c.Verb + " " + c.Kind) }
 
 // AddClasses adds the counts of some classes to those of others.
 func AddClasses(to, more []ClassTotal) []ClassTotal {

@@ -14,7 +14,7 @@ type CallSite struct {
 }
 
 // String is the call site in words.
-func (s CallSite) String() string { return s.Source + " " + s.Verb + " " + s.Object }
+func (c CallSite) String() string { return c.Source + " " + c.Verb + " " + c.Object }
 
 // SiteTotal counts, over the runs of a campaign, how often a call site sent a request and which
 // faults were injected at it.
@@ -37,9 +37,9 @@ type Strike struct {
 const StaleReads = "stale cache"
 
 // Blank counts the faults that could have been injected at the call site and never were.
-func (t SiteTotal) Blank() (n int) {
-	for _, s := range t.Struck {
-		if s.Injected == 0 {
+func (s SiteTotal) Blank() (n int) {
+	for _, stream := range s.Struck {
+		if stream.Injected == 0 {
 			n++
 		}
 	}
@@ -47,12 +47,12 @@ func (t SiteTotal) Blank() (n int) {
 }
 
 // At is the count of a fault; nil if it had no opportunity.
-func (t SiteTotal) At(fault string) *Strike {
-	i := slices.IndexFunc(t.Struck, func(s Strike) bool { return s.Fault == fault })
+func (s SiteTotal) At(fault string) *Strike {
+	i := slices.IndexFunc(s.Struck, func(stream Strike) bool { return stream.Fault == fault })
 	if i < 0 {
 		return nil
 	}
-	return &t.Struck[i]
+	return &s.Struck[i]
 }
 
 // AddSites adds the counts of some call sites to those of others.

@@ -19,10 +19,10 @@ type SourceCall struct {
 }
 
 // Has reports whether a line, as dir/file.go:line, is one of the call's.
-func (c SourceCall) Has(line string) bool {
+func (s SourceCall) Has(line string) bool {
 	file, number := cutLine(line)
-	in, first := cutLine(c.Source)
-	return file == in && number >= first && number <= c.End
+	in, first := cutLine(s.Source)
+	return file == in && number >= first && number <= s.End
 }
 
 func cutLine(s string) (file string, line int) {

@@ -30,7 +30,7 @@ type plainError struct {
 	text string
 }
 
-func (e *plainError) Error() string { return e.text }
+func (p *plainError) Error() string { return p.text }
 
 // The answers to requests that reach no resource.
 var (

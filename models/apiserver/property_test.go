@@ -34,17 +34,17 @@ func newScript(t *rapid.T) *script {
 
 var propertyDefinition = widgets()
 
-func (x *script) send(method, path, contentType, body string) *apiserver.Response {
-	before := x.s.Revision()
-	r := do(nopTB{}, x.s, method, path, contentType, body)
+func (s *script) send(method, path, contentType, body string) *apiserver.Response {
+	before := s.s.Revision()
+	r := do(nopTB{}, s.s, method, path, contentType, body)
 	// Revisions rise by one with each change, and the response carries the changes.
-	if got := x.s.Revision() - before; got != int64(len(r.Changes)) {
-		x.t.Fatalf("%s %s: %d revisions for %d changes", method, path, got, len(r.Changes))
+	if got := s.s.Revision() - before; got != int64(len(r.Changes)) {
+		s.t.Fatalf("%s %s: %d revisions for %d changes", method, path, got, len(r.Changes))
 	}
-	state := maps.Clone(x.states[before])
+	state := maps.Clone(s.states[before])
 	for i, change := range r.Changes {
 		if change.Revision != before+int64(i)+1 {
-			x.t.Fatalf("change %d has revision %d after %d", i, change.Revision, before)
+			s.t.Fatalf("change %d has revision %d after %d", i, change.Revision, before)
 		}
 		if change.Kind == "Widget" && change.Namespace == "default" {
 			if change.Type == "DELETED" {
@@ -53,8 +53,8 @@ func (x *script) send(method, path, contentType, body string) *apiserver.Respons
 				state[change.Name] = string(change.Object)
 			}
 		}
-		x.states[change.Revision] = maps.Clone(state)
-		x.past = append(x.past, change.Revision)
+		s.states[change.Revision] = maps.Clone(state)
+		s.past = append(s.past, change.Revision)
 	}
 	return r
 }
@@ -63,8 +63,8 @@ type nopTB struct{ testing.TB }
 
 func (nopTB) Helper() {}
 
-func (x *script) step() {
-	t := x.t
+func (s *script) step() {
+	t := s.t
 	name := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "name")
 	path := widgetDir + "/" + name
 	label := rapid.SampledFrom([]string{"x", "y"}).Draw(t, "label")
@@ -76,53 +76,53 @@ func (x *script) step() {
 	switch rapid.SampledFrom([]string{"create", "update", "stale", "merge", "json", "status", "delete", "config",
 		"collection", "dry"}).Draw(t, "verb") {
 	case "create":
-		x.send("POST", widgetDir, jsonType, fmt.Sprintf(object, ""))
+		s.send("POST", widgetDir, jsonType, fmt.Sprintf(object, ""))
 	case "update":
-		x.send("PUT", path, jsonType, fmt.Sprintf(object, `,"resourceVersion":"`+x.version(path)+`"`))
+		s.send("PUT", path, jsonType, fmt.Sprintf(object, `,"resourceVersion":"`+s.version(path)+`"`))
 	case "stale":
-		x.send("PUT", path, jsonType, fmt.Sprintf(object, `,"resourceVersion":"3"`))
+		s.send("PUT", path, jsonType, fmt.Sprintf(object, `,"resourceVersion":"3"`))
 	case "merge":
-		x.send("PATCH", path, mergeType,
+		s.send("PATCH", path, mergeType,
 			fmt.Sprintf(`{"metadata":{"labels":{"l":%q},"finalizers":%s},"spec":{"size":%d}}`, label, finalizers, size))
 	case "json":
-		x.send("PATCH", path, "application/json-patch+json",
+		s.send("PATCH", path, "application/json-patch+json",
 			fmt.Sprintf(`[{"op":"replace","path":"/spec/size","value":%d}]`, size))
 	case "status":
-		x.send("PATCH", path+"/status", mergeType, fmt.Sprintf(`{"status":{"phase":"p%d"}}`, size))
+		s.send("PATCH", path+"/status", mergeType, fmt.Sprintf(`{"status":{"phase":"p%d"}}`, size))
 	case "delete":
 		policy := rapid.SampledFrom([]string{"", "?propagationPolicy=Foreground", "?propagationPolicy=Orphan"}).Draw(t,
 			"policy")
-		x.send("DELETE", path+policy, "", "")
+		s.send("DELETE", path+policy, "", "")
 	case "config":
-		x.send("POST", configDir, jsonType, fmt.Sprintf(`{"metadata":{"generateName":"c-"},"data":{"n":"%d"}}`, size))
+		s.send("POST", configDir, jsonType, fmt.Sprintf(`{"metadata":{"generateName":"c-"},"data":{"n":"%d"}}`, size))
 	case "collection":
-		x.send("DELETE", widgetDir+"?labelSelector=l%3D"+label, "", "")
+		s.send("DELETE", widgetDir+"?labelSelector=l%3D"+label, "", "")
 	case "dry":
-		if r := x.send("POST", widgetDir+"?dryRun=All", jsonType, fmt.Sprintf(object, "")); len(r.Changes) > 0 {
+		if r := s.send("POST", widgetDir+"?dryRun=All", jsonType, fmt.Sprintf(object, "")); len(r.Changes) > 0 {
 			t.Fatal("a dry run changed the store")
 		}
 	}
 }
 
-func (x *script) version(path string) string {
+func (s *script) version(path string) string {
 	var o struct {
 		Metadata struct{ ResourceVersion string }
 	}
-	if err := json.Unmarshal(x.send("GET", path, "", "").Body, &o); err != nil {
+	if err := json.Unmarshal(s.send("GET", path, "", "").Body, &o); err != nil {
 		return ""
 	}
 	return o.Metadata.ResourceVersion
 }
 
 // listed reads the names and encoded objects of a list response.
-func (x *script) listed(query string) map[string]string {
-	r := x.send("GET", widgetDir+query, "", "")
+func (s *script) listed(query string) map[string]string {
+	r := s.send("GET", widgetDir+query, "", "")
 	if r.Code != 200 {
-		x.t.Fatalf("list %s: %d %s", query, r.Code, r.Body)
+		s.t.Fatalf("list %s: %d %s", query, r.Code, r.Body)
 	}
 	var list struct{ Items []json.RawMessage }
 	if err := json.Unmarshal(r.Body, &list); err != nil {
-		x.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	out := map[string]string{}
 	var names []string
@@ -132,7 +132,7 @@ func (x *script) listed(query string) map[string]string {
 		out[name] = string(item)
 	}
 	if !slices.IsSorted(names) {
-		x.t.Fatalf("list order: %v", names)
+		s.t.Fatalf("list order: %v", names)
 	}
 	return out
 }
@@ -146,37 +146,37 @@ func nameOf(raw []byte) string {
 }
 
 // apply replays one frame onto a state, and complains about frames that make no sense there.
-func (x *script) apply(state map[string]string, f apiserver.Frame) {
+func (s *script) apply(state map[string]string, f apiserver.Frame) {
 	var frame struct {
 		Type   string
 		Object json.RawMessage
 	}
 	if err := json.Unmarshal(f.Data, &frame); err != nil || frame.Type != f.Type ||
 		!bytes.HasSuffix(f.Data, []byte("\n")) {
-		x.t.Fatalf("frame %s: %v", f.Data, err)
+		s.t.Fatalf("frame %s: %v", f.Data, err)
 	}
 	_, known := state[f.Name]
 	switch f.Type {
 	case "ADDED", "MODIFIED":
 		if known == (f.Type == "ADDED") {
-			x.t.Fatalf("%s of %s when known is %v", f.Type, f.Name, known)
+			s.t.Fatalf("%s of %s when known is %v", f.Type, f.Name, known)
 		}
 		state[f.Name] = string(frame.Object)
 	case "DELETED":
 		if !known {
-			x.t.Fatalf("DELETED of unknown %s", f.Name)
+			s.t.Fatalf("DELETED of unknown %s", f.Name)
 		}
 		delete(state, f.Name)
 	default:
-		x.t.Fatalf("frame %s", f.Data)
+		s.t.Fatalf("frame %s", f.Data)
 	}
 }
 
-func (x *script) watch(from int64, query string) *apiserver.Watch {
-	r := x.send("GET", fmt.Sprintf("%s?watch=true&allowWatchBookmarks=true&resourceVersion=%d%s", widgetDir, from,
+func (s *script) watch(from int64, query string) *apiserver.Watch {
+	r := s.send("GET", fmt.Sprintf("%s?watch=true&allowWatchBookmarks=true&resourceVersion=%d%s", widgetDir, from,
 		query), "", "")
 	if r.Watch == nil {
-		x.t.Fatalf("watch: %d %s", r.Code, r.Body)
+		s.t.Fatalf("watch: %d %s", r.Code, r.Body)
 	}
 	return r.Watch
 }
@@ -252,27 +252,27 @@ func TestStoreProperties(t *testing.T) {
 }
 
 // checkWatchList reads the present state as initial events.
-func (x *script) checkWatchList(label, query string, want map[string]string) {
+func (s *script) checkWatchList(label, query string, want map[string]string) {
 	path := widgetDir + "?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
-	r := x.send("GET", path+query, "", "")
+	r := s.send("GET", path+query, "", "")
 	state := map[string]string{}
 	for {
 		f, ok := r.Watch.Next()
 		if !ok {
-			x.t.Fatal("no bookmark ends the initial events")
+			s.t.Fatal("no bookmark ends the initial events")
 		}
 		if !f.Initial {
-			x.t.Fatalf("not initial: %s", f.Data)
+			s.t.Fatalf("not initial: %s", f.Data)
 		}
 		if f.Type == "BOOKMARK" {
-			if f.Revision != x.s.Revision() || !bytes.Contains(f.Data, []byte(`"k8s.io/initial-events-end":"true"`)) {
-				x.t.Fatalf("bookmark %s", f.Data)
+			if f.Revision != s.s.Revision() || !bytes.Contains(f.Data, []byte(`"k8s.io/initial-events-end":"true"`)) {
+				s.t.Fatalf("bookmark %s", f.Data)
 			}
 			break
 		}
-		x.apply(state, f)
+		s.apply(state, f)
 	}
-	equalStates(x.t, "the watch-list of "+label, state, want)
+	equalStates(s.t, "the watch-list of "+label, state, want)
 }
 
 // TestCompactionExpires: after compaction older lists and watches are gone, and newer ones work as

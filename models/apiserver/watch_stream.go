@@ -161,12 +161,12 @@ func (w *Watch) change(advance bool) (Frame, bool) {
 // sees says what a watcher with this selector is shown of a change: an object that comes to match
 // is added, one that no longer does is deleted in its last matching state
 // (staging/src/k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go).
-func (q *listQuery) sees(e *store.Event[*object.Object]) (string, *object.Object) {
-	if !strings.HasPrefix(e.Key, q.Prefix) {
+func (l *listQuery) sees(e *store.Event[*object.Object]) (string, *object.Object) {
+	if !strings.HasPrefix(e.Key, l.Prefix) {
 		return "", nil
 	}
-	now := e.Op != store.Deleted && q.Selector.Matches(e.Value)
-	before := e.Op != store.Added && q.Selector.Matches(e.Previous)
+	now := e.Op != store.Deleted && l.Selector.Matches(e.Value)
+	before := e.Op != store.Added && l.Selector.Matches(e.Previous)
 	switch {
 	case now && before:
 		return "MODIFIED", e.Value

@@ -227,8 +227,8 @@ func (f *Forge) find(matches func(*PullRequest) bool) *PullRequest {
 	return nil
 }
 
-func (pr *PullRequest) copy() PullRequest {
-	out := *pr
-	out.Keys = slices.Clone(pr.Keys)
+func (p *PullRequest) copy() PullRequest {
+	out := *p
+	out.Keys = slices.Clone(p.Keys)
 	return out
 }

@@ -104,8 +104,8 @@ type closed struct {
 
 func (*closed) Active() bool                    { return true }
 func (*closed) Mutate(*apiserver.Attempt) error { return nil }
-func (r *closed) Validate(a *apiserver.Attempt) error {
-	if a.Operation == "DELETE" && r.c.Now() > time.Minute && r.c.Now() < r.until {
+func (c *closed) Validate(a *apiserver.Attempt) error {
+	if a.Operation == "DELETE" && c.c.Now() > time.Minute && c.c.Now() < c.until {
 		return errors.New("webhook cannot be reached")
 	}
 	return nil

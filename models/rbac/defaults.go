@@ -107,8 +107,8 @@ var defaultBindings = []defaultBinding{
 	{"system:cluster-trust-bundle-discovery", serviceaccount.AllServiceAccountsGroup},
 }
 
-func (b *defaultBinding) ref() rbacv1.RoleRef {
-	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: b.role}
+func (d *defaultBinding) ref() rbacv1.RoleRef {
+	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: d.role}
 }
 
 func (p policy) read() map[string][]rbacv1.PolicyRule {

@@ -113,19 +113,19 @@ func (a *Authorizer) rulesOf(ref rbacv1.RoleRef, namespace string) ([]rbacv1.Pol
 
 // among is the first entry of a binding's subjects that is this subject. An account without a
 // namespace is one of the binding's own.
-func (who subject) among(subjects []rbacv1.Subject, namespace string) (_ rbacv1.Subject, ok bool) {
-	for _, s := range subjects {
-		switch s.Kind {
+func (s subject) among(subjects []rbacv1.Subject, namespace string) (_ rbacv1.Subject, ok bool) {
+	for _, stream := range subjects {
+		switch stream.Kind {
 		case rbacv1.UserKind:
-			ok = who.name == s.Name
+			ok = s.name == stream.Name
 		case rbacv1.GroupKind:
-			ok = slices.Contains(who.groups, s.Name)
+			ok = slices.Contains(s.groups, stream.Name)
 		case rbacv1.ServiceAccountKind:
-			s.Namespace = cmp.Or(s.Namespace, namespace)
-			ok = s.Namespace != "" && serviceaccount.MatchesUsername(s.Namespace, s.Name, who.name)
+			stream.Namespace = cmp.Or(stream.Namespace, namespace)
+			ok = stream.Namespace != "" && serviceaccount.MatchesUsername(stream.Namespace, stream.Name, s.name)
 		}
 		if ok {
-			return s, true
+			return stream, true
 		}
 	}
 	return rbacv1.Subject{}, false

@@ -23,18 +23,18 @@ func WebhookDown(d time.Duration, scopes ...Scope) Fault {
 type webhookDown struct{ lasting } // by webhook
 
 // Webhook implements [inject.WebhookCaller].
-func (f *webhookDown) Webhook(c *wire.Call) wire.Ruling {
-	if f.scope.name != "" && f.scope.name != c.Webhook {
+func (w *webhookDown) Webhook(c *wire.Call) wire.Ruling {
+	if w.scope.name != "" && w.scope.name != c.Webhook {
 		return wire.Ruling{}
 	}
-	if f.remaining(c.Webhook) == 0 {
-		v := f.injected(choice.Label{What: c.Webhook}, len(lengths), 12, 3)
+	if w.remaining(c.Webhook) == 0 {
+		v := w.injected(choice.Label{What: c.Webhook}, len(lengths), 12, 3)
 		if v == 0 {
 			return wire.Ruling{}
 		}
-		how := fmt.Sprintf("nobody answers at webhook %s for %v", c.Webhook, f.begin(c.Webhook, v))
-		f.env.Note(history.Event{Kind: history.Fault, Process: c.Port.Process, Injection: f.injection(how)})
-		f.observed()
+		how := fmt.Sprintf("nobody answers at webhook %s for %v", c.Webhook, w.begin(c.Webhook, v))
+		w.env.Note(history.Event{Kind: history.Fault, Process: c.Port.Process, Injection: w.injection(how)})
+		w.observed()
 	}
 	return wire.Ruling{Lose: refused()}
 }
@@ -49,15 +49,15 @@ func SlowNamespace(d time.Duration, scopes ...Scope) Fault {
 type slowNamespace struct{ core }
 
 // StepDelay implements [inject.StepDelayer]. The key of a step ends with the namespace's name.
-func (f *slowNamespace) StepDelay(actor, key string) time.Duration {
-	named := f.scope.name
+func (s *slowNamespace) StepDelay(actor, key string) time.Duration {
+	named := s.scope.name
 	if actor != "namespace-controller" || named != "" && key != named && !strings.HasSuffix(key, " "+named) {
 		return 0
 	}
-	v := f.injected(choice.Label{What: key}, len(lags), 6, 2)
+	v := s.injected(choice.Label{What: key}, len(lags), 6, 2)
 	if v == 0 {
 		return 0
 	}
-	f.observed()
-	return f.share(lags, v)
+	s.observed()
+	return s.share(lags, v)
 }

@@ -30,29 +30,29 @@ type fakeWorld struct {
 	writes []apiserver.Request
 }
 
-func (w *fakeWorld) Now() time.Duration { return w.now }
-func (w *fakeWorld) Ended() bool        { return w.ended }
+func (f *fakeWorld) Now() time.Duration { return f.now }
+func (f *fakeWorld) Ended() bool        { return f.ended }
 
-func (w *fakeWorld) Rarely(label choice.Label, _, odds int) int {
-	w.labels, w.odds = append(w.labels, label), append(w.odds, odds)
-	return w.answer
+func (f *fakeWorld) Rarely(label choice.Label, _, odds int) int {
+	f.labels, f.odds = append(f.labels, label), append(f.odds, odds)
+	return f.answer
 }
 
-func (w *fakeWorld) Note(e history.Event)      { w.record.Add(e) }
-func (w *fakeWorld) History() *history.History { return &w.record }
-func (w *fakeWorld) Server() *apiserver.Server { return nil }
+func (f *fakeWorld) Note(e history.Event)      { f.record.Add(e) }
+func (f *fakeWorld) History() *history.History { return &f.record }
+func (f *fakeWorld) Server() *apiserver.Server { return nil }
 
-func (w *fakeWorld) Write(_ string, r apiserver.Request) *apiserver.Response {
-	w.writes = append(w.writes, r)
+func (f *fakeWorld) Write(_ string, r apiserver.Request) *apiserver.Response {
+	f.writes = append(f.writes, r)
 	return &apiserver.Response{}
 }
 
-func (w *fakeWorld) Park(a *sched.Action)              { w.parked = append(w.parked, a) }
-func (w *fakeWorld) Drop(*sched.Action) bool           { return true }
-func (w *fakeWorld) Disturb()                          {}
-func (w *fakeWorld) Controllers() []process.Controller { return nil }
-func (w *fakeWorld) Started(process string) bool       { return process == "op" }
-func (w *fakeWorld) Window() time.Duration             { return w.window }
+func (f *fakeWorld) Park(a *sched.Action)              { f.parked = append(f.parked, a) }
+func (f *fakeWorld) Drop(*sched.Action) bool           { return true }
+func (f *fakeWorld) Disturb()                          {}
+func (f *fakeWorld) Controllers() []process.Controller { return nil }
+func (f *fakeWorld) Started(process string) bool       { return process == "op" }
+func (f *fakeWorld) Window() time.Duration             { return f.window }
 
 // write is a request of process op to patch the status of a ConfigMap.
 func write() *wire.Call {
@@ -98,12 +98,12 @@ func TestCheckSaysWhyAFaultCannotBeDeclared(t *testing.T) {
 // odd is a fault that this test adds: a fault needs nothing but this package.
 type odd struct{ core }
 
-func (f *odd) Arrive(c *wire.Call) wire.Ruling {
-	if f.injectedAt(c, "before", 3, 20, 5) == 0 {
+func (o *odd) Arrive(c *wire.Call) wire.Ruling {
+	if o.injectedAt(c, "before", 3, 20, 5) == 0 {
 		return wire.Ruling{}
 	}
-	f.note(c, "oddly,")
-	return wire.Ruling{Again: true, Seen: f.observed}
+	o.note(c, "oddly,")
+	return wire.Ruling{Again: true, Seen: o.observed}
 }
 
 func oddly(scopes ...Scope) Fault {

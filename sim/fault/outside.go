@@ -17,16 +17,16 @@ func SlowEffect(d time.Duration, scopes ...Scope) Fault {
 type slowEffect struct{ core }
 
 // ReplyDelay implements [inject.ReplyDelayer].
-func (f *slowEffect) ReplyDelay(c *wire.Call) time.Duration {
+func (s *slowEffect) ReplyDelay(c *wire.Call) time.Duration {
 	if c.Host == "" {
 		return 0
 	}
-	v := f.injectedAt(c, "", len(lags), 6, 2)
+	v := s.injectedAt(c, "", len(lags), 6, 2)
 	if v == 0 {
 		return 0
 	}
-	f.observed()
-	return f.share(lags, v)
+	s.observed()
+	return s.share(lags, v)
 }
 
 // FailedEffect makes an outside host answer a write with 500, without performing it.
@@ -57,11 +57,11 @@ func DoubledEffect(scopes ...Scope) Fault {
 type doubledEffect struct{ core }
 
 // Arrive implements [inject.Arriver].
-func (f *doubledEffect) Arrive(c *wire.Call) wire.Ruling {
-	if c.Host == "" || !c.Writes() || f.injectedAt(c, "", 2, 12, 3) == 0 {
+func (d *doubledEffect) Arrive(c *wire.Call) wire.Ruling {
+	if c.Host == "" || !c.Writes() || d.injectedAt(c, "", 2, 12, 3) == 0 {
 		return wire.Ruling{}
 	}
-	f.note(c, "twice,")
-	f.observed()
+	d.note(c, "twice,")
+	d.observed()
 	return wire.Ruling{Again: true}
 }

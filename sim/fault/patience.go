@@ -31,48 +31,48 @@ type lagging struct {
 
 // extended is how much longer an event lags that outlasts a wait. It reports false if the event is
 // another one.
-func (f *staleCache) extended(s *wire.Stream, frame apiserver.Frame) (time.Duration, bool) {
-	l, ok := f.lags[s]
+func (s *staleCache) extended(stream *wire.Stream, frame apiserver.Frame) (time.Duration, bool) {
+	l, ok := s.lags[stream]
 	if !ok || l.revision != frame.Revision || l.until == 0 {
-		delete(f.lags, s)
+		delete(s.lags, stream)
 		return 0, false
 	}
-	if f.env.Ended() {
+	if s.env.Ended() {
 		return 0, true
 	}
-	return max(0, l.until-f.env.Now()), true
+	return max(0, l.until-s.env.Now()), true
 }
 
 // Fate implements [inject.FateDecider]: a lag is over. If the program still waits for its own write
 // to appear, the lag may be extended.
-func (f *staleCache) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
-	l, lags := f.lags[s]
-	if !lags || l.revision != frame.Revision || f.env.Ended() {
+func (s *staleCache) Fate(stream *wire.Stream, frame apiserver.Frame) wire.Fate {
+	l, lags := s.lags[stream]
+	if !lags || l.revision != frame.Revision || s.env.Ended() {
 		return wire.Arrives
 	}
-	w := f.wait(s, frame)
+	w := s.wait(stream, frame)
 	if w.over {
-		f.waits.Outlasted++
+		s.waits.Outlasted++
 	}
 	if w.until == 0 || w.until > w.since+maxLag {
 		return wire.Arrives
 	}
-	ref := history.Ref{Kind: s.Kind, Namespace: frame.Namespace, Name: frame.Name}
-	where := atEvent(s, frame, ref)
+	ref := history.Ref{Kind: stream.Kind, Namespace: frame.Namespace, Name: frame.Name}
+	where := atEvent(stream, frame, ref)
 	where.Who = "past a wait of " + where.Who
-	if f.scope.hard || f.injected(where, 2, 4, 2) == 0 {
-		f.waits.Cut++
-		f.waits.Longest = max(f.waits.Longest, f.env.Now()-w.since)
+	if s.scope.hard || s.injected(where, 2, 4, 2) == 0 {
+		s.waits.Cut++
+		s.waits.Longest = max(s.waits.Longest, s.env.Now()-w.since)
 		return wire.Arrives
 	}
 	if l.until == 0 {
-		f.env.Note(history.Event{
-			Kind: history.Fault, Process: s.Port.Process, Incarnation: s.Port.Incarnation, Reconcile: w.of,
-			Injection: f.injection(fmt.Sprintf("outlasts the wait for its %s", ref)),
+		s.env.Note(history.Event{
+			Kind: history.Fault, Process: stream.Port.Process, Incarnation: stream.Port.Incarnation, Reconcile: w.of,
+			Injection: s.injection(fmt.Sprintf("outlasts the wait for its %s", ref)),
 		})
 	}
 	l.until = w.until
-	f.lags[s] = l
+	s.lags[stream] = l
 	return wire.Waits
 }
 
@@ -87,22 +87,22 @@ type wait struct {
 // wait looks at the reconcile that has made the change of a watch event. It waits while it runs and
 // sends nothing, and while its key has a timer of RequeueAfter. How long it will continue in the
 // first case is not known, so the lag is doubled.
-func (f *staleCache) wait(s *wire.Stream, frame apiserver.Frame) (w wait) {
-	if s.Call.Cluster != "" {
+func (s *staleCache) wait(stream *wire.Stream, frame apiserver.Frame) (w wait) {
+	if stream.Call.Cluster != "" {
 		return wait{}
 	}
-	events := f.env.History().Events
+	events := s.env.History().Events
 	at := committedBy(events, frame.Revision)
-	if at < 0 || events[at].Reconcile.None() || events[at].Process != s.Port.Process ||
-		events[at].Incarnation != s.Port.Incarnation {
+	if at < 0 || events[at].Reconcile.None() || events[at].Process != stream.Port.Process ||
+		events[at].Incarnation != stream.Port.Incarnation {
 		return wait{}
 	}
-	now := f.env.Now()
+	now := s.env.Now()
 	w.since, w.of = events[at].At, events[at].Reconcile
 	last, running := &events[at], true
 	for i := at + 1; i < len(events); i++ {
 		e := &events[i]
-		if e.Process != s.Port.Process || e.Incarnation != s.Port.Incarnation || e.Reconcile.Key != w.of.Key {
+		if e.Process != stream.Port.Process || e.Incarnation != stream.Port.Incarnation || e.Reconcile.Key != w.of.Key {
 			continue
 		}
 		if e.Kind == history.Dequeue && e.Cause.Kind == history.CauseRequeueAfter && e.Wait >= shortestWait {
@@ -116,7 +116,7 @@ func (f *staleCache) wait(s *wire.Stream, frame apiserver.Frame) (w wait) {
 	}
 	if running && last.Kind == history.Reply && now-last.At >= shortestWait {
 		w.until = now + (now - w.since)
-	} else if due := f.timer(s.Port.Process, w.of.Key); due > 0 {
+	} else if due := s.timer(stream.Port.Process, w.of.Key); due > 0 {
 		w.until = due + afterWait
 	}
 	return w
@@ -135,8 +135,8 @@ func committedBy(events []history.Event, revision int64) int {
 }
 
 // timer is when the timer of RequeueAfter of a key is due; 0 if there is none.
-func (f *staleCache) timer(of string, key history.Key) (due time.Duration) {
-	for _, c := range f.env.Controllers() {
+func (s *staleCache) timer(of string, key history.Key) (due time.Duration) {
+	for _, c := range s.env.Controllers() {
 		if c.Life.Process.Name != of || c.Name != key.Controller {
 			continue
 		}
@@ -152,10 +152,10 @@ func (f *staleCache) timer(of string, key history.Key) (due time.Duration) {
 }
 
 // Waits implements [inject.Waiter].
-func (f *staleCache) Waits() inject.Waits {
-	f.waits.Fault = f.count.Fault
-	return f.waits
+func (s *staleCache) Waits() inject.Waits {
+	s.waits.Fault = s.count.Fault
+	return s.waits
 }
 
 // End implements [inject.Ender].
-func (f *staleCache) End() { clear(f.lags) }
+func (s *staleCache) End() { clear(s.lags) }

@@ -68,23 +68,23 @@ type restart struct {
 }
 
 // Arrive implements [inject.Arriver].
-func (f *restart) Arrive(c *wire.Call) wire.Ruling { return f.stop(c, "before") }
+func (r *restart) Arrive(c *wire.Call) wire.Ruling { return r.stop(c, "before") }
 
 // Landed implements [inject.Lander].
-func (f *restart) Landed(c *wire.Call) wire.Ruling { return f.stop(c, "after") }
+func (r *restart) Landed(c *wire.Call) wire.Ruling { return r.stop(c, "after") }
 
-func (f *restart) stop(c *wire.Call, when string) wire.Ruling {
+func (r *restart) stop(c *wire.Call, when string) wire.Ruling {
 	l, ok := c.Port.Owner.(*process.Incarnation)
-	if !ok || !c.Writes() || f.asked >= l.N || !l.Process.MayEnd() || f.injectedAt(c, when, 2, 24, 6) == 0 {
+	if !ok || !c.Writes() || r.asked >= l.N || !l.Process.MayEnd() || r.injectedAt(c, when, 2, 24, 6) == 0 {
 		return wire.Ruling{}
 	}
-	f.asked = l.N
-	f.note(c, "SIGTERM "+when)
-	f.env.Park(&sched.Action{
+	r.asked = l.N
+	r.note(c, "SIGTERM "+when)
+	r.env.Park(&sched.Action{
 		Order: "stop " + l.Name(),
 		Actor: choice.Actor{Name: "stop " + l.Name()},
 		What:  func() string { return "SIGTERM to " + l.Name() },
-		Do:    func() { f.observed(); l.Stop() },
+		Do:    func() { r.observed(); l.Stop() },
 	})
 	return wire.Ruling{}
 }
@@ -110,60 +110,60 @@ type pause struct {
 }
 
 // Arrive implements [inject.Arriver].
-func (f *pause) Arrive(c *wire.Call) wire.Ruling { return wire.Ruling{Hold: f.freeze(c, "before")} }
+func (p *pause) Arrive(c *wire.Call) wire.Ruling { return wire.Ruling{Hold: p.freeze(c, "before")} }
 
 // Landed implements [inject.Lander].
-func (f *pause) Landed(c *wire.Call) wire.Ruling {
-	f.freeze(c, "after")
+func (p *pause) Landed(c *wire.Call) wire.Ruling {
+	p.freeze(c, "after")
 	return wire.Ruling{}
 }
 
-func (f *pause) freeze(c *wire.Call, when string) bool {
+func (p *pause) freeze(c *wire.Call, when string) bool {
 	l, ok := c.Port.Owner.(*process.Incarnation)
-	if !ok || f.frozen != nil || l.Ending() || when == "before" && c.WasFrozen() {
+	if !ok || p.frozen != nil || l.Ending() || when == "before" && c.WasFrozen() {
 		return false
 	}
-	v := f.injectedAt(c, when, len(lengths), 48, 12)
+	v := p.injectedAt(c, when, len(lengths), 48, 12)
 	if v == 0 {
 		return false
 	}
-	d := f.share(lengths, v)
-	f.note(c, fmt.Sprintf("for %v, %s", d, when))
-	f.frozen, f.until = l, f.env.Now()+d
+	d := p.share(lengths, v)
+	p.note(c, fmt.Sprintf("for %v, %s", d, when))
+	p.frozen, p.until = l, p.env.Now()+d
 	l.Port.Freeze()
-	f.wake = &sched.Action{
+	p.wake = &sched.Action{
 		Order: "wake " + l.Name(),
 		Actor: choice.Actor{Name: "wake " + l.Name()},
 		What:  func() string { return "the end of " + l.Name() + "'s pause" },
 		Delay: func() time.Duration { return d },
-		Do:    f.End,
+		Do:    p.End,
 	}
-	f.env.Park(f.wake)
+	p.env.Park(p.wake)
 	return true
 }
 
 // End implements [inject.Ender]: the process continues.
-func (f *pause) End() {
-	if f.frozen == nil {
+func (p *pause) End() {
+	if p.frozen == nil {
 		return
 	}
-	if !f.frozen.Port.Dead() {
-		f.observed()
-		f.env.Note(history.Event{
-			Kind: history.Fault, Process: f.frozen.Process.Name, Incarnation: f.frozen.N,
-			Injection: f.injection("goes on"),
+	if !p.frozen.Port.Dead() {
+		p.observed()
+		p.env.Note(history.Event{
+			Kind: history.Fault, Process: p.frozen.Process.Name, Incarnation: p.frozen.N,
+			Injection: p.injection("goes on"),
 		})
 	}
-	f.frozen.Port.Thaw()
-	f.env.Drop(f.wake)
-	f.frozen = nil
-	f.env.Disturb()
+	p.frozen.Port.Thaw()
+	p.env.Drop(p.wake)
+	p.frozen = nil
+	p.env.Disturb()
 }
 
 // Held implements [inject.Holder].
-func (f *pause) Held(a *sched.Action) time.Duration {
-	if f.frozen == nil || a.Actor.Process != f.frozen.Name() {
+func (p *pause) Held(a *sched.Action) time.Duration {
+	if p.frozen == nil || a.Actor.Process != p.frozen.Name() {
 		return 0
 	}
-	return f.until
+	return p.until
 }

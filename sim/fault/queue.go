@@ -28,32 +28,32 @@ var requeueDelays = []time.Duration{
 }
 
 // Dequeued implements [inject.Dequeuer].
-func (f *racingRequeue) Dequeued(l *process.Incarnation, controller string, item reconcile.Request) {
-	if !f.covers(l.Process.Name, "", "", history.Ref{Namespace: item.Namespace, Name: item.Name}) {
+func (r *racingRequeue) Dequeued(l *process.Incarnation, controller string, item reconcile.Request) {
+	if !r.covers(l.Process.Name, "", "", history.Ref{Namespace: item.Namespace, Name: item.Name}) {
 		return
 	}
 	where := l.Process.Name + " " + controller + " " + item.String()
-	v := f.injected(choice.Label{What: where}, len(requeueDelays), 10, 3)
+	v := r.injected(choice.Label{What: where}, len(requeueDelays), 10, 3)
 	if v == 0 {
 		return
 	}
-	f.env.Park(&sched.Action{
+	r.env.Park(&sched.Action{
 		Order: "requeue " + where,
 		Actor: choice.Actor{Name: "requeue " + where},
 		What:  func() string { return "racing requeue of " + where },
 		Delay: func() time.Duration { return requeueDelays[v] },
-		Do:    func() { f.requeue(l, controller, item) },
+		Do:    func() { r.requeue(l, controller, item) },
 	})
 }
 
 // requeue puts the key into the queue of the controller, unless that incarnation is over.
-func (f *racingRequeue) requeue(l *process.Incarnation, controller string, item reconcile.Request) {
-	for _, c := range f.env.Controllers() {
+func (r *racingRequeue) requeue(l *process.Incarnation, controller string, item reconcile.Request) {
+	for _, c := range r.env.Controllers() {
 		if c.Life == l && c.Name == controller {
-			f.observed()
-			f.env.Note(history.Event{
+			r.observed()
+			r.env.Note(history.Event{
 				Kind: history.Fault, Process: l.Process.Name, Incarnation: l.N,
-				Injection: f.injection("of " + item.String()),
+				Injection: r.injection("of " + item.String()),
 			})
 			c.Inject(item, "racing requeue")
 			return

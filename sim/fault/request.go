@@ -26,17 +26,17 @@ func LostReply(scopes ...Scope) Fault {
 type lostReply struct{ core }
 
 // Arrive implements [inject.Arriver].
-func (f *lostReply) Arrive(c *wire.Call) wire.Ruling { return f.lose(c, "not applied") }
+func (l *lostReply) Arrive(c *wire.Call) wire.Ruling { return l.lose(c, "not applied") }
 
 // Landed implements [inject.Lander].
-func (f *lostReply) Landed(c *wire.Call) wire.Ruling { return f.lose(c, "applied") }
+func (l *lostReply) Landed(c *wire.Call) wire.Ruling { return l.lose(c, "applied") }
 
-func (f *lostReply) lose(c *wire.Call, how string) wire.Ruling {
-	if !c.Writes() || f.injectedAt(c, how, 2, 24, 6) == 0 {
+func (l *lostReply) lose(c *wire.Call, how string) wire.Ruling {
+	if !c.Writes() || l.injectedAt(c, how, 2, 24, 6) == 0 {
 		return wire.Ruling{}
 	}
-	f.note(c, how+",")
-	return wire.Ruling{Lose: &timeoutError{}, Seen: f.observed}
+	l.note(c, how+",")
+	return wire.Ruling{Lose: &timeoutError{}, Seen: l.observed}
 }
 
 // timeoutError is the net.Error of a reply that never came.
@@ -119,25 +119,25 @@ var serverErrors = []metav1.Status{
 }
 
 // Arrive implements [inject.Arriver].
-func (f *serverError) Arrive(c *wire.Call) wire.Ruling {
+func (s *serverError) Arrive(c *wire.Call) wire.Ruling {
 	if c.Host != "" {
 		return wire.Ruling{}
 	}
-	v := f.injectedAt(c, "not applied", len(serverErrors), 24, 6)
+	v := s.injectedAt(c, "not applied", len(serverErrors), 24, 6)
 	if v == 0 {
 		return wire.Ruling{}
 	}
-	f.note(c, fmt.Sprintf("%d for", serverErrors[v].Code))
-	return wire.Ruling{Answer: statusAnswer(serverErrors[v]), Seen: f.observed}
+	s.note(c, fmt.Sprintf("%d for", serverErrors[v].Code))
+	return wire.Ruling{Answer: statusAnswer(serverErrors[v]), Seen: s.observed}
 }
 
 // Landed implements [inject.Lander].
-func (f *serverError) Landed(c *wire.Call) wire.Ruling {
-	if c.Host != "" || !c.Writes() || f.injectedAt(c, "applied", 2, 32, 8) == 0 {
+func (s *serverError) Landed(c *wire.Call) wire.Ruling {
+	if c.Host != "" || !c.Writes() || s.injectedAt(c, "applied", 2, 32, 8) == 0 {
 		return wire.Ruling{}
 	}
-	f.note(c, "500 after applying")
-	return wire.Ruling{Answer: statusAnswer(serverErrors[1]), Seen: f.observed}
+	s.note(c, "500 after applying")
+	return wire.Ruling{Answer: statusAnswer(serverErrors[1]), Seen: s.observed}
 }
 
 func statusAnswer(s metav1.Status) *apiserver.Response {
@@ -163,30 +163,30 @@ type unreachable struct{ lasting } // by process
 func refused() error { return &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED} }
 
 // Arrive implements [inject.Arriver].
-func (f *unreachable) Arrive(c *wire.Call) wire.Ruling {
-	if c.Host != "" || !f.covers(c.Port.Process, "", "", c.Ref()) {
+func (u *unreachable) Arrive(c *wire.Call) wire.Ruling {
+	if c.Host != "" || !u.covers(c.Port.Process, "", "", c.Ref()) {
 		return wire.Ruling{}
 	}
 	var seen func() // of the request at which it is injected
-	if f.remaining(c.Port.Process) == 0 {
-		v := f.injectedAt(c, "", len(lengths), 40, 12)
+	if u.remaining(c.Port.Process) == 0 {
+		v := u.injectedAt(c, "", len(lengths), 40, 12)
 		if v == 0 {
 			return wire.Ruling{}
 		}
-		seen = f.observed
-		f.note(c, fmt.Sprintf("for %v, beginning with", f.begin(c.Port.Process, v)))
+		seen = u.observed
+		u.note(c, fmt.Sprintf("for %v, beginning with", u.begin(c.Port.Process, v)))
 	}
 	return wire.Ruling{Seen: seen, Lose: refused()}
 }
 
 // Lag implements [inject.Lagger].
-func (f *unreachable) Lag(s *wire.Stream, _ apiserver.Frame) time.Duration {
-	return f.remaining(s.Port.Process)
+func (u *unreachable) Lag(s *wire.Stream, _ apiserver.Frame) time.Duration {
+	return u.remaining(s.Port.Process)
 }
 
 // Fate implements [inject.FateDecider]: the window may have begun when the event was on its way.
-func (f *unreachable) Fate(s *wire.Stream, _ apiserver.Frame) wire.Fate {
-	if f.remaining(s.Port.Process) > 0 {
+func (u *unreachable) Fate(s *wire.Stream, _ apiserver.Frame) wire.Fate {
+	if u.remaining(s.Port.Process) > 0 {
 		return wire.Waits
 	}
 	return wire.Arrives

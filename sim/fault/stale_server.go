@@ -53,80 +53,80 @@ type staleServer struct {
 }
 
 // Check implements [inject.Fault].
-func (f *staleServer) Check() error {
-	if w := f.env.Window(); w > 0 && f.longest > w {
+func (s *staleServer) Check() error {
+	if w := s.env.Window(); w > 0 && s.longest > w {
 		return fmt.Errorf("trails further than the run remembers, which is %v (sim.Window)", w)
 	}
-	return f.core.Check()
+	return s.core.Check()
 }
 
 // End implements [inject.Ender].
-func (f *staleServer) End() {
-	clear(f.moved)
-	clear(f.alone)
+func (s *staleServer) End() {
+	clear(s.moved)
+	clear(s.alone)
 }
 
 // Arrive implements [inject.Arriver].
-func (f *staleServer) Arrive(c *wire.Call) wire.Ruling {
-	if c.Host != "" || c.Cluster != "" || c.Idle() || c.Trails > 0 || f.env.Ended() || !f.reaches(c) {
+func (s *staleServer) Arrive(c *wire.Call) wire.Ruling {
+	if c.Host != "" || c.Cluster != "" || c.Idle() || c.Trails > 0 || s.env.Ended() || !s.reaches(c) {
 		return wire.Ruling{}
 	}
-	needs, cached := f.env.Server().FromCache(&c.Request)
+	needs, cached := s.env.Server().FromCache(&c.Request)
 	if !cached {
 		return wire.Ruling{}
 	}
 	note := ""
 	if needs == 0 && c.Verb() != "watch" {
-		note = f.goBack(c)
+		note = s.goBack(c)
 	}
 	if note == "" {
-		f.move(c)
+		s.move(c)
 	}
-	if c.Trails = f.trails(c); c.Trails == 0 {
+	if c.Trails = s.trails(c); c.Trails == 0 {
 		return wire.Ruling{}
 	}
-	return f.serve(c, needs, note)
+	return s.serve(c, needs, note)
 }
 
 // move may move the incarnation to the server, for all kinds or for this one.
-func (f *staleServer) move(c *wire.Call) {
-	v := f.injected(at(c, ""), len(lags), 6, 2)
+func (s *staleServer) move(c *wire.Call) {
+	v := s.injected(at(c, ""), len(lags), 6, 2)
 	if v == 0 {
 		return
 	}
-	d := f.share(lags, v)
+	d := s.share(lags, v)
 	alone := at(c, "alone")
-	alone.Kind, alone.Of = choice.Inject, f.name
-	if f.env.Rarely(alone, 2, 2) > 0 {
-		f.alone[cacheOf(c)] = d
+	alone.Kind, alone.Of = choice.Inject, s.name
+	if s.env.Rarely(alone, 2, 2) > 0 {
+		s.alone[cacheOf(c)] = d
 	} else {
-		f.moved[c.Port.Name()] = d
-		delete(f.alone, cacheOf(c))
+		s.moved[c.Port.Name()] = d
+		delete(s.alone, cacheOf(c))
 	}
 }
 
 // goBack may show the incarnation this kind as it was before one of the [turns] of its history.
 // Chance would hardly hit the moment between two writes of an operator with a length of time.
-func (f *staleServer) goBack(c *wire.Call) (note string) {
-	turns := f.turns(c)
+func (s *staleServer) goBack(c *wire.Call) (note string) {
+	turns := s.turns(c)
 	if len(turns) == 0 {
 		return ""
 	}
-	v := f.injected(at(c, "past"), 1+len(turns), 6, 2)
+	v := s.injected(at(c, "past"), 1+len(turns), 6, 2)
 	if v == 0 {
 		return ""
 	}
-	f.alone[cacheOf(c)] = f.longest
-	f.reached[kindOf(c)] = turns[v-1].before
+	s.alone[cacheOf(c)] = s.longest
+	s.reached[kindOf(c)] = turns[v-1].before
 	return fmt.Sprintf("a server that has not seen yet that %s %s", turns[v-1].ref, turns[v-1].what)
 }
 
 // trails is how far the cache lags that answers.
-func (f *staleServer) trails(c *wire.Call) time.Duration {
-	if d := f.alone[cacheOf(c)]; d > 0 {
+func (s *staleServer) trails(c *wire.Call) time.Duration {
+	if d := s.alone[cacheOf(c)]; d > 0 {
 		return d
 	}
-	return f.moved[c.Port.Name()]
+	return s.moved[c.Port.Name()]
 }
 
 // kindOf names a cache of the server: it has one for each kind.
@@ -137,37 +137,37 @@ func cacheOf(c *wire.Call) string { return c.Port.Name() + " " + kindOf(c) }
 
 // serve lets the lagging server answer. A note states how the server was chosen, if it was by
 // what it has not seen.
-func (f *staleServer) serve(c *wire.Call, needs int64, note string) wire.Ruling {
-	current, kind := f.env.Server().Revision(), kindOf(c)
-	reached := max(f.reached[kind], revisionAt(f.env, f.env.Now()-c.Trails))
-	f.reached[kind] = reached
+func (s *staleServer) serve(c *wire.Call, needs int64, note string) wire.Ruling {
+	current, kind := s.env.Server().Revision(), kindOf(c)
+	reached := max(s.reached[kind], revisionAt(s.env, s.env.Now()-c.Trails))
+	s.reached[kind] = reached
 	if note == "" {
 		note = fmt.Sprintf("a server that is %v behind", c.Trails)
 	}
-	f.note(c, fmt.Sprintf("%s (revision %d of %d) answers", note, reached, current))
-	ruling := wire.Ruling{Seen: f.latestObserved}
+	s.note(c, fmt.Sprintf("%s (revision %d of %d) answers", note, reached, current))
+	ruling := wire.Ruling{Seen: s.latestObserved}
 	if needs > reached && needs <= current {
-		c.Wait = committedAt(f.env, needs) + c.Trails - f.env.Now()
+		c.Wait = committedAt(s.env, needs) + c.Trails - s.env.Now()
 		if c.Wait > apiserver.CacheWait {
 			c.Wait = apiserver.CacheWait
 			if c.Verb() == "list" && c.Request.URL.Query().Get("resourceVersion") == "" {
 				return ruling // read from the storage
 			}
-			ruling.Answer = f.env.Server().TooLargeRevision(&c.Request, needs, reached)
+			ruling.Answer = s.env.Server().TooLargeRevision(&c.Request, needs, reached)
 			return ruling
 		}
-		f.reached[kind] = needs
+		s.reached[kind] = needs
 	}
-	c.Request.AsOf = f.reached[kind]
+	c.Request.AsOf = s.reached[kind]
 	return ruling
 }
 
 // Lag implements [inject.Lagger]: an open watch lags.
-func (f *staleServer) Lag(s *wire.Stream, frame apiserver.Frame) time.Duration {
-	if s.Call.Trails == 0 || f.env.Ended() {
+func (s *staleServer) Lag(stream *wire.Stream, frame apiserver.Frame) time.Duration {
+	if stream.Call.Trails == 0 || s.env.Ended() {
 		return 0
 	}
-	return max(0, committedAt(f.env, frame.Revision)+s.Call.Trails-f.env.Now())
+	return max(0, committedAt(s.env, frame.Revision)+stream.Call.Trails-s.env.Now())
 }
 
 // revisionAt is the revision that the storage had at a time.

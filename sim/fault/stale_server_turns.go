@@ -17,16 +17,16 @@ type turn struct {
 // turns are the latest change of each sort (an object was created, changed, is being deleted, is
 // gone) that the server may not have seen: no older than it may trail, and newer than what it has
 // shown before. The latest comes first.
-func (f *staleServer) turns(c *wire.Call) (out []turn) {
-	events, offered := f.env.History().Events, map[string]bool{}
-	for i := len(events) - 1; i > 0 && events[i].At >= f.env.Now()-f.longest; i-- {
+func (s *staleServer) turns(c *wire.Call) (out []turn) {
+	events, offered := s.env.History().Events, map[string]bool{}
+	for i := len(events) - 1; i > 0 && events[i].At >= s.env.Now()-s.longest; i-- {
 		for j := len(events[i].Changes) - 1; j >= 0; j-- {
 			ch := &events[i].Changes[j]
 			if ch.Ref.Cluster != "" || ch.Ref.Group != c.Info.Group || ch.Ref.Kind != c.Kind ||
 				c.Info.Namespace != "" && ch.Ref.Namespace != c.Info.Namespace {
 				continue
 			}
-			if ch.Revision <= f.reached[kindOf(c)] || ch.Revision <= events[0].Server {
+			if ch.Revision <= s.reached[kindOf(c)] || ch.Revision <= events[0].Server {
 				return out
 			}
 			if what := turnOf(ch); !offered[what] {

@@ -36,21 +36,21 @@ type staleCache struct {
 }
 
 // Lag implements [inject.Lagger].
-func (f *staleCache) Lag(s *wire.Stream, frame apiserver.Frame) time.Duration {
-	if d, ok := f.extended(s, frame); ok {
+func (s *staleCache) Lag(stream *wire.Stream, frame apiserver.Frame) time.Duration {
+	if d, ok := s.extended(stream, frame); ok {
 		return d
 	}
-	ref := history.Ref{Kind: s.Kind, Namespace: frame.Namespace, Name: frame.Name}
-	if !f.covers(s.Port.Process, s.Kind, "", ref) {
+	ref := history.Ref{Kind: stream.Kind, Namespace: frame.Namespace, Name: frame.Name}
+	if !s.covers(stream.Port.Process, stream.Kind, "", ref) {
 		return 0
 	}
-	v := f.injected(atEvent(s, frame, ref), len(lags), 8, 2)
+	v := s.injected(atEvent(stream, frame, ref), len(lags), 8, 2)
 	if v == 0 {
 		return 0
 	}
-	f.lags[s] = lagging{revision: frame.Revision}
+	s.lags[stream] = lagging{revision: frame.Revision}
 	// The event may have waited already for the one before it.
-	return max(0, f.changedAt(s, frame)+f.share(lags, v)-f.env.Now())
+	return max(0, s.changedAt(stream, frame)+s.share(lags, v)-s.env.Now())
 }
 
 // atEvent is the point at which a watch event is about to arrive.
@@ -59,26 +59,26 @@ func atEvent(s *wire.Stream, frame apiserver.Frame, ref history.Ref) choice.Labe
 }
 
 // changedAt is when the change of a watch event was committed.
-func (f *staleCache) changedAt(s *wire.Stream, frame apiserver.Frame) history.Time {
-	if s.Call.Cluster == "" {
-		return committedAt(f.env, frame.Revision)
+func (s *staleCache) changedAt(stream *wire.Stream, frame apiserver.Frame) history.Time {
+	if stream.Call.Cluster == "" {
+		return committedAt(s.env, frame.Revision)
 	}
-	for _, e := range slices.Backward(f.env.History().Events) {
+	for _, e := range slices.Backward(s.env.History().Events) {
 		for _, c := range e.Changes {
-			if c.Ref.Cluster == s.Call.Cluster && c.Revision == frame.Revision {
+			if c.Ref.Cluster == stream.Call.Cluster && c.Revision == frame.Revision {
 				return e.At
 			}
 		}
 	}
-	return f.env.Now()
+	return s.env.Now()
 }
 
 // Dequeued implements [inject.Dequeuer]: a reconcile begins that the cache has told what is no
 // longer so.
-func (f *staleCache) Dequeued(*process.Incarnation, string, reconcile.Request) {
-	events := f.env.History().Events
+func (s *staleCache) Dequeued(*process.Incarnation, string, reconcile.Request) {
+	events := s.env.History().Events
 	if len(events[len(events)-1].Seen) > 0 {
-		f.latestObserved()
+		s.latestObserved()
 	}
 }
 
@@ -93,28 +93,28 @@ func newEnder(c core) ender { return ender{c, map[string]bool{}} }
 func watchKey(c *wire.Call) string { return c.Port.Name() + " " + c.Cluster + c.Request.URL.Path }
 
 // injectedOn asks whether the fault is injected when a watch event is about to arrive, and how.
-func (f *ender) injectedOn(s *wire.Stream, frame apiserver.Frame, n int) int {
+func (e *ender) injectedOn(s *wire.Stream, frame apiserver.Frame, n int) int {
 	ref := history.Ref{Group: s.Call.Info.Group, Kind: s.Kind, Namespace: frame.Namespace, Name: frame.Name}
-	if !f.covers(s.Port.Process, s.Kind, "", ref) {
+	if !e.covers(s.Port.Process, s.Kind, "", ref) {
 		return 0
 	}
-	return f.injected(atEvent(s, frame, ref), n, 24, 6)
+	return e.injected(atEvent(s, frame, ref), n, 24, 6)
 }
 
 // end records the end of a watch.
-func (f *ender) end(s *wire.Stream, how string) {
-	f.ended[watchKey(s.Call)] = true
-	f.env.Note(history.Event{
+func (e *ender) end(s *wire.Stream, how string) {
+	e.ended[watchKey(s.Call)] = true
+	e.env.Note(history.Event{
 		Kind: history.Fault, Process: s.Port.Process, Incarnation: s.Port.Incarnation,
-		Injection: f.injection("the " + s.Kind + " watch " + how),
+		Injection: e.injection("the " + s.Kind + " watch " + how),
 	})
 }
 
 // Arrive implements [inject.Arriver]: a watch is opened again.
-func (f *ender) Arrive(c *wire.Call) wire.Ruling {
-	if key := watchKey(c); c.Verb() == "watch" && f.ended[key] {
-		delete(f.ended, key)
-		f.observed()
+func (e *ender) Arrive(c *wire.Call) wire.Ruling {
+	if key := watchKey(c); c.Verb() == "watch" && e.ended[key] {
+		delete(e.ended, key)
+		e.observed()
 	}
 	return wire.Ruling{}
 }
@@ -129,11 +129,11 @@ func DroppedWatch(scopes ...Scope) Fault {
 type droppedWatch struct{ ender }
 
 // Fate implements [inject.FateDecider].
-func (f *droppedWatch) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
-	if f.injectedOn(s, frame, 2) == 0 {
+func (d *droppedWatch) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
+	if d.injectedOn(s, frame, 2) == 0 {
 		return wire.Arrives
 	}
-	f.end(s, "breaks off")
+	d.end(s, "breaks off")
 	return wire.Drops
 }
 
@@ -147,11 +147,11 @@ func Relist(scopes ...Scope) Fault {
 type relist struct{ ender }
 
 // Fate implements [inject.FateDecider].
-func (f *relist) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
-	if f.injectedOn(s, frame, 2) == 0 {
+func (r *relist) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
+	if r.injectedOn(s, frame, 2) == 0 {
 		return wire.Arrives
 	}
-	f.end(s, "ends with 410 Gone")
+	r.end(s, "ends with 410 Gone")
 	return wire.Expires
 }
 
@@ -165,30 +165,30 @@ func Expired(scopes ...Scope) Fault {
 type expired struct{ ender }
 
 // Fate implements [inject.FateDecider].
-func (f *expired) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
-	if f.injectedOn(s, frame, 2) == 0 {
+func (e *expired) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
+	if e.injectedOn(s, frame, 2) == 0 {
 		return wire.Arrives
 	}
-	f.end(s, "breaks off and cannot be resumed")
+	e.end(s, "breaks off and cannot be resumed")
 	return wire.Drops
 }
 
 // Arrive hides that of ender: the effect is observed when the 410 has been answered.
-func (f *expired) Arrive(*wire.Call) wire.Ruling { return wire.Ruling{} }
+func (e *expired) Arrive(*wire.Call) wire.Ruling { return wire.Ruling{} }
 
 // Landed implements [inject.Lander].
-func (f *expired) Landed(c *wire.Call) wire.Ruling {
+func (e *expired) Landed(c *wire.Call) wire.Ruling {
 	key := watchKey(c)
-	if c.Verb() != "watch" || !f.ended[key] || c.Response.Watch == nil {
+	if c.Verb() != "watch" || !e.ended[key] || c.Response.Watch == nil {
 		return wire.Ruling{}
 	}
-	delete(f.ended, key)
-	if f.env.Ended() || c.Request.URL.Query().Get("sendInitialEvents") != "" {
-		return wire.Ruling{Seen: f.observed} // it lists again already: the watch had lasted less than a second
+	delete(e.ended, key)
+	if e.env.Ended() || c.Request.URL.Query().Get("sendInitialEvents") != "" {
+		return wire.Ruling{Seen: e.observed} // it lists again already: the watch had lasted less than a second
 	}
 	c.Response.Watch.Expire()
-	f.note(c, "410 Gone for")
-	return wire.Ruling{Seen: f.observed}
+	e.note(c, "410 Gone for")
+	return wire.Ruling{Seen: e.observed}
 }
 
 // MissedStates makes several versions of an object arrive as one. A watch delivers nothing for up
@@ -206,28 +206,28 @@ type missedStates struct {
 }
 
 // Lag implements [inject.Lagger].
-func (f *missedStates) Lag(s *wire.Stream, frame apiserver.Frame) time.Duration {
-	v := f.injectedOn(s, frame, len(lengths))
+func (m *missedStates) Lag(s *wire.Stream, frame apiserver.Frame) time.Duration {
+	v := m.injectedOn(s, frame, len(lengths))
 	if v == 0 {
 		return 0
 	}
-	f.silent[s] = true
-	return f.share(lengths, v)
+	m.silent[s] = true
+	return m.share(lengths, v)
 }
 
 // Fate implements [inject.FateDecider].
-func (f *missedStates) Fate(s *wire.Stream, _ apiserver.Frame) wire.Fate {
-	if !f.silent[s] {
+func (m *missedStates) Fate(s *wire.Stream, _ apiserver.Frame) wire.Fate {
+	if !m.silent[s] {
 		return wire.Arrives
 	}
-	delete(f.silent, s)
+	delete(m.silent, s)
 	how := "ends with 410 Gone"
 	if n := s.Behind(); n > 1 {
 		how += fmt.Sprintf(", %d changes behind", n)
 	}
-	f.end(s, how)
+	m.end(s, how)
 	return wire.Expires
 }
 
 // End implements [inject.Ender].
-func (f *missedStates) End() { clear(f.silent) }
+func (m *missedStates) End() { clear(m.silent) }

@@ -36,15 +36,15 @@ type Testing struct{ *testing.T }
 
 // Logf implements [Host]. The line that go test shows before it is the test's: a campaign's own
 // lines say nothing to who reads it.
-func (h Testing) Logf(format string, args ...any) {
+func (t Testing) Logf(format string, args ...any) {
 	text := caller() + fmt.Sprintf(format, args...)
-	fmt.Fprintln(h.Output(), strings.ReplaceAll(text, "\n", "\n    "))
+	fmt.Fprintln(t.Output(), strings.ReplaceAll(text, "\n", "\n    "))
 }
 
 // Fatalf implements [Host], with the test's line as [Testing.Logf] has it.
-func (h Testing) Fatalf(format string, args ...any) {
-	h.Logf(format, args...)
-	h.FailNow()
+func (t Testing) Fatalf(format string, args ...any) {
+	t.Logf(format, args...)
+	t.FailNow()
 }
 
 // caller is the innermost line on the stack that is not Wavetank's, as "file.go:12: "; "" if the
@@ -66,17 +66,17 @@ func caller() string {
 }
 
 // Replay implements [Host].
-func (h Testing) Replay(file string) string { return ReplayCommand(h.Name(), h.Package(), file) }
+func (t Testing) Replay(file string) string { return ReplayCommand(t.Name(), t.Package(), file) }
 
 // Pattern is the argument of -run that chooses the test's function.
-func (h Testing) Pattern() string {
-	function, _, _ := strings.Cut(h.Name(), "/")
+func (t Testing) Pattern() string {
+	function, _, _ := strings.Cut(t.Name(), "/")
 	return "^" + regexp.QuoteMeta(function) + "$"
 }
 
 // Package implements [Host]. It is what the test binary was built from: the test itself may have
 // been started by a helper of another package.
-func (h Testing) Package() string {
+func (t Testing) Package() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || !strings.HasSuffix(info.Path, ".test") || strings.HasPrefix(info.Path, "command-line-arguments") {
 		return "."

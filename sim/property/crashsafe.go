@@ -94,14 +94,14 @@ type calmStates struct {
 }
 
 // at are the objects of an undisturbed run when it had settled so often; ok reports whether it did.
-func (s *calmStates) at(h *history.History, settled int) (bodies map[history.Ref][]any, ok bool) {
-	for ; h != nil && s.read < len(h.Events) && s.settled < settled; s.read++ {
-		s.take(&h.Events[s.read])
+func (c *calmStates) at(h *history.History, settled int) (bodies map[history.Ref][]any, ok bool) {
+	for ; h != nil && c.read < len(h.Events) && c.settled < settled; c.read++ {
+		c.take(&h.Events[c.read])
 	}
-	if s.settled < settled {
+	if c.settled < settled {
 		return nil, false
 	}
-	return s.bodies(), true
+	return c.bodies(), true
 }
 
 // states follows the objects of a run.

@@ -63,62 +63,62 @@ type requeued struct {
 	since     history.Time
 }
 
-func (q *requeues) event(h *history.History, e *history.Event) error {
-	left := q.effect(h, e)
+func (r *requeues) event(h *history.History, e *history.Event) error {
+	left := r.effect(h, e)
 	if disturbs(e) {
-		clear(q.keys)
+		clear(r.keys)
 	}
 	if e.Kind == history.Start {
-		delete(q.beside, (&history.Event{Process: e.Process, Incarnation: e.Incarnation - 1}).Actor())
+		delete(r.beside, (&history.Event{Process: e.Process, Incarnation: e.Incarnation - 1}).Actor())
 	}
 	if e.Incarnation == 0 {
 		return nil
 	}
-	key := q.keys[e.Actor()][e.Reconcile.Key]
+	key := r.keys[e.Actor()][e.Reconcile.Key]
 	switch e.Kind {
 	case history.Deliver:
 		if !e.Ref.Chatter() && e.Verb != "BOOKMARK" {
-			q.anew(e.Actor())
+			r.anew(e.Actor())
 		}
 	case history.Dequeue:
-		q.begin(e)
+		r.begin(e)
 	case history.Request:
-		q.request(key, e, left || changes(e))
+		r.request(key, e, left || changes(e))
 	case history.Done:
 		if key != nil && key.reconcile == e.Reconcile {
-			return q.done(key, e)
+			return r.done(key, e)
 		}
 	}
 	return nil
 }
 
 // effect reports whether something left the cluster during an event.
-func (q *requeues) effect(h *history.History, e *history.Event) (left bool) {
-	for all := h.Effects(""); q.effects < len(all) && all[q.effects].Event <= e.Index; q.effects++ {
-		left = left || all[q.effects].Event == e.Index
+func (r *requeues) effect(h *history.History, e *history.Event) (left bool) {
+	for all := h.Effects(""); r.effects < len(all) && all[r.effects].Event <= e.Index; r.effects++ {
+		left = left || all[r.effects].Event == e.Index
 	}
 	return left
 }
 
 // anew resets the counts of all keys of an incarnation.
-func (q *requeues) anew(who string) {
-	for _, k := range q.keys[who] {
+func (r *requeues) anew(who string) {
+	for _, k := range r.keys[who] {
 		k.changed = true
 	}
 }
 
-func (q *requeues) begin(e *history.Event) {
-	if slices.Contains(q.polling, e.Reconcile.Controller) {
+func (r *requeues) begin(e *history.Event) {
+	if slices.Contains(r.polling, e.Reconcile.Controller) {
 		return
 	}
 	who, name := e.Actor(), e.Reconcile.Key
-	if q.keys[who] == nil {
-		q.keys[who] = map[history.Key]*requeued{}
+	if r.keys[who] == nil {
+		r.keys[who] = map[history.Key]*requeued{}
 	}
-	k := q.keys[who][name]
+	k := r.keys[who][name]
 	if k == nil {
 		k = &requeued{}
-		q.keys[who][name] = k
+		r.keys[who][name] = k
 	}
 	k.reconcile, k.timed, k.answers = e.Reconcile, e.Cause.Timer(), nil
 	if k.futile == 0 {
@@ -127,7 +127,7 @@ func (q *requeues) begin(e *history.Event) {
 }
 
 // request records a request, sent by a reconcile or outside of reconciles.
-func (q *requeues) request(k *requeued, e *history.Event, changed bool) {
+func (r *requeues) request(k *requeued, e *history.Event, changed bool) {
 	asked := strings.Join([]string{e.Verb, e.Ref.Group, e.Ref.String(), e.Sub, e.Host, e.Path}, " ")
 	switch {
 	case e.Verb == "watch" || e.Ref.Chatter():
@@ -137,21 +137,21 @@ func (q *requeues) request(k *requeued, e *history.Event, changed bool) {
 			k.answers = append(k.answers, fmt.Sprintf("%s %d %x", asked, e.Code, answer(e)))
 		}
 	default:
-		known := q.beside[e.Actor()]
+		known := r.beside[e.Actor()]
 		if known == nil {
 			known = map[string]uint64{}
-			q.beside[e.Actor()] = known
+			r.beside[e.Actor()] = known
 		}
 		sum := answer(e)
 		if old, ok := known[asked]; changed || !ok || old != sum {
-			q.anew(e.Actor())
+			r.anew(e.Actor())
 		}
 		known[asked] = sum
 	}
 }
 
 // done judges a reconcile that has ended.
-func (q *requeues) done(k *requeued, e *history.Event) error {
+func (r *requeues) done(k *requeued, e *history.Event) error {
 	slices.Sort(k.answers)
 	same := k.judged && slices.Equal(k.answers, k.before)
 	again := e.Outcome.Again()
@@ -162,7 +162,7 @@ func (q *requeues) done(k *requeued, e *history.Event) error {
 	}
 	k.before, k.judged, k.changed = k.answers, true, false
 	k.reconcile = history.Reconcile{}
-	if breaks("NoFutileRequeue: one futile reconcile too many", k.futile > q.most) {
+	if breaks("NoFutileRequeue: one futile reconcile too many", k.futile > r.most) {
 		return fmt.Errorf("%s %s was reconciled %d times in a row because of a timer, from %s to %s, and each time it "+
 			"changed nothing and read nothing new; reconcile %q ended with %q; %s", e.Actor(), e.Reconcile.Key,
 			k.futile,

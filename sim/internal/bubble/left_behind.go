@@ -26,10 +26,10 @@ type LeftBehind struct {
 }
 
 // Error implements error.
-func (e *LeftBehind) Error() string {
-	named := e.Places()
+func (l *LeftBehind) Error() string {
+	named := l.Places()
 	for i, p := range named {
-		if n := e.places[p]; n > 1 {
+		if n := l.places[p]; n > 1 {
 			named[i] = fmt.Sprintf("%d in %s", n, p)
 		}
 	}
@@ -41,31 +41,31 @@ func (e *LeftBehind) Error() string {
 	return fmt.Sprintf("sim: goroutines were left behind when the run ended (%v)\n%s\n"+
 		"End them when the context given to the process is done, or give "+
 		"w.Start sim.IgnoreGoroutines and the function that begins them, if nobody can.",
-		e.why, strings.Join(named, "\n"))
+		l.why, strings.Join(named, "\n"))
 }
 
 // Places are where the goroutines stand, and what began them, sorted. There are none in nil.
-func (e *LeftBehind) Places() []string {
-	if e == nil {
+func (l *LeftBehind) Places() []string {
+	if l == nil {
 		return nil
 	}
-	return slices.Sorted(maps.Keys(e.places))
+	return slices.Sorted(maps.Keys(l.places))
 }
 
 // Only leaves out the goroutines in other places.
-func (e *LeftBehind) Only(places []string) *LeftBehind {
-	maps.DeleteFunc(e.places, func(p string, _ int) bool { return !slices.Contains(places, p) })
-	return e
+func (l *LeftBehind) Only(places []string) *LeftBehind {
+	maps.DeleteFunc(l.places, func(p string, _ int) bool { return !slices.Contains(places, p) })
+	return l
 }
 
 // Except leaves out the goroutines that ignored functions have begun. It returns nil if there are
 // no others.
-func (e *LeftBehind) Except(ignored []string) error {
+func (l *LeftBehind) Except(ignored []string) error {
 	ignored = append(slices.Clone(ignored), endless...)
-	if e.places = leftBehind(ignored); len(e.places) == 0 {
+	if l.places = leftBehind(ignored); len(l.places) == 0 {
 		return nil
 	}
-	return e
+	return l
 }
 
 // inBubble is the first line of a goroutine that belongs to a bubble, as the runtime prints it.

@@ -127,4 +127,4 @@ func (o *Aimed) inject(p Point) int {
 }
 
 // strong is an answer other than the default, rather a strong than a weak one.
-func (o *Random) strong(n int) int { return max(1+o.r.IntN(n-1), 1+o.r.IntN(n-1)) }
+func (r *Random) strong(n int) int { return max(1+r.r.IntN(n-1), 1+r.r.IntN(n-1)) }

@@ -100,65 +100,65 @@ func pick(seed uint64, first *Base, fresh []*Base) *Base {
 }
 
 // Choose implements [Source].
-func (o *Burst) Choose(p Point) int {
-	otherwise := o.base.Choose(p)
+func (b *Burst) Choose(p Point) int {
+	otherwise := b.base.Choose(p)
 	switch {
 	case p.Kind == Arm:
 		return p.N - 1
 	case p.Kind.Draws():
-		return o.walk.Choose(p)
-	case o.before > 0:
-		o.before--
+		return b.walk.Choose(p)
+	case b.before > 0:
+		b.before--
 		return otherwise
-	case o.faults > 0 && p.Kind.Disturbs():
-		return max(o.disturb(p), otherwise)
-	case o.faults > 0 && o.orders > 0:
-		return o.delay(p)
+	case b.faults > 0 && p.Kind.Disturbs():
+		return max(b.disturb(p), otherwise)
+	case b.faults > 0 && b.orders > 0:
+		return b.delay(p)
 	}
 	return otherwise
 }
 
 // disturb answers whether a fault is injected in the burst, and how.
-func (o *Burst) disturb(p Point) int {
-	if o.aims != nil { // as for a server that is behind for one kind
-		if _, known := o.aims[p.group()]; !known {
-			o.aims[p.group()] = p.Class()
+func (b *Burst) disturb(p Point) int {
+	if b.aims != nil { // as for a server that is behind for one kind
+		if _, known := b.aims[p.group()]; !known {
+			b.aims[p.group()] = p.Class()
 		}
-		if o.aims[p.group()] != p.Class() {
+		if b.aims[p.group()] != p.Class() {
 			return 0
 		}
 	}
-	o.faults--
-	odds, known := o.odds[p.group()]
+	b.faults--
+	odds, known := b.odds[p.group()]
 	if !known {
-		odds = []int{0, 0, 4, 2, 1}[o.walk.r.IntN(5)]
-		o.odds[p.group()] = odds
+		odds = []int{0, 0, 4, 2, 1}[b.walk.r.IntN(5)]
+		b.odds[p.group()] = odds
 	}
-	if begin := o.begin; begin {
-		o.begin = false
-	} else if odds == 0 || o.walk.r.IntN(odds) > 0 {
+	if begin := b.begin; begin {
+		b.begin = false
+	} else if odds == 0 || b.walk.r.IntN(odds) > 0 {
 		return 0
 	}
-	return o.walk.strong(p.N)
+	return b.walk.strong(p.N)
 }
 
 // delay answers whose action is next in the burst, and how long it takes.
-func (o *Burst) delay(p Point) int {
-	o.orders--
-	if o.slow == nil {
-		o.slow = &Actor{Process: p.Actors[0].Process}
+func (b *Burst) delay(p Point) int {
+	b.orders--
+	if b.slow == nil {
+		b.slow = &Actor{Process: p.Actors[0].Process}
 		if p.Kind == Next {
-			*o.slow = p.Actors[o.walk.r.IntN(len(p.Actors))]
+			*b.slow = p.Actors[b.walk.r.IntN(len(p.Actors))]
 		}
-		if o.walk.r.IntN(2) == 0 {
-			o.slow.Name = ""
+		if b.walk.r.IntN(2) == 0 {
+			b.slow.Name = ""
 		}
 	}
 	if p.Kind == Next {
-		return notOf(*o.slow, p.Actors, o.walk.r.IntN(len(p.Actors)))
+		return notOf(*b.slow, p.Actors, b.walk.r.IntN(len(p.Actors)))
 	}
-	if o.slow.is(p.Actors[0]) {
-		return p.N - 1 - o.walk.r.IntN(2)
+	if b.slow.is(p.Actors[0]) {
+		return p.N - 1 - b.walk.r.IntN(2)
 	}
 	return 0
 }

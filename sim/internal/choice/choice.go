@@ -93,72 +93,72 @@ func New(o Source) *Recorder { return &Recorder{source: o, asked: map[Label]*cou
 
 // Choose makes a choice of n alternatives. With one alternative there is no choice, and nothing is
 // recorded.
-func (s *Recorder) Choose(label Label, n int) int { return s.ask(Point{Label: label, N: n}) }
+func (r *Recorder) Choose(label Label, n int) int { return r.ask(Point{Label: label, N: n}) }
 
 // Rarely makes a choice for which a random source leaves the default once in odds.
-func (s *Recorder) Rarely(label Label, n, odds int) int {
-	return s.ask(Point{Label: label, N: n, Odds: odds})
+func (r *Recorder) Rarely(label Label, n, odds int) int {
+	return r.ask(Point{Label: label, N: n, Odds: odds})
 }
 
 // Pace chooses how long something takes that an actor does, with odds as for [Recorder.Rarely].
-func (s *Recorder) Pace(label Label, actor Actor, n, odds int) int {
-	return s.ask(Point{Label: label, N: n, Odds: odds, Actors: []Actor{actor}})
+func (r *Recorder) Pace(label Label, actor Actor, n, odds int) int {
+	return r.ask(Point{Label: label, N: n, Odds: odds, Actors: []Actor{actor}})
 }
 
 // Mute takes the default for every further choice, without asking: scheduling is fair and no fault
 // is injected.
-func (s *Recorder) Mute(on bool) { s.mute = on }
+func (r *Recorder) Mute(on bool) { r.mute = on }
 
 // Pick chooses whose action is next.
-func (s *Recorder) Pick(actors []Actor) int {
-	return s.ask(Point{Label: Label{Kind: Next}, N: len(actors), Actors: actors})
+func (r *Recorder) Pick(actors []Actor) int {
+	return r.ask(Point{Label: Label{Kind: Next}, N: len(actors), Actors: actors})
 }
 
 // ask asks the choice source, and records the answer under its label and the number of questions
 // with that label so far. What has one alternative is not asked.
-func (s *Recorder) ask(p Point) int {
-	if p.N <= 1 || s.mute {
+func (r *Recorder) ask(p Point) int {
+	if p.N <= 1 || r.mute {
 		return 0
 	}
-	l := s.asked[p.Label]
+	l := r.asked[p.Label]
 	if l == nil {
 		l = &counted{label: p.Label}
 		for _, part := range []*string{&l.label.Of, &l.label.Who, &l.label.What} {
 			*part = strings.ReplaceAll(*part, "\n", `\n`) // a story has a line for each choice
 		}
-		s.asked[p.Label] = l
+		r.asked[p.Label] = l
 	}
 	p.Label, p.Nth = l.label, l.n // one string for all answers
 	l.n++
-	v := min(max(s.source.Choose(p), 0), p.N-1)
-	s.mu.Lock() // for Sequence, which another goroutine may call
-	defer s.mu.Unlock()
-	if s.brief {
+	v := min(max(r.source.Choose(p), 0), p.N-1)
+	r.mu.Lock() // for Sequence, which another goroutine may call
+	defer r.mu.Unlock()
+	if r.brief {
 		if v != 0 {
-			s.others = append(s.others, other{l, int32(p.Nth), int32(v)})
+			r.others = append(r.others, other{l, int32(p.Nth), int32(v)})
 		}
 		return v
 	}
 	p.Actors = nil // they would keep what they hold of the run alive
-	s.log = append(s.log, Answer{p, v})
+	r.log = append(r.log, Answer{p, v})
 	return v
 }
 
 // OnlySequence keeps no log but only the choice sequence, for runs that are too long for a log.
-func (s *Recorder) OnlySequence() { s.brief = true }
+func (r *Recorder) OnlySequence() { r.brief = true }
 
 // Log is every answer so far, in order.
-func (s *Recorder) Log() []Answer { return s.log }
+func (r *Recorder) Log() []Answer { return r.log }
 
 // Sequence is the choice sequence so far. It may be called on any goroutine.
-func (s *Recorder) Sequence() Sequence {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (r *Recorder) Sequence() Sequence {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var t Sequence
-	for _, b := range s.others {
+	for _, b := range r.others {
 		t = append(t, Entry{ID: ID{b.label, int(b.nth)}, Value: int(b.value)})
 	}
-	for _, a := range s.log {
+	for _, a := range r.log {
 		if a.Value != 0 {
 			t = append(t, Entry{ID: a.ID(), Value: a.Value})
 		}

@@ -20,30 +20,30 @@ const manyInjects = 500
 
 // In makes faults rarer in a long world: one whose undisturbed run is the base, nil if it is not
 // known.
-func (o *Random) In(b *Base) *Random {
+func (r *Random) In(b *Base) *Random {
 	if b != nil {
-		o.rarer = max(b.injects/manyInjects, 1)
+		r.rarer = max(b.injects/manyInjects, 1)
 	}
-	return o
+	return r
 }
 
 // odds are those of a fault if it would be injected once in n opportunities.
-func (o *Random) odds(p Point, n int) int {
+func (r *Random) odds(p Point, n int) int {
 	if p.Kind == Inject {
-		return n * o.rarer
+		return n * r.rarer
 	}
 	return n
 }
 
 // Choose implements [Source].
-func (o *Random) Choose(p Point) int {
+func (r *Random) Choose(p Point) int {
 	if p.Odds > 1 {
-		if o.r.IntN(o.odds(p, p.Odds)) != 0 {
+		if r.r.IntN(r.odds(p, p.Odds)) != 0 {
 			return 0
 		}
-		return 1 + o.r.IntN(p.N-1)
+		return 1 + r.r.IntN(p.N-1)
 	}
-	return o.r.IntN(p.N)
+	return r.r.IntN(p.N)
 }
 
 // Fair returns a source of random schedules without faults. Another source answers for the values
@@ -69,11 +69,11 @@ type AllFaults struct{ walk *Random }
 func NewAllFaults(seed uint64) AllFaults { return AllFaults{NewRandom(seed)} }
 
 // Choose implements [Source].
-func (o AllFaults) Choose(p Point) int {
+func (a AllFaults) Choose(p Point) int {
 	if p.Kind == Arm {
 		return 1
 	}
-	return o.walk.Choose(p)
+	return a.walk.Choose(p)
 }
 
 // Func makes a source of a function, for rapid's draws and for tests.

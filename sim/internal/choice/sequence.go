@@ -11,8 +11,8 @@ type Entry struct {
 type Sequence []Entry
 
 // Drawn are the choices of values that the scenario draws.
-func (t Sequence) Drawn() (out Sequence) {
-	for _, e := range t {
+func (s Sequence) Drawn() (out Sequence) {
+	for _, e := range s {
 		if e.Kind == Draw {
 			out = append(out, e)
 		}

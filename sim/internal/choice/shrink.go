@@ -70,9 +70,9 @@ func (s *shrinker) without(gone func(Entry) bool) {
 // byDraw makes a part of all words of one draw.
 func byDraw(t Sequence) []int { return numbered(t, func(e Entry) string { return e.Of }) }
 
-func (t Sequence) key() string {
+func (s Sequence) key() string {
 	var b strings.Builder
-	for _, e := range t {
+	for _, e := range s {
 		for _, part := range []string{string(e.Kind), e.Of, e.Who, e.Verb, e.What, strconv.Itoa(e.Nth),
 			strconv.Itoa(e.Value)} {
 			b.WriteString(part)

@@ -15,31 +15,31 @@ type Swarm struct {
 func NewSwarm(seed uint64) *Swarm { return &Swarm{NewRandom(seed), map[group]int{}} }
 
 // In makes faults rarer in a long world, as [Random.In] does.
-func (o *Swarm) In(b *Base) *Swarm {
-	o.walk.In(b)
-	return o
+func (s *Swarm) In(b *Base) *Swarm {
+	s.walk.In(b)
+	return s
 }
 
 // swarmOdds are the odds that choices of one group get for a run.
 var swarmOdds = []int{0, 0, 32, 12, 6, 3, 2}
 
 // Choose implements [Source].
-func (o *Swarm) Choose(p Point) int {
+func (s *Swarm) Choose(p Point) int {
 	switch {
 	case p.Kind == Arm:
-		return min(o.walk.r.IntN(3)*p.N, p.N-1) // on, two times of three
+		return min(s.walk.r.IntN(3)*p.N, p.N-1) // on, two times of three
 	case p.Kind.Draws():
-		return o.walk.Choose(p)
+		return s.walk.Choose(p)
 	}
-	odds, known := o.odds[p.group()]
+	odds, known := s.odds[p.group()]
 	if !known {
-		odds = swarmOdds[o.walk.r.IntN(len(swarmOdds))]
-		o.odds[p.group()] = odds
+		odds = swarmOdds[s.walk.r.IntN(len(swarmOdds))]
+		s.odds[p.group()] = odds
 	}
-	if odds == 0 || o.walk.r.IntN(o.walk.odds(p, odds)) != 0 {
+	if odds == 0 || s.walk.r.IntN(s.walk.odds(p, odds)) != 0 {
 		return 0
 	}
-	return 1 + o.walk.r.IntN(p.N-1)
+	return 1 + s.walk.r.IntN(p.N-1)
 }
 
 // Exhaustive makes all runs with at most a number of disturbances, each run once. A run that

@@ -21,15 +21,15 @@ type plain struct {
 	asked *[]string
 }
 
-func (f *plain) String() string { return f.name }
-func (f *plain) Check() error   { return nil }
+func (p *plain) String() string { return p.name }
+func (p *plain) Check() error   { return nil }
 
-func (f *plain) Declared() (class, rest string) { return f.name, "" }
+func (p *plain) Declared() (class, rest string) { return p.name, "" }
 
-func (f *plain) Arm(n int)    { f.armed = n > 0 }
-func (f *plain) Armed() bool  { return f.armed }
-func (f *plain) Count() Count { return Count{Fault: f.name} }
-func (f *plain) ask()         { *f.asked = append(*f.asked, f.name) }
+func (p *plain) Arm(n int)    { p.armed = n > 0 }
+func (p *plain) Armed() bool  { return p.armed }
+func (p *plain) Count() Count { return Count{Fault: p.name} }
+func (p *plain) ask()         { *p.asked = append(*p.asked, p.name) }
 
 // hooked is a fault with every hook, which answers all alike.
 type hooked struct {
@@ -39,16 +39,16 @@ type hooked struct {
 	delay  time.Duration
 }
 
-func (f *hooked) Arrive(*wire.Call) wire.Ruling                            { f.ask(); return f.ruling }
-func (f *hooked) Landed(*wire.Call) wire.Ruling                            { f.ask(); return f.ruling }
-func (f *hooked) Webhook(*wire.Call) wire.Ruling                           { f.ask(); return f.ruling }
-func (f *hooked) Lag(*wire.Stream, apiserver.Frame) time.Duration          { f.ask(); return f.delay }
-func (f *hooked) Fate(*wire.Stream, apiserver.Frame) wire.Fate             { f.ask(); return f.fate }
-func (f *hooked) ReplyDelay(*wire.Call) time.Duration                      { f.ask(); return f.delay }
-func (f *hooked) StepDelay(string, string) time.Duration                   { f.ask(); return f.delay }
-func (f *hooked) Held(*sched.Action) time.Duration                         { f.ask(); return f.delay }
-func (f *hooked) Dequeued(*process.Incarnation, string, reconcile.Request) { f.ask() }
-func (f *hooked) End()                                                     { f.ask() }
+func (h *hooked) Arrive(*wire.Call) wire.Ruling                            { h.ask(); return h.ruling }
+func (h *hooked) Landed(*wire.Call) wire.Ruling                            { h.ask(); return h.ruling }
+func (h *hooked) Webhook(*wire.Call) wire.Ruling                           { h.ask(); return h.ruling }
+func (h *hooked) Lag(*wire.Stream, apiserver.Frame) time.Duration          { h.ask(); return h.delay }
+func (h *hooked) Fate(*wire.Stream, apiserver.Frame) wire.Fate             { h.ask(); return h.fate }
+func (h *hooked) ReplyDelay(*wire.Call) time.Duration                      { h.ask(); return h.delay }
+func (h *hooked) StepDelay(string, string) time.Duration                   { h.ask(); return h.delay }
+func (h *hooked) Held(*sched.Action) time.Duration                         { h.ask(); return h.delay }
+func (h *hooked) Dequeued(*process.Incarnation, string, reconcile.Request) { h.ask() }
+func (h *hooked) End()                                                     { h.ask() }
 
 // three is a set of a fault that does little, one without hooks, and one that does more; asked are
 // the names of those asked.

@@ -155,8 +155,8 @@ func inPlace(before, after runtime.Object) string {
 }
 
 // Inspect looks for objects that were changed in place, in all caches of living processes.
-func (w *Supervisor) Inspect() {
-	for _, l := range w.incarnations {
+func (s *Supervisor) Inspect() {
+	for _, l := range s.incarnations {
 		l.mu.Lock()
 		informers := l.informers
 		l.mu.Unlock()

@@ -19,10 +19,10 @@ import (
 
 // versionsSeen returns the objects with the key's name of which a cache holds another version than
 // the server. If several caches hold an object, the oldest version counts.
-func (l *Incarnation) versionsSeen(item request) []history.Seen {
-	l.mu.Lock()
-	informers := l.informers
-	l.mu.Unlock()
+func (i *Incarnation) versionsSeen(item request) []history.Seen {
+	i.mu.Lock()
+	informers := i.informers
+	i.mu.Unlock()
 	held := map[history.Ref]int64{}
 	for _, in := range informers {
 		ref := history.Ref{Group: in.kind.Group, Kind: in.kind.Kind, Namespace: item.Namespace, Name: item.Name}
@@ -39,11 +39,11 @@ func (l *Incarnation) versionsSeen(item request) []history.Seen {
 	var out []history.Seen
 	for ref, revision := range held {
 		s := history.Seen{Ref: ref, Cache: revision}
-		o, there := l.world.History.Object(ref.Group, ref.Kind, ref.Namespace, ref.Name)
+		o, there := i.world.History.Object(ref.Group, ref.Kind, ref.Namespace, ref.Name)
 		if there {
 			s.Server = o.Revision
 		}
-		if s.Cache != s.Server && (s.Cache != 0 || l.covers(ref, o)) {
+		if s.Cache != s.Server && (s.Cache != 0 || i.covers(ref, o)) {
 			out = append(out, s)
 		}
 	}
@@ -53,11 +53,11 @@ func (l *Incarnation) versionsSeen(item request) []history.Seen {
 
 // covers says whether the incarnation watches an object, as far as its open watches tell: caches
 // may be of some namespaces, or of objects with some labels.
-func (l *Incarnation) covers(ref history.Ref, o history.Object) bool {
+func (i *Incarnation) covers(ref history.Ref, o history.Object) bool {
 	var m *metav1.PartialObjectMetadata
 	known := false
-	for _, s := range l.world.Wire.Watches.Streams() {
-		if info := s.Call.Info; s.Port != l.Port || s.Kind != ref.Kind || info.Group != ref.Group {
+	for _, s := range i.world.Wire.Watches.Streams() {
+		if info := s.Call.Info; s.Port != i.Port || s.Kind != ref.Kind || info.Group != ref.Group {
 			continue
 		}
 		if known = true; m == nil {

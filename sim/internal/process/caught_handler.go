@@ -33,19 +33,19 @@ func (c caughtHandler) OnDelete(obj any) {
 
 // catch ends the incarnation of a goroutine that panics. The goroutine stays blocked until the run
 // ends. It must be deferred.
-func (l *Incarnation) catch() {
+func (i *Incarnation) catch() {
 	v := recover()
 	if v == nil {
 		return
 	}
 	err := &PanicError{Value: v, Stack: stack()}
 	gone := make(chan bool, 1)
-	l.mu.Lock()
-	released := l.released
-	l.waiters = append(l.waiters, waiter{&sched.Action{}, gone, false})
-	l.mu.Unlock()
+	i.mu.Lock()
+	released := i.released
+	i.waiters = append(i.waiters, waiter{&sched.Action{}, gone, false})
+	i.mu.Unlock()
 	if !released {
-		l.world.Sched.Note(l.Name()+" panic", func() { l.exit(err) })
+		i.world.Sched.Note(i.Name()+" panic", func() { i.exit(err) })
 		<-gone
 	}
 }

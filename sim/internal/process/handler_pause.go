@@ -34,10 +34,10 @@ type waitingHandler struct {
 }
 
 // label is the choice how long the handler pauses. Handlers of one label are interchangeable.
-func (h *waitingHandler) label() choice.Label {
-	l := h.queue.incarnation
+func (w *waitingHandler) label() choice.Label {
+	l := w.queue.incarnation
 	return choice.Label{Kind: choice.Handler, Who: l.Process.Name, Verb: "add",
-		What: h.queue.keyOf(h.item).String()}
+		What: w.queue.keyOf(w.item).String()}
 }
 
 // mapsAgain reports whether the caller adds a key in a handler that calls a mapping function again
@@ -93,11 +93,11 @@ func (q *queue) waitAfterAdd(item request) {
 
 // continueHandlers lets the waiting handlers continue, or pause if a choice says so. It is called
 // at each quiet moment, and reports whether one continues.
-func (l *Incarnation) continueHandlers() (woke bool) {
-	l.mu.Lock()
-	waiting := l.handlers
-	l.handlers = nil
-	l.mu.Unlock()
+func (i *Incarnation) continueHandlers() (woke bool) {
+	i.mu.Lock()
+	waiting := i.handlers
+	i.handlers = nil
+	i.mu.Unlock()
 	slices.SortStableFunc(waiting, func(a, b waitingHandler) int {
 		return strings.Compare(a.label().What, b.label().What)
 	})
@@ -106,18 +106,18 @@ func (l *Incarnation) continueHandlers() (woke bool) {
 		for n < len(waiting) && waiting[n].label() == label {
 			n++
 		}
-		woke = l.continueOrPause(label, waiting[:n]) || woke
+		woke = i.continueOrPause(label, waiting[:n]) || woke
 		waiting = waiting[n:]
 	}
 	return woke
 }
 
 // continueOrPause makes the choice for handlers of one label. It reports whether they continue.
-func (l *Incarnation) continueOrPause(label choice.Label, same []waitingHandler) bool {
-	actor := choice.Actor{Process: l.Name(), Name: "handler of " + label.What}
+func (i *Incarnation) continueOrPause(label choice.Label, same []waitingHandler) bool {
+	actor := choice.Actor{Process: i.Name(), Name: "handler of " + label.What}
 	var pause time.Duration
 	if q := same[0].queue; q.hooked != nil && q.hooked.working.Load() {
-		pause = handlerPauses[l.world.Sched.Choices.Pace(label, actor, len(handlerPauses), 6)]
+		pause = handlerPauses[i.world.Sched.Choices.Pace(label, actor, len(handlerPauses), 6)]
 	}
 	grant := func() {
 		for _, h := range same {
@@ -128,13 +128,13 @@ func (l *Incarnation) continueOrPause(label choice.Label, same []waitingHandler)
 		grant()
 		return true
 	}
-	e := l.event(history.HandlerPause)
+	e := i.event(history.HandlerPause)
 	e.Note = fmt.Sprintf("pauses for %v in an event handler that has added %s", pause, label.What)
-	l.world.History.Add(e)
+	i.world.History.Add(e)
 	a := same[0].action
-	a.Order, a.Actor, a.Do = l.Name()+" handler "+label.What, actor, grant
-	a.What = func() string { return "the rest of an event handler of " + l.Name() + " that has added " + label.What }
+	a.Order, a.Actor, a.Do = i.Name()+" handler "+label.What, actor, grant
+	a.What = func() string { return "the rest of an event handler of " + i.Name() + " that has added " + label.What }
 	a.Delay = func() time.Duration { return pause }
-	l.world.Sched.Park(a)
+	i.world.Sched.Park(a)
 	return false
 }

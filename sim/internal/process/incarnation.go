@@ -52,20 +52,20 @@ type Incarnation struct {
 type incarnationKey struct{}
 
 // Name is the process and incarnation, as "pipelines/2".
-func (l *Incarnation) Name() string { return l.Port.Name() }
+func (i *Incarnation) Name() string { return i.Port.Name() }
 
 // spawn runs a function on a goroutine of the incarnation.
-func (l *Incarnation) spawn(f func()) { go f() }
+func (i *Incarnation) spawn(f func()) { go f() }
 
-func (l *Incarnation) run() {
+func (i *Incarnation) run() {
 	var err error
 	defer func() {
 		if r := recover(); r != nil {
 			err = &PanicError{Value: r, Stack: stack()}
 		}
-		l.world.Sched.Note(l.Name(), func() { l.exit(err) })
+		i.world.Sched.Note(i.Name(), func() { i.exit(err) })
 	}()
-	err = l.Process.main(l.ctx, l.Config())
+	err = i.Process.main(i.ctx, i.Config())
 }
 
 // PanicError is what a program's main panicked with.
@@ -74,7 +74,7 @@ type PanicError struct {
 	Stack string
 }
 
-func (e *PanicError) Error() string { return repeatable(fmt.Sprintf("panic: %v", e.Value)) }
+func (p *PanicError) Error() string { return repeatable(fmt.Sprintf("panic: %v", p.Value)) }
 
 // stack is where a panic came from; it is called where the panic is recovered. It has no addresses,
 // so that two runs have the same.
@@ -94,11 +94,11 @@ func stack() string {
 }
 
 // Config is the rest.Config that the program is given.
-func (l *Incarnation) Config() *rest.Config {
+func (i *Incarnation) Config() *rest.Config {
 	return &rest.Config{
 		Host:          "http://" + wire.APIHost,
-		Transport:     l.Port,
-		WrapTransport: l.wrap,
+		Transport:     i.Port,
+		WrapTransport: i.wrap,
 		QPS:           -1,
 		ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"},
 	}
@@ -106,64 +106,64 @@ func (l *Incarnation) Config() *rest.Config {
 
 // wrap numbers the clients that are made from the incarnation's rest.Config. A program's own
 // transport stays.
-func (l *Incarnation) wrap(rt http.RoundTripper) http.RoundTripper {
-	if rt == http.RoundTripper(l.Port) {
-		return l.Port.Client()
+func (i *Incarnation) wrap(rt http.RoundTripper) http.RoundTripper {
+	if rt == http.RoundTripper(i.Port) {
+		return i.Port.Client()
 	}
 	return rt
 }
 
 // exit runs on the scheduling goroutine when main has returned.
-func (l *Incarnation) exit(err error) {
-	if l.Port.Dead() || l.exited {
+func (i *Incarnation) exit(err error) {
+	if i.Port.Dead() || i.exited {
 		return
 	}
-	if l.Port.Frozen() { // nobody hears of it before it goes on
-		l.dismiss()
-		l.Port.Await(&sched.Action{
-			Order: l.Name() + " exit",
-			Actor: choice.Actor{Process: l.Name(), Name: "exit"},
-			What:  func() string { return "the end of " + l.Name() },
-			Do:    func() { l.exit(err) },
+	if i.Port.Frozen() { // nobody hears of it before it goes on
+		i.dismiss()
+		i.Port.Await(&sched.Action{
+			Order: i.Name() + " exit",
+			Actor: choice.Actor{Process: i.Name(), Name: "exit"},
+			What:  func() string { return "the end of " + i.Name() },
+			Do:    func() { i.exit(err) },
 		})
 		return
 	}
-	l.exited = true
+	i.exited = true
 	outcome := history.Outcome{Kind: history.Success}
 	if err != nil {
 		outcome = history.Outcome{Kind: history.Failure, Text: repeatable(err.Error())}
 	}
-	e := l.record(history.Stop, outcome)
-	l.bury()
-	if l.world.observer.Exited(l, err) {
-		l.Process.scheduleRestart(err != nil || !l.asked, l.asked, e.Remark())
+	e := i.record(history.Stop, outcome)
+	i.bury()
+	if i.world.observer.Exited(i, err) {
+		i.Process.scheduleRestart(err != nil || !i.asked, i.asked, e.Remark())
 	}
 }
 
 // event is an event of the incarnation, at this moment.
-func (l *Incarnation) event(k history.Kind) history.Event {
-	w := l.world
+func (i *Incarnation) event(k history.Kind) history.Event {
+	w := i.world
 	return history.Event{
-		Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: k, Process: l.Process.Name, Incarnation: l.N,
+		Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: k, Process: i.Process.Name, Incarnation: i.N,
 		Server: w.Wire.Server().Revision(),
 	}
 }
 
-func (l *Incarnation) record(k history.Kind, outcome history.Outcome) *history.Event {
-	e := l.event(k)
+func (i *Incarnation) record(k history.Kind, outcome history.Outcome) *history.Event {
+	e := i.event(k)
 	e.Outcome = outcome
-	l.world.History.Add(e)
+	i.world.History.Add(e)
 	return &e
 }
 
 // Kill ends the incarnation as SIGKILL would: nothing of it takes effect any more.
-func (l *Incarnation) Kill() {
-	if l.Port.Dead() {
+func (i *Incarnation) Kill() {
+	if i.Port.Dead() {
 		return
 	}
-	l.record(history.Crash, history.Outcome{})
-	l.bury()
-	l.Process.scheduleRestart(true, l.asked, "crashed")
+	i.record(history.Crash, history.Outcome{})
+	i.bury()
+	i.Process.scheduleRestart(true, i.asked, "crashed")
 }
 
 // grace is how long the kubelet waits between SIGTERM and SIGKILL: terminationGracePeriodSeconds,
@@ -172,57 +172,57 @@ const grace = 30 * time.Second
 
 // Stop asks the incarnation to end, as SIGTERM would. The kubelet kills it after 30 s, and starts
 // the next one when it has ended.
-func (l *Incarnation) Stop() {
-	if l.Port.Dead() || l.asked {
+func (i *Incarnation) Stop() {
+	if i.Port.Dead() || i.asked {
 		return
 	}
-	l.asked = true
-	l.record(history.Stop, history.Outcome{Kind: history.Asked})
-	l.dismiss()
-	l.cancel()
-	l.grace = &sched.Action{
-		Order: l.Process.Name + " grace",
-		Actor: choice.Actor{Process: l.Process.Name, Name: "grace"},
-		What:  func() string { return "the end of " + l.Name() + "'s grace period" },
+	i.asked = true
+	i.record(history.Stop, history.Outcome{Kind: history.Asked})
+	i.dismiss()
+	i.cancel()
+	i.grace = &sched.Action{
+		Order: i.Process.Name + " grace",
+		Actor: choice.Actor{Process: i.Process.Name, Name: "grace"},
+		What:  func() string { return "the end of " + i.Name() + "'s grace period" },
 		Delay: func() time.Duration { return grace },
 		Own:   grace,
-		Do:    l.Kill,
+		Do:    i.Kill,
 	}
-	l.world.Sched.Park(l.grace)
-	l.world.Sched.Disturb()
+	i.world.Sched.Park(i.grace)
+	i.world.Sched.Disturb()
 }
 
 // Ending reports whether the incarnation was asked to end, or has ended and the world does not know
 // yet.
-func (l *Incarnation) Ending() bool { return l.ending.Load() }
+func (i *Incarnation) Ending() bool { return i.ending.Load() }
 
 // EndsByContext implements [wire.Owner]. A manager ends its own parts one after another, so only
 // programs without one are concerned.
-func (l *Incarnation) EndsByContext() bool {
-	if !l.ending.Load() {
+func (i *Incarnation) EndsByContext() bool {
+	if !i.ending.Load() {
 		return false
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.managers) == 0
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.managers) == 0
 }
 
 // dismiss lets an incarnation that is ending begin no reconcile any more. In production it may: a
 // work queue that is shut down chooses at random between the next key and its end, and much of
 // client-go chooses between an answer and a context that is done.
-func (l *Incarnation) dismiss() {
-	l.dismissKeys()
-	l.world.Sched.Disturb()
+func (i *Incarnation) dismiss() {
+	i.dismissKeys()
+	i.world.Sched.Disturb()
 }
 
 // dismissKeys is dismiss for a goroutine of the incarnation. A program may end without being asked
 // to, for example because one of its runnables has failed.
-func (l *Incarnation) dismissKeys() {
-	l.ending.Store(true)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, h := range l.waiters {
-		if h.ofKey && l.world.Sched.Drop(h.action) {
+func (i *Incarnation) dismissKeys() {
+	i.ending.Store(true)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, h := range i.waiters {
+		if h.ofKey && i.world.Sched.Drop(h.action) {
 			h.granted <- false
 		}
 	}
@@ -230,19 +230,19 @@ func (l *Incarnation) dismissKeys() {
 
 // bury lets nothing of the incarnation happen any more. Its goroutines may be there still; those
 // that are blocked stay blocked until the run ends.
-func (l *Incarnation) bury() {
-	l.world.Wire.Bury(l.Port)
-	l.mu.Lock()
-	for _, h := range l.waiters {
-		l.world.Sched.Drop(h.action)
+func (i *Incarnation) bury() {
+	i.world.Wire.Bury(i.Port)
+	i.mu.Lock()
+	for _, h := range i.waiters {
+		i.world.Sched.Drop(h.action)
 	}
-	l.mu.Unlock()
-	if l.grace != nil {
-		l.world.Sched.Drop(l.grace)
+	i.mu.Unlock()
+	if i.grace != nil {
+		i.world.Sched.Drop(i.grace)
 	}
-	if l.Process.current == l {
-		l.Process.current = nil
+	if i.Process.current == i {
+		i.Process.current = nil
 	}
-	l.cancel()
-	l.world.Sched.Disturb()
+	i.cancel()
+	i.world.Sched.Disturb()
 }

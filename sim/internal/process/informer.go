@@ -26,27 +26,27 @@ import (
 //   - Whether it and its handlers have synced is answered as of the last quiet moment.
 //     controller-runtime polls for that every 100 ms. A poll in the phase in which the first
 //     objects arrive would see one or the other, depending on which goroutine ran first.
-func (l *Incarnation) newInformer(
+func (i *Incarnation) newInformer(
 	scheme *runtime.Scheme, lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers cache.Indexers,
 ) cache.SharedIndexInformer {
 	kind := kindOf(scheme, obj)
-	in := &informer{kind: kind, wake: l.world.Sched.Wake, spawn: l.spawn,
-		mutationDetector: mutationDetector{incarnation: l, known: map[string]cachedObject{}}}
+	in := &informer{kind: kind, wake: i.world.Sched.Wake, spawn: i.spawn,
+		mutationDetector: mutationDetector{incarnation: i, known: map[string]cachedObject{}}}
 	if plain, ok := lw.(*cache.ListWatch); ok {
 		_, loose := obj.(runtime.Unstructured)
 		lw = in.marked(plain, loose)
 	}
-	if l.Process.settings.ListThenWatch {
+	if i.Process.settings.ListThenWatch {
 		lw = plainLister{cache.ToListerWatcherWithContext(lw), lw}
 	}
-	in.SharedIndexInformer = cache.NewSharedIndexInformer(lw, obj, l.resync(kind, resync), indexers)
+	in.SharedIndexInformer = cache.NewSharedIndexInformer(lw, obj, i.resync(kind, resync), indexers)
 	in.sorted = sortedIndexer{in.SharedIndexInformer.GetIndexer()}
 	in.synced = newSyncState(kind.String())
 	in.SetTransform(nil) //nolint:errcheck // it has not been started
-	l.mu.Lock()
-	l.informers = append(l.informers, in)
-	over := l.released
-	l.mu.Unlock()
+	i.mu.Lock()
+	i.informers = append(i.informers, in)
+	over := i.released
+	i.mu.Unlock()
 	if over {
 		in.end()
 	}

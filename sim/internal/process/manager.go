@@ -67,9 +67,9 @@ func (u unserved) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RE
 
 // Unserved are the kinds that processes have looked up and that the cluster does not serve, in
 // order.
-func (w *Supervisor) Unserved() (out []string) {
-	w.unserved.Range(func(k, _ any) bool {
-		if _, err := w.Wire.Server().Mapper().RESTMapping(k.(schema.GroupKind)); err != nil {
+func (s *Supervisor) Unserved() (out []string) {
+	s.unserved.Range(func(k, _ any) bool {
+		if _, err := s.Wire.Server().Mapper().RESTMapping(k.(schema.GroupKind)); err != nil {
 			out = append(out, k.(schema.GroupKind).String())
 		}
 		return true
@@ -168,7 +168,7 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
 
 // lead gives leader election a lock whose identity is the incarnation. controller-runtime's own
 // identity begins with the host name, so histories would differ between machines.
-func (l *Incarnation) lead(cfg *rest.Config, o *ctrl.Options) error {
+func (i *Incarnation) lead(cfg *rest.Config, o *ctrl.Options) error {
 	if !o.LeaderElection || o.LeaderElectionResourceLockInterface != nil {
 		return nil
 	}
@@ -204,11 +204,11 @@ func (l *Incarnation) lead(cfg *rest.Config, o *ctrl.Options) error {
 		kind = resourcelock.LeasesResourceLock
 	}
 	o.LeaderElectionResourceLockInterface, err = resourcelock.New(kind, o.LeaderElectionNamespace, o.LeaderElectionID,
-		core, coordination, resourcelock.ResourceLockConfig{Identity: l.identity()})
+		core, coordination, resourcelock.ResourceLockConfig{Identity: i.identity()})
 	return err
 }
 
-func (l *Incarnation) identity() string { return fmt.Sprintf("%s-%d", l.Process.Name, l.N) }
+func (i *Incarnation) identity() string { return fmt.Sprintf("%s-%d", i.Process.Name, i.N) }
 
 // Outside is the transport in place of http.DefaultTransport during a run. Requests with a context
 // of an incarnation belong to it; all others are refused.

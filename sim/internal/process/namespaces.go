@@ -21,7 +21,7 @@ import (
 )
 
 // inOrder makes caches of several namespaces do the same in each run.
-func (l *Incarnation) inOrder(create cache.NewCacheFunc) cache.NewCacheFunc {
+func (i *Incarnation) inOrder(create cache.NewCacheFunc) cache.NewCacheFunc {
 	if create == nil {
 		create = cache.New
 	}
@@ -35,27 +35,27 @@ func (l *Incarnation) inOrder(create cache.NewCacheFunc) cache.NewCacheFunc {
 			return nil, err
 		}
 		if !several {
-			return waitingCache{c, l, true}, nil
+			return waitingCache{c, i, true}, nil
 		}
-		l.mu.Lock()
-		l.resyncs = map[schema.GroupKind]time.Duration{}
-		l.mu.Unlock()
-		return waitingCache{ordered{c, o.Scheme, o.ReaderFailOnMissingInformer}, l, true}, nil
+		i.mu.Lock()
+		i.resyncs = map[schema.GroupKind]time.Duration{}
+		i.mu.Unlock()
+		return waitingCache{ordered{c, o.Scheme, o.ReaderFailOnMissingInformer}, i, true}, nil
 	}
 }
 
 // resync is the resync period of the informers of a kind, with the jitter that the first of them
 // drew. Which of several draws first is not decided by the harness.
-func (l *Incarnation) resync(kind schema.GroupKind, drawn time.Duration) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.resyncs == nil {
+func (i *Incarnation) resync(kind schema.GroupKind, drawn time.Duration) time.Duration {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.resyncs == nil {
 		return drawn
 	}
-	if _, known := l.resyncs[kind]; !known {
-		l.resyncs[kind] = drawn
+	if _, known := i.resyncs[kind]; !known {
+		i.resyncs[kind] = drawn
 	}
-	return l.resyncs[kind]
+	return i.resyncs[kind]
 }
 
 // ordered starts the informers of all namespaces before it waits for any, so that none is first,

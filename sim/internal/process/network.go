@@ -29,16 +29,16 @@ const OverlayNetwork = "wavetank "
 
 // attach returns a context of the incarnation. What is sent with it belongs to the incarnation, and
 // a goroutine that dials with it ends.
-func (l *Incarnation) attach(ctx context.Context) context.Context {
-	if ctx.Value(incarnationKey{}) == l {
+func (i *Incarnation) attach(ctx context.Context) context.Context {
+	if ctx.Value(incarnationKey{}) == i {
 		return ctx
 	}
 	stop := func(address string) {
 		at, byHTTP := caller()
-		l.world.observer.Dialled(l.Process.Name, address, at, byHTTP)
+		i.world.observer.Dialled(i.Process.Name, address, at, byHTTP)
 		runtime.Goexit() // a hook can return no error
 	}
-	return httptrace.WithClientTrace(context.WithValue(ctx, incarnationKey{}, l), &httptrace.ClientTrace{
+	return httptrace.WithClientTrace(context.WithValue(ctx, incarnationKey{}, i), &httptrace.ClientTrace{
 		DNSStart:     func(info httptrace.DNSStartInfo) { stop(info.Host) },
 		ConnectStart: func(_, address string) { stop(address) },
 	})
@@ -81,16 +81,16 @@ type refusedQuery struct {
 }
 
 // Write implements net.Conn. It is given a DNS message, with its length before it.
-func (q *refusedQuery) Write(message []byte) (int, error) {
-	q.outside.dialled(q.ctx, queriedName(message))
+func (r *refusedQuery) Write(message []byte) (int, error) {
+	r.outside.dialled(r.ctx, queriedName(message))
 	return 0, errNetwork
 }
 
 // Close implements net.Conn.
-func (q *refusedQuery) Close() error { return nil }
+func (r *refusedQuery) Close() error { return nil }
 
 // SetDeadline implements net.Conn.
-func (q *refusedQuery) SetDeadline(time.Time) error { return nil }
+func (r *refusedQuery) SetDeadline(time.Time) error { return nil }
 
 // queriedName is the name in the first question of a DNS message over a stream.
 func queriedName(message []byte) string {

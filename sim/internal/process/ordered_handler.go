@@ -36,27 +36,27 @@ func (i *informer) ordered(h cache.ResourceEventHandler) *orderedHandler {
 }
 
 // OnAdd implements cache.ResourceEventHandler.
-func (h *orderedHandler) OnAdd(obj any, initial bool) {
-	h.handle(notification{is: obj, initial: initial})
+func (o *orderedHandler) OnAdd(obj any, initial bool) {
+	o.handle(notification{is: obj, initial: initial})
 }
 
 // OnUpdate implements cache.ResourceEventHandler.
-func (h *orderedHandler) OnUpdate(was, is any) { h.handle(notification{was: was, is: is}) }
+func (o *orderedHandler) OnUpdate(was, is any) { o.handle(notification{was: was, is: is}) }
 
 // OnDelete implements cache.ResourceEventHandler.
-func (h *orderedHandler) OnDelete(obj any) { h.handle(notification{was: obj}) }
+func (o *orderedHandler) OnDelete(obj any) { o.handle(notification{was: obj}) }
 
-func (h *orderedHandler) handle(n notification) {
-	h.mu.Lock()
-	wait := n.initial || n.unchanged() || h.informer.replacing.Load() || h.delivering || len(h.held)+len(h.ready) > 0
+func (o *orderedHandler) handle(n notification) {
+	o.mu.Lock()
+	wait := n.initial || n.unchanged() || o.informer.replacing.Load() || o.delivering || len(o.held)+len(o.ready) > 0
 	if wait {
-		h.held = append(h.held, n)
+		o.held = append(o.held, n)
 	}
-	h.mu.Unlock()
+	o.mu.Unlock()
 	if wait {
-		h.informer.wake()
+		o.informer.wake()
 	} else {
-		h.deliver(n)
+		o.deliver(n)
 	}
 }
 
@@ -73,54 +73,54 @@ func (n notification) unchanged() bool {
 	return err == nil && was.GetResourceVersion() == is.GetResourceVersion()
 }
 
-func (h *orderedHandler) deliver(n notification) {
+func (o *orderedHandler) deliver(n notification) {
 	switch {
 	case n.was == nil:
-		h.ResourceEventHandler.OnAdd(n.is, n.initial)
+		o.ResourceEventHandler.OnAdd(n.is, n.initial)
 	case n.is == nil:
-		h.ResourceEventHandler.OnDelete(n.was)
+		o.ResourceEventHandler.OnDelete(n.was)
 	default:
-		h.ResourceEventHandler.OnUpdate(n.was, n.is)
+		o.ResourceEventHandler.OnUpdate(n.was, n.is)
 	}
 }
 
 // release sorts the notifications of the last step and starts their delivery. It is called at each
 // quiet moment, and reports whether it has started one.
-func (h *orderedHandler) release() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.ready = append(h.ready, sortNotifications(h.held)...)
-	h.held = nil
-	if h.delivering || len(h.ready) == 0 {
+func (o *orderedHandler) release() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ready = append(o.ready, sortNotifications(o.held)...)
+	o.held = nil
+	if o.delivering || len(o.ready) == 0 {
 		return false
 	}
-	h.delivering = true
-	h.informer.spawn(h.deliverReady)
+	o.delivering = true
+	o.informer.spawn(o.deliverReady)
 	return true
 }
 
 // deliverReady delivers what is ready. The handler may block for as long as it likes.
-func (h *orderedHandler) deliverReady() {
+func (o *orderedHandler) deliverReady() {
 	for {
-		h.mu.Lock()
-		if len(h.ready) == 0 {
-			h.delivering = false
-			h.mu.Unlock()
-			h.informer.wake()
+		o.mu.Lock()
+		if len(o.ready) == 0 {
+			o.delivering = false
+			o.mu.Unlock()
+			o.informer.wake()
 			return
 		}
-		n := h.ready[0]
-		h.ready = h.ready[1:]
-		h.mu.Unlock()
-		h.deliver(n)
+		n := o.ready[0]
+		o.ready = o.ready[1:]
+		o.mu.Unlock()
+		o.deliver(n)
 	}
 }
 
 // behind says whether the handler has not got all notifications of the informer yet.
-func (h *orderedHandler) behind() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.delivering || len(h.held)+len(h.ready) > 0
+func (o *orderedHandler) behind() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.delivering || len(o.held)+len(o.ready) > 0
 }
 
 func sortNotifications(all []notification) []notification {

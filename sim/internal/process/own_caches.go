@@ -88,8 +88,8 @@ func sortFields(v reflect.Value) {
 // sortedInformer is an informer whose lists are sorted.
 type sortedInformer struct{ toolscache.SharedIndexInformer }
 
-func (i sortedInformer) GetIndexer() toolscache.Indexer {
-	return sortedIndexer{i.SharedIndexInformer.GetIndexer()}
+func (s sortedInformer) GetIndexer() toolscache.Indexer {
+	return sortedIndexer{s.SharedIndexInformer.GetIndexer()}
 }
 
-func (i sortedInformer) GetStore() toolscache.Store { return i.GetIndexer() }
+func (s sortedInformer) GetStore() toolscache.Store { return s.GetIndexer() }

@@ -72,14 +72,14 @@ func (a *add) priority() int {
 // PriorityQueue itself, or controller-runtime would put its adapter for classic queues around it.
 type priorityQueue struct{ *queue }
 
-func (l *Incarnation) observe(controller string, inner workQueue) workQueue {
+func (i *Incarnation) observe(controller string, inner workQueue) workQueue {
 	q := &queue{
-		workQueue: inner, incarnation: l, controller: controller, next: never,
+		workQueue: inner, incarnation: i, controller: controller, next: never,
 		keys: map[request]*key{}, live: map[request]*key{},
 	}
-	l.mu.Lock()
-	l.queues = append(l.queues, q)
-	l.mu.Unlock()
+	i.mu.Lock()
+	i.queues = append(i.queues, q)
+	i.mu.Unlock()
 	if p, ok := inner.(priorityqueue.PriorityQueue[request]); ok {
 		q.priority = p
 		return priorityQueue{q}

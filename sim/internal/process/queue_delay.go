@@ -141,20 +141,20 @@ func (q *queue) waitForQuiet() {
 
 // blockUntil blocks a goroutine of the incarnation until the next quiet moment. It returns false
 // when the run is over.
-func (l *Incarnation) blockUntil(quiet chan bool) bool {
-	l.mu.Lock()
+func (i *Incarnation) blockUntil(quiet chan bool) bool {
+	i.mu.Lock()
 	a := &sched.Action{}
-	released := l.released
+	released := i.released
 	if !released {
-		l.waiters = append(l.waiters, waiter{a, quiet, false})
+		i.waiters = append(i.waiters, waiter{a, quiet, false})
 	}
-	l.mu.Unlock()
+	i.mu.Unlock()
 	if released {
 		return false
 	}
-	l.world.Sched.Wake()
+	i.world.Sched.Wake()
 	again := <-quiet
-	l.unblock(a)
+	i.unblock(a)
 	return again
 }
 

@@ -132,28 +132,28 @@ func observedQueue(t *testing.T, priority bool, ops []operation) ([]string, erro
 	return r.given, r.err
 }
 
-func (r *queueRun) run(priority bool, ops []operation) {
+func (q *queueRun) run(priority bool, ops []operation) {
 	lim := &limiter{rateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[request](grid, longest)}
-	r.inner = plainQueue(priority, lim)
+	q.inner = plainQueue(priority, lim)
 	w := newTestWorld()
 	s := w.Sched
-	w.onQuiet = func() { r.compare(s.Now()) }
+	w.onQuiet = func() { q.compare(s.Now()) }
 	over := false
 	w.Start("p", func(ctx context.Context, cfg *rest.Config) error {
 		l, err := IncarnationOf(cfg)
 		if err != nil {
 			return err
 		}
-		r.outer = l.observe("c", r.inner)
-		if r.q, _ = r.outer.(*queue); r.q == nil {
-			r.q = r.outer.(priorityQueue).queue
+		q.outer = l.observe("c", q.inner)
+		if q.q, _ = q.outer.(*queue); q.q == nil {
+			q.q = q.outer.(priorityQueue).queue
 		}
-		r.q.onGet, r.q.hooked, lim.q = func() {}, &observedController{}, r.q
+		q.q.onGet, q.q.hooked, lim.q = func() {}, &observedController{}, q.q
 		for _, o := range ops {
 			if o.aside {
-				go r.do(o)
+				go q.do(o)
 			} else {
-				r.do(o)
+				q.do(o)
 			}
 		}
 		time.Sleep(2 * longest)
@@ -164,121 +164,121 @@ func (r *queueRun) run(priority bool, ops []operation) {
 	for !over {
 		s.Step(s.Now() + time.Millisecond)
 	}
-	if r.outer != nil && !r.shut {
-		r.outer.ShutDown()
+	if q.outer != nil && !q.shut {
+		q.outer.ShutDown()
 	}
 	w.Teardown(synctest.Wait)
 	for _, e := range w.History.Events {
 		if e.Kind == history.Dequeue {
-			r.given = append(r.given, fmt.Sprintf("%v %s because of %s, delay %v, ready at %v",
+			q.given = append(q.given, fmt.Sprintf("%v %s because of %s, delay %v, ready at %v",
 				e.At, e.Reconcile, e.Cause, e.Wait, e.Ready))
-			if e.Cause.Kind == history.CauseUnknown && r.err == nil {
-				r.err = fmt.Errorf("the observer does not know why %s was dequeued at %v", e.Reconcile, e.At)
+			if e.Cause.Kind == history.CauseUnknown && q.err == nil {
+				q.err = fmt.Errorf("the observer does not know why %s was dequeued at %v", e.Reconcile, e.At)
 			}
 		}
 	}
 }
 
 // do performs an operation on the observed queue.
-func (r *queueRun) do(o operation) {
+func (q *queueRun) do(o operation) {
 	item := request{NamespacedName: types.NamespacedName{Namespace: "n", Name: fmt.Sprint(o.key)}}
 	switch o.what {
 	case "Add":
-		r.outer.Add(item)
+		q.outer.Add(item)
 	case "AddAfter":
-		r.outer.AddAfter(item, o.delay)
+		q.outer.AddAfter(item, o.delay)
 	case "AddRateLimited":
-		r.outer.AddRateLimited(item)
+		q.outer.AddRateLimited(item)
 	case "AddWithOpts":
 		opts := priorityqueue.AddOpts{After: o.delay, RateLimited: o.key == 0, Priority: &o.priority}
-		r.outer.(priorityQueue).AddWithOpts(opts, item, request{NamespacedName: types.NamespacedName{Name: "other"}})
+		q.outer.(priorityQueue).AddWithOpts(opts, item, request{NamespacedName: types.NamespacedName{Name: "other"}})
 	case "Forget":
-		r.outer.Forget(item)
+		q.outer.Forget(item)
 	case "Get":
-		r.get()
+		q.get()
 	case "time":
 		time.Sleep(o.delay)
 	case "ShutDown":
-		r.mu.Lock()
-		r.shut = true
-		r.mu.Unlock()
-		r.outer.ShutDown()
+		q.mu.Lock()
+		q.shut = true
+		q.mu.Unlock()
+		q.outer.ShutDown()
 	default:
-		r.done(o)
+		q.done(o)
 	}
 }
 
 // get lets a worker that is free ask for a key.
-func (r *queueRun) get() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.asked+len(r.taken) == 2 {
+func (q *queueRun) get() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.asked+len(q.taken) == 2 {
 		return
 	}
-	r.asked++
+	q.asked++
 	go func() {
-		item, down := r.outer.Get()
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.asked--
+		item, down := q.outer.Get()
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.asked--
 		if !down {
-			r.taken = append(r.taken, item)
+			q.taken = append(q.taken, item)
 		}
 	}()
 }
 
 // done lets a worker that has a key finish with it, as controller-runtime's do.
-func (r *queueRun) done(o operation) {
-	r.mu.Lock()
-	if len(r.taken) == 0 {
-		r.mu.Unlock()
+func (q *queueRun) done(o operation) {
+	q.mu.Lock()
+	if len(q.taken) == 0 {
+		q.mu.Unlock()
 		return
 	}
-	item := r.taken[0]
-	r.taken = r.taken[1:]
-	r.mu.Unlock()
+	item := q.taken[0]
+	q.taken = q.taken[1:]
+	q.mu.Unlock()
 	switch o.what {
 	case "Done after AddAfter":
-		r.outer.Forget(item)
-		r.outer.AddAfter(item, o.delay)
+		q.outer.Forget(item)
+		q.outer.AddAfter(item, o.delay)
 	case "Done after AddRateLimited":
-		r.outer.AddRateLimited(item)
+		q.outer.AddRateLimited(item)
 	}
-	r.outer.Done(item)
+	q.outer.Done(item)
 }
 
 // compare compares the observer's belief with the real queue. The bubble must be quiet.
-func (r *queueRun) compare(now time.Duration) {
-	r.mu.Lock()
-	shut := r.shut
-	r.mu.Unlock()
-	if r.q == nil || r.err != nil {
+func (q *queueRun) compare(now time.Duration) {
+	q.mu.Lock()
+	shut := q.shut
+	q.mu.Unlock()
+	if q.q == nil || q.err != nil {
 		return
 	}
-	r.q.mu.Lock()
+	q.q.mu.Lock()
 	var ready, pending []string
-	for item, k := range r.q.keys {
+	for item, k := range q.q.keys {
 		// The classic queue's length is without the keys that workers have.
-		if len(k.causes) > 0 && (r.q.priority != nil || !k.taken) {
+		if len(k.causes) > 0 && (q.q.priority != nil || !k.taken) {
 			ready = append(ready, item.String())
 		}
 		if k.timer != nil {
 			pending = append(pending, fmt.Sprintf("%s at %v", item, k.timer.due))
 			if k.timer.due <= now {
-				r.err = fmt.Errorf("at %v the observer keeps the timer of %s, which was due at %v",
+				q.err = fmt.Errorf("at %v the observer keeps the timer of %s, which was due at %v",
 					now, item, k.timer.due)
 			}
 		}
 	}
-	r.q.mu.Unlock()
+	q.q.mu.Unlock()
 	slices.Sort(ready)
 	slices.Sort(pending)
-	switch n := r.inner.Len(); {
+	switch n := q.inner.Len(); {
 	case shut && len(ready)+len(pending) > 0:
-		r.err = fmt.Errorf("at %v, after ShutDown, the observer believes %v to be ready and %v to be pending",
+		q.err = fmt.Errorf("at %v, after ShutDown, the observer believes %v to be ready and %v to be pending",
 			now, ready, pending)
 	case !shut && n != len(ready):
-		r.err = fmt.Errorf("at %v the queue holds %d keys ready, the observer believes %v; pending: %v",
+		q.err = fmt.Errorf("at %v the queue holds %d keys ready, the observer believes %v; pending: %v",
 			now, n, ready, pending)
 	}
 }

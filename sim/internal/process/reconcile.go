@@ -20,30 +20,30 @@ import (
 
 // observeController puts the observers into a controller that is added to a manager, and returns
 // what to add in its place.
-func (l *Incarnation) observeController(r manager.Runnable) (manager.Runnable, error) {
+func (i *Incarnation) observeController(r manager.Runnable) (manager.Runnable, error) {
 	f, ok, err := fieldsOf(r)
 	if err != nil {
 		return r, err
 	}
 	if !ok {
 		if name, is := unobservable(r); is {
-			l.mu.Lock()
-			l.unobserved = append(l.unobserved, fmt.Sprintf("%s of process %q", name, l.Process.Name))
-			l.mu.Unlock()
-			return l.manage(r, name), nil // it may warm up
+			i.mu.Lock()
+			i.unobserved = append(i.unobserved, fmt.Sprintf("%s of process %q", name, i.Process.Name))
+			i.mu.Unlock()
+			return i.manage(r, name), nil // it may warm up
 		}
-		return l.catchPanics(r), nil
+		return i.catchPanics(r), nil
 	}
-	l.mu.Lock()
-	l.hooked = append(l.hooked, &observedController{name: f.name, runnable: r})
-	at := l.hooked[len(l.hooked)-1]
-	l.mu.Unlock()
+	i.mu.Lock()
+	i.hooked = append(i.hooked, &observedController{name: f.name, runnable: r})
+	at := i.hooked[len(i.hooked)-1]
+	i.mu.Unlock()
 	lim := &limiter{rateLimiter: f.limiter.Interface().(rateLimiter)}
 	newQueue := f.newQueue.Interface().(func(string, rateLimiter) workQueue)
 	var q *queue
 	f.limiter.Set(reflect.ValueOf(rateLimiter(lim)))
 	f.newQueue.Set(reflect.ValueOf(func(name string, rl rateLimiter) workQueue {
-		observed := l.observe(name, newQueue(queueName(newQueue, name), rl))
+		observed := i.observe(name, newQueue(queueName(newQueue, name), rl))
 		switch o := observed.(type) {
 		case priorityQueue:
 			q = o.queue
@@ -54,9 +54,9 @@ func (l *Incarnation) observeController(r manager.Runnable) (manager.Runnable, e
 		q.onGet = func() {
 			if !at.working.Swap(true) {
 				q.mu.Lock()
-				q.working = l.world.Sched.Now()
+				q.working = i.world.Sched.Now()
 				q.mu.Unlock()
-				l.world.Sched.Wake()
+				i.world.Sched.Wake()
 			}
 		}
 		return observed
@@ -64,9 +64,9 @@ func (l *Incarnation) observeController(r manager.Runnable) (manager.Runnable, e
 	inner := f.do.Interface().(reconcile.TypedReconciler[request])
 	f.do.Set(reflect.ValueOf(reconcile.TypedReconciler[request](reconcile.Func(
 		func(ctx context.Context, req request) (reconcile.Result, error) {
-			return l.reconcile(ctx, q, inner, req, f.dies)
+			return i.reconcile(ctx, q, inner, req, f.dies)
 		}))))
-	return l.manage(r, f.name), nil
+	return i.manage(r, f.name), nil
 }
 
 // observedController is a controller that was added to a manager of the incarnation.
@@ -77,14 +77,14 @@ type observedController struct {
 }
 
 // waitsForLease says whether the controller starts only in the leader.
-func (h *observedController) waitsForLease() bool {
-	r, ok := h.runnable.(manager.LeaderElectionRunnable)
+func (o *observedController) waitsForLease() bool {
+	r, ok := o.runnable.(manager.LeaderElectionRunnable)
 	return !ok || r.NeedLeaderElection()
 }
 
 // Unobserved names the controllers that could not be observed.
-func (w *Supervisor) Unobserved() (out []string) {
-	for _, l := range w.incarnations {
+func (s *Supervisor) Unobserved() (out []string) {
+	for _, l := range s.incarnations {
 		l.mu.Lock()
 		for _, name := range l.unobserved {
 			if !slices.Contains(out, name) {
@@ -107,21 +107,21 @@ func Attribute(ctx context.Context) history.Reconcile {
 // reconcile runs the operator's reconciler and records how it ended. controller-runtime recovers
 // its panic. If dies is set, the panic would end the operator's process there, so it ends the
 // incarnation.
-func (l *Incarnation) reconcile(
+func (i *Incarnation) reconcile(
 	ctx context.Context, q *queue, inner reconcile.TypedReconciler[request], req request, dies bool,
 ) (res reconcile.Result, err error) {
 	q.mu.Lock()
 	name := q.key(req).name
 	q.mu.Unlock()
-	ctx = l.attach(context.WithValue(ctx, reconcileName{}, name))
+	ctx = i.attach(context.WithValue(ctx, reconcileName{}, name))
 	finished := false
 	defer func() {
 		q.mu.Lock()
-		q.key(req).ended = l.world.Sched.Now()
+		q.key(req).ended = i.world.Sched.Now()
 		q.mu.Unlock()
-		outcome, order := outcomeOf(res, err), l.Name()+" "+name.String()
+		outcome, order := outcomeOf(res, err), i.Name()+" "+name.String()
 		if finished {
-			l.world.Sched.Note(order, func() { l.finished(q, req, name, outcome, "") })
+			i.world.Sched.Note(order, func() { i.finished(q, req, name, outcome, "") })
 			return
 		}
 		source := wire.Source()
@@ -129,12 +129,12 @@ func (l *Incarnation) reconcile(
 		if r := recover(); r != nil {
 			outcome = history.Outcome{Kind: history.Panic, Text: repeatable(fmt.Sprint(r))}
 			if dies {
-				err = l.die(func() { l.finished(q, req, name, outcome, source) }, order)
+				err = i.die(func() { i.finished(q, req, name, outcome, source) }, order)
 				return
 			}
 			defer panic(r)
 		}
-		l.world.Sched.Note(order, func() { l.finished(q, req, name, outcome, source) })
+		i.world.Sched.Note(order, func() { i.finished(q, req, name, outcome, source) })
 	}()
 	res, err = inner.Reconcile(ctx, req)
 	finished = true
@@ -142,14 +142,14 @@ func (l *Incarnation) reconcile(
 }
 
 // die ends the incarnation from one of its goroutines, which stays blocked until the run ends.
-func (l *Incarnation) die(last func(), order string) error {
+func (i *Incarnation) die(last func(), order string) error {
 	gone := make(chan bool, 1)
-	l.mu.Lock()
-	released := l.released
-	l.waiters = append(l.waiters, waiter{&sched.Action{}, gone, false})
-	l.mu.Unlock()
+	i.mu.Lock()
+	released := i.released
+	i.waiters = append(i.waiters, waiter{&sched.Action{}, gone, false})
+	i.mu.Unlock()
 	if !released {
-		l.world.Sched.Note(order, func() { last(); l.Kill() })
+		i.world.Sched.Note(order, func() { last(); i.Kill() })
 		<-gone
 	}
 	return wire.ErrDead
@@ -181,7 +181,7 @@ func outcomeOf(res reconcile.Result, err error) history.Outcome {
 }
 
 // finished records the end of a reconcile. source is the line that panicked or ended the goroutine.
-func (l *Incarnation) finished(
+func (i *Incarnation) finished(
 	q *queue, req request, name history.Reconcile, outcome history.Outcome, source string,
 ) {
 	q.mu.Lock()
@@ -192,10 +192,10 @@ func (l *Incarnation) finished(
 		}
 	}
 	q.mu.Unlock()
-	if l.Port.Dead() {
+	if i.Port.Dead() {
 		return
 	}
-	e := l.event(history.Done)
+	e := i.event(history.Done)
 	e.Reconcile, e.Outcome, e.Wait, e.Source = name, outcome, outcome.After, source
-	l.world.History.Add(e)
+	i.world.History.Add(e)
 }

@@ -29,8 +29,8 @@ func (p *Process) Fresh() { p.fresh = true }
 func (p *Process) MayEnd() bool { return p.started-p.settled < mostIncarnations }
 
 // Settled begins to count incarnations anew.
-func (w *Supervisor) Settled() {
-	for _, p := range w.processes {
+func (s *Supervisor) Settled() {
+	for _, p := range s.processes {
 		p.settled = p.started
 	}
 }

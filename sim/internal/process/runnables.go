@@ -26,8 +26,8 @@ type managedController struct {
 	over        chan struct{} // closed when Warmup has returned; nil for a controller that does not warm up
 }
 
-func (l *Incarnation) manage(r manager.Runnable, name string) manager.Runnable {
-	g := &managedController{leaderElected: leaderElected{r}, incarnation: l, name: name}
+func (i *Incarnation) manage(r manager.Runnable, name string) manager.Runnable {
+	g := &managedController{leaderElected: leaderElected{r}, incarnation: i, name: name}
 	if warmsUp(r) {
 		g.over = make(chan struct{})
 	}
@@ -35,42 +35,42 @@ func (l *Incarnation) manage(r manager.Runnable, name string) manager.Runnable {
 }
 
 // Warmup implements what controller-runtime calls before the process leads.
-func (g *managedController) Warmup(ctx context.Context) error {
-	if g.over == nil {
+func (m *managedController) Warmup(ctx context.Context) error {
+	if m.over == nil {
 		return nil
 	}
-	defer close(g.over)
-	return g.Runnable.(interface{ Warmup(context.Context) error }).Warmup(g.incarnation.attach(ctx))
+	defer close(m.over)
+	return m.Runnable.(interface{ Warmup(context.Context) error }).Warmup(m.incarnation.attach(ctx))
 }
 
 // Start implements manager.Runnable.
-func (g *managedController) Start(ctx context.Context) error {
-	if g.over != nil {
+func (m *managedController) Start(ctx context.Context) error {
+	if m.over != nil {
 		select {
-		case <-g.over:
+		case <-m.over:
 		case <-ctx.Done():
 			return nil
 		}
 	}
-	err := g.Runnable.Start(g.incarnation.attach(ctx))
-	if !g.incarnation.Port.Dead() {
-		g.pass()
+	err := m.Runnable.Start(m.incarnation.attach(ctx))
+	if !m.incarnation.Port.Dead() {
+		m.pass()
 	}
 	return err
 }
 
 // pass waits for a step of its own.
-func (g *managedController) pass() {
+func (m *managedController) pass() {
 	granted := make(chan bool, 1)
 	a := &sched.Action{
-		Order: g.incarnation.Name() + " " + g.name + " ended",
-		Actor: choice.Actor{Process: g.incarnation.Name(), Name: g.name + " ended"},
-		What:  func() string { return "the end of controller " + g.name + " in " + g.incarnation.Name() },
+		Order: m.incarnation.Name() + " " + m.name + " ended",
+		Actor: choice.Actor{Process: m.incarnation.Name(), Name: m.name + " ended"},
+		What:  func() string { return "the end of controller " + m.name + " in " + m.incarnation.Name() },
 		Do:    func() { granted <- true },
 	}
-	g.incarnation.block(a, granted, false)
+	m.incarnation.block(a, granted, false)
 	<-granted
-	g.incarnation.unblock(a)
+	m.incarnation.unblock(a)
 }
 
 // leaderElected is a runnable that waits for leadership if the one in it does.
@@ -78,8 +78,8 @@ type leaderElected struct{ manager.Runnable }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable. A runnable that does not implement
 // it waits, as managers have it.
-func (r leaderElected) NeedLeaderElection() bool {
-	inner, ok := r.Runnable.(manager.LeaderElectionRunnable)
+func (l leaderElected) NeedLeaderElection() bool {
+	inner, ok := l.Runnable.(manager.LeaderElectionRunnable)
 	return !ok || inner.NeedLeaderElection()
 }
 
@@ -93,28 +93,28 @@ type panicCatcher struct {
 
 // catchPanics returns what to add to a manager in place of r. It is r itself where its type decides
 // how it is run.
-func (l *Incarnation) catchPanics(r manager.Runnable) manager.Runnable {
+func (i *Incarnation) catchPanics(r manager.Runnable) manager.Runnable {
 	sortLists(r)
-	l.mu.Lock()
-	l.runnables++
-	n := l.runnables
-	l.mu.Unlock()
+	i.mu.Lock()
+	i.runnables++
+	n := i.runnables
+	i.mu.Unlock()
 	switch r := r.(type) {
 	case clusterRunnable:
-		return otherCluster{r, l, n}
+		return otherCluster{r, i, n}
 	case *manager.Server, webhook.Server, interface{ Warmup(context.Context) error }:
 		return r
 	}
-	return panicCatcher{leaderElected{r}, l, n}
+	return panicCatcher{leaderElected{r}, i, n}
 }
 
 // Start implements manager.Runnable.
-func (c panicCatcher) Start(ctx context.Context) (err error) {
+func (p panicCatcher) Start(ctx context.Context) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &PanicError{Value: v, Stack: stack()}
 		}
 	}()
-	c.incarnation.startInTurn(c.n)
-	return c.Runnable.Start(c.incarnation.attach(ctx))
+	p.incarnation.startInTurn(p.n)
+	return p.Runnable.Start(p.incarnation.attach(ctx))
 }

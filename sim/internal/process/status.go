@@ -20,9 +20,9 @@ type Controller struct {
 }
 
 // Controllers are the controllers of all living processes, in order.
-func (w *Supervisor) Controllers() []Controller {
+func (s *Supervisor) Controllers() []Controller {
 	var out []Controller
-	for _, p := range w.processes {
+	for _, p := range s.processes {
 		if p.current == nil {
 			continue
 		}
@@ -67,17 +67,17 @@ func (c Controller) EachTimer(f func(Timer) bool) {
 }
 
 // noteWait remembers the longest delay of a dequeue. Any goroutine of the world may call it.
-func (w *Supervisor) noteWait(d time.Duration) {
+func (s *Supervisor) noteWait(d time.Duration) {
 	for {
-		was := w.longest.Load()
-		if int64(d) <= was || w.longest.CompareAndSwap(was, int64(d)) {
+		was := s.longest.Load()
+		if int64(d) <= was || s.longest.CompareAndSwap(was, int64(d)) {
 			return
 		}
 	}
 }
 
 // LongestWait is the longest delay of a dequeue since the last call.
-func (w *Supervisor) LongestWait() time.Duration { return time.Duration(w.longest.Swap(0)) }
+func (s *Supervisor) LongestWait() time.Duration { return time.Duration(s.longest.Swap(0)) }
 
 // IsBusy reports whether [Controller.Busy] would return anything.
 func (c Controller) IsBusy() bool {
@@ -116,16 +116,16 @@ func (c Controller) Busy() []string {
 func (c Controller) Inject(item request, why string) { c.q.inject(item, why) }
 
 // Managed reports whether the incarnation runs at least one manager made by this package.
-func (l *Incarnation) Managed() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.managers) > 0
+func (i *Incarnation) Managed() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.managers) > 0
 }
 
 // Starting says what a living process waits for before all its controllers work; "" when all that
 // can work do.
-func (w *Supervisor) Starting() string {
-	for _, p := range w.processes {
+func (s *Supervisor) Starting() string {
+	for _, p := range s.processes {
 		l := p.current
 		if l == nil {
 			continue
@@ -146,7 +146,7 @@ func (w *Supervisor) Starting() string {
 				if m.lease == nil {
 					continue
 				}
-				switch holder := w.holder(*m.lease); holder {
+				switch holder := s.holder(*m.lease); holder {
 				case "":
 					return fmt.Sprintf("%s is waiting for the lease %s, which nobody alive holds", l.Name(), m.lease)
 				case m.id:
@@ -165,8 +165,8 @@ func (w *Supervisor) Starting() string {
 
 // MissingWatch says which informer of a living process has no open watch, because its reflector
 // backs off; "" when all have one.
-func (w *Supervisor) MissingWatch() string {
-	for _, p := range w.processes {
+func (s *Supervisor) MissingWatch() string {
+	for _, p := range s.processes {
 		l := p.current
 		if l == nil {
 			continue
@@ -180,10 +180,10 @@ func (w *Supervisor) MissingWatch() string {
 				need[in.kind]++
 			}
 		}
-		for _, s := range w.Wire.Watches.Streams() {
+		for _, stream := range s.Wire.Watches.Streams() {
 			// An operator's own caches of other clusters are not among the informers.
-			if s.Port == l.Port && s.Call.Cluster == "" {
-				need[schema.GroupKind{Group: s.Call.Info.Group, Kind: s.Kind}]--
+			if stream.Port == l.Port && stream.Call.Cluster == "" {
+				need[schema.GroupKind{Group: stream.Call.Info.Group, Kind: stream.Kind}]--
 			}
 		}
 		for _, in := range informers {
@@ -197,8 +197,8 @@ func (w *Supervisor) MissingWatch() string {
 }
 
 // holder is the identity of the incarnation that holds the lease, "" if that incarnation is over.
-func (w *Supervisor) holder(lease history.Ref) string {
-	o, ok := w.History.Object(lease.Group, lease.Kind, lease.Namespace, lease.Name)
+func (s *Supervisor) holder(lease history.Ref) string {
+	o, ok := s.History.Object(lease.Group, lease.Kind, lease.Namespace, lease.Name)
 	if !ok {
 		return ""
 	}
@@ -208,7 +208,7 @@ func (w *Supervisor) holder(lease history.Ref) string {
 	if o.Into(&v) != nil {
 		return ""
 	}
-	for _, p := range w.processes {
+	for _, p := range s.processes {
 		if p.current != nil && p.current.holds(lease, v.Spec.HolderIdentity) {
 			return v.Spec.HolderIdentity
 		}
@@ -217,10 +217,10 @@ func (w *Supervisor) holder(lease history.Ref) string {
 }
 
 // holds says whether one of the incarnation's managers holds a lease under that identity.
-func (l *Incarnation) holds(lease history.Ref, identity string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.ContainsFunc(l.managers, func(m *Manager) bool {
+func (i *Incarnation) holds(lease history.Ref, identity string) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return slices.ContainsFunc(i.managers, func(m *Manager) bool {
 		return m.lease != nil && *m.lease == lease && m.id == identity
 	})
 }

@@ -57,20 +57,20 @@ func New(s *sched.Scheduler, h *history.History, w *wire.Network, log logr.Logge
 }
 
 // Start adds a process and begins its first incarnation.
-func (w *Supervisor) Start(name string, main Main, settings Settings) *Process {
-	p := &Process{Name: name, main: main, settings: settings, world: w}
-	w.processes = append(w.processes, p)
+func (s *Supervisor) Start(name string, main Main, settings Settings) *Process {
+	p := &Process{Name: name, main: main, settings: settings, world: s}
+	s.processes = append(s.processes, p)
 	p.begin()
-	w.Sched.Disturb()
+	s.Sched.Disturb()
 	return p
 }
 
 // Processes are all processes, in the order in which they were started.
-func (w *Supervisor) Processes() []*Process { return w.processes }
+func (s *Supervisor) Processes() []*Process { return s.processes }
 
 // Find returns a process by name, or nil.
-func (w *Supervisor) Find(name string) *Process {
-	for _, p := range w.processes {
+func (s *Supervisor) Find(name string) *Process {
+	for _, p := range s.processes {
 		if p.Name == name {
 			return p
 		}
@@ -82,10 +82,10 @@ func (w *Supervisor) Find(name string) *Process {
 // a cache. Then informers' handlers get their notifications in order, and handlers that wait after
 // an addition continue. When there are none it passes the held adds to the queues, process by
 // process and controller by controller. It reports whether any goroutine can go on.
-func (w *Supervisor) Flush() (woke bool) {
+func (s *Supervisor) Flush() (woke bool) {
 	dead := func(l *Incarnation) bool { return l.Port.Dead() }
-	w.alive = slices.DeleteFunc(append(w.alive[:0], w.incarnations...), dead)
-	alive := w.alive
+	s.alive = slices.DeleteFunc(append(s.alive[:0], s.incarnations...), dead)
+	alive := s.alive
 	if slices.ContainsFunc(alive, (*Incarnation).nextTurn) {
 		return true
 	}

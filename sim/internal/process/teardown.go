@@ -4,16 +4,16 @@ import "slices"
 
 // Teardown ends every incarnation and lets all goroutines of the run finish. wait must wait for
 // quiet.
-func (w *Supervisor) Teardown(wait func()) {
-	for _, l := range w.incarnations {
+func (s *Supervisor) Teardown(wait func()) {
+	for _, l := range s.incarnations {
 		l.Port.Die()
 	}
 	wait()
-	for _, l := range w.incarnations {
+	for _, l := range s.incarnations {
 		l.release(wait)
 	}
-	w.Wire.Release(wait)
-	for _, l := range w.incarnations {
+	s.Wire.Release(wait)
+	for _, l := range s.incarnations {
 		l.closeQueues(wait)
 	}
 }
@@ -21,36 +21,36 @@ func (w *Supervisor) Teardown(wait func()) {
 // Reap lets the goroutines of dead incarnations end before the run does, and forgets those
 // incarnations. wait must wait for quiet. These goroutines may draw random numbers while they end,
 // so the generators are seeded again.
-func (w *Supervisor) Reap(wait func()) {
+func (s *Supervisor) Reap(wait func()) {
 	over := func(l *Incarnation) bool { return l.Port.Dead() }
-	if !slices.ContainsFunc(w.incarnations, over) {
+	if !slices.ContainsFunc(s.incarnations, over) {
 		return
 	}
-	for _, l := range w.incarnations {
+	for _, l := range s.incarnations {
 		if over(l) {
 			l.release(wait)
-			w.Wire.Dismiss(l.Port, wait)
+			s.Wire.Dismiss(l.Port, wait)
 			l.closeQueues(wait)
 		}
 	}
-	w.incarnations = slices.DeleteFunc(w.incarnations, over)
-	reseed(uint64(w.Sched.Now()))
+	s.incarnations = slices.DeleteFunc(s.incarnations, over)
+	reseed(uint64(s.Sched.Now()))
 }
 
 // release lets the blocked goroutines of a dead incarnation go on, one at a time, to their end.
 // Then it ends the waits for caches that have not synced.
-func (l *Incarnation) release(wait func()) {
-	l.cancel()
+func (i *Incarnation) release(wait func()) {
+	i.cancel()
 	wait()
-	l.mu.Lock()
-	l.released = true
-	waiters, informers := l.waiters, l.informers
-	l.waiters = nil
-	l.mu.Unlock()
-	l.closeQueues(wait)
-	for l.nextTurn() {
+	i.mu.Lock()
+	i.released = true
+	waiters, informers := i.waiters, i.informers
+	i.waiters = nil
+	i.mu.Unlock()
+	i.closeQueues(wait)
+	for i.nextTurn() {
 		wait()
-		l.closeQueues(wait)
+		i.closeQueues(wait)
 	}
 	for _, h := range waiters {
 		select {
@@ -59,16 +59,16 @@ func (l *Incarnation) release(wait func()) {
 		default:
 		}
 	}
-	for _, i := range informers {
-		i.end()
+	for _, at := range informers {
+		at.end()
 	}
 	wait()
-	l.closeQueues(wait)
+	i.closeQueues(wait)
 }
 
 // closeQueues shuts those queues down that wait for a quiet moment to do so.
-func (l *Incarnation) closeQueues(wait func()) {
-	for slices.ContainsFunc(l.observed(), (*queue).close) {
+func (i *Incarnation) closeQueues(wait func()) {
+	for slices.ContainsFunc(i.observed(), (*queue).close) {
 		wait()
 	}
 }

@@ -19,17 +19,17 @@ type turn struct {
 // client-go's WaitForCacheSync looks every 100 ms. Several goroutines wake up at one instant, in an
 // order that the runtime chooses, and what one does next may matter to another: a new informer has
 // to sync, too, before a controller starts. So each goes on alone, until the world is quiet again.
-func (l *Incarnation) inTurn(what string) func() {
-	since := l.world.Sched.Now()
-	l.mu.Lock()
-	l.waits++
-	t := turn{what, l.waits, make(chan struct{})}
-	l.mu.Unlock()
+func (i *Incarnation) inTurn(what string) func() {
+	since := i.world.Sched.Now()
+	i.mu.Lock()
+	i.waits++
+	t := turn{what, i.waits, make(chan struct{})}
+	i.mu.Unlock()
 	return func() {
-		if l.world.Sched.Now() == since || l.ctx.Err() != nil {
+		if i.world.Sched.Now() == since || i.ctx.Err() != nil {
 			return // it did not wait, or a manager that ends goes round until it is told
 		}
-		l.await(t)
+		i.await(t)
 	}
 }
 
@@ -37,31 +37,31 @@ func (l *Incarnation) inTurn(what string) func() {
 // What these do first may race: GetInformer waits until the informer has synced if its cache has
 // started, and not if that comes later. n counts the runnables in the order in which they were
 // added.
-func (l *Incarnation) startInTurn(n int) { l.await(turn{"", n, make(chan struct{})}) }
+func (i *Incarnation) startInTurn(n int) { i.await(turn{"", n, make(chan struct{})}) }
 
 // await blocks until the turn has come, or not at all when the incarnation has been released.
-func (l *Incarnation) await(t turn) {
-	l.mu.Lock()
-	released := l.released
+func (i *Incarnation) await(t turn) {
+	i.mu.Lock()
+	released := i.released
 	if !released {
-		l.turns = append(l.turns, t)
+		i.turns = append(i.turns, t)
 	}
-	l.mu.Unlock()
+	i.mu.Unlock()
 	if !released {
-		l.world.Sched.Wake()
+		i.world.Sched.Wake()
 		<-t.gone
 	}
 }
 
 // nextTurn lets the first of those go on who wait for their turn. It reports whether there was one.
-func (l *Incarnation) nextTurn() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.turns) == 0 {
+func (i *Incarnation) nextTurn() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.turns) == 0 {
 		return false
 	}
-	slices.SortFunc(l.turns, func(a, b turn) int { return cmp.Or(strings.Compare(a.what, b.what), a.n-b.n) })
-	close(l.turns[0].gone)
-	l.turns = l.turns[1:]
+	slices.SortFunc(i.turns, func(a, b turn) int { return cmp.Or(strings.Compare(a.what, b.what), a.n-b.n) })
+	close(i.turns[0].gone)
+	i.turns = i.turns[1:]
 	return true
 }

@@ -12,35 +12,35 @@ type waiter struct {
 }
 
 // observed are the queues of the incarnation's controllers so far.
-func (l *Incarnation) observed() []*queue {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.queues
+func (i *Incarnation) observed() []*queue {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.queues
 }
 
 // block registers the waiter of an action and parks the action.
-func (l *Incarnation) block(a *sched.Action, granted chan bool, ofKey bool) {
-	l.mu.Lock()
-	if l.released || ofKey && l.ending.Load() { // under the mutex, or it could miss the end of dequeues
-		l.mu.Unlock()
+func (i *Incarnation) block(a *sched.Action, granted chan bool, ofKey bool) {
+	i.mu.Lock()
+	if i.released || ofKey && i.ending.Load() { // under the mutex, or it could miss the end of dequeues
+		i.mu.Unlock()
 		granted <- false
 		return
 	}
-	l.waiters = append(l.waiters, waiter{a, granted, ofKey})
-	l.mu.Unlock()
-	if l.Port.Dead() {
+	i.waiters = append(i.waiters, waiter{a, granted, ofKey})
+	i.mu.Unlock()
+	if i.Port.Dead() {
 		return // stays parked until the run ends
 	}
-	l.world.Sched.Park(a)
+	i.world.Sched.Park(a)
 }
 
 // unblock forgets a waiter that goes on.
-func (l *Incarnation) unblock(a *sched.Action) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i, h := range l.waiters {
+func (i *Incarnation) unblock(a *sched.Action) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for at, h := range i.waiters {
 		if h.action == a {
-			l.waiters = append(l.waiters[:i], l.waiters[i+1:]...)
+			i.waiters = append(i.waiters[:at], i.waiters[at+1:]...)
 			return
 		}
 	}

@@ -29,54 +29,54 @@ type waitingCache struct {
 
 // WaitForCacheSync implements cache.Informers. If the caller's own context is done it returns false
 // as ever.
-func (c waitingCache) WaitForCacheSync(ctx context.Context) bool {
-	defer c.incarnation.inTurn("all")()
+func (w waitingCache) WaitForCacheSync(ctx context.Context) bool {
+	defer w.incarnation.inTurn("all")()
 	until, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(c.incarnation.ctx, cancel)()
-	return c.Cache.WaitForCacheSync(until) || ctx.Err() == nil && c.incarnation.ctx.Err() != nil
+	defer context.AfterFunc(w.incarnation.ctx, cancel)()
+	return w.Cache.WaitForCacheSync(until) || ctx.Err() == nil && w.incarnation.ctx.Err() != nil
 }
 
 // GetInformer implements cache.Informers.
-func (c waitingCache) GetInformer(
+func (w waitingCache) GetInformer(
 	ctx context.Context, o client.Object, opts ...cache.InformerGetOption,
 ) (cache.Informer, error) {
-	defer c.incarnation.inTurn(fmt.Sprintf("%T", o))()
-	return c.Cache.GetInformer(ctx, o, opts...)
+	defer w.incarnation.inTurn(fmt.Sprintf("%T", o))()
+	return w.Cache.GetInformer(ctx, o, opts...)
 }
 
 // GetInformerForKind implements cache.Informers.
-func (c waitingCache) GetInformerForKind(
+func (w waitingCache) GetInformerForKind(
 	ctx context.Context, kind schema.GroupVersionKind, opts ...cache.InformerGetOption,
 ) (cache.Informer, error) {
-	defer c.incarnation.inTurn(kind.String())()
-	return c.Cache.GetInformerForKind(ctx, kind, opts...)
+	defer w.incarnation.inTurn(kind.String())()
+	return w.Cache.GetInformerForKind(ctx, kind, opts...)
 }
 
 // Get implements client.Reader.
-func (c waitingCache) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-	defer c.incarnation.inTurn(fmt.Sprintf("%T %s", o, key))()
-	err := c.Cache.Get(ctx, key, o, opts...)
-	if c.home {
-		c.incarnation.world.noteMissing(key, err)
+func (w waitingCache) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	defer w.incarnation.inTurn(fmt.Sprintf("%T %s", o, key))()
+	err := w.Cache.Get(ctx, key, o, opts...)
+	if w.home {
+		w.incarnation.world.noteMissing(key, err)
 	}
 	return err
 }
 
 // noteMissing remembers what a cache was asked for and did not have. The error says of which kind
 // it is.
-func (w *Supervisor) noteMissing(key client.ObjectKey, err error) {
+func (s *Supervisor) noteMissing(key client.ObjectKey, err error) {
 	var said apierrors.APIStatus
 	if !apierrors.IsNotFound(err) || !errors.As(err, &said) || said.Status().Details == nil {
 		return
 	}
 	of := said.Status().Details
-	w.missing.Store(history.Ref{Group: of.Group, Kind: of.Kind, Namespace: key.Namespace, Name: key.Name}, true)
+	s.missing.Store(history.Ref{Group: of.Group, Kind: of.Kind, Namespace: key.Namespace, Name: key.Name}, true)
 }
 
 // Missing are the objects that caches were asked for and did not have, in order.
-func (w *Supervisor) Missing() (out []history.Ref) {
-	w.missing.Range(func(ref, _ any) bool {
+func (s *Supervisor) Missing() (out []history.Ref) {
+	s.missing.Range(func(ref, _ any) bool {
 		out = append(out, ref.(history.Ref))
 		return true
 	})
@@ -85,9 +85,9 @@ func (w *Supervisor) Missing() (out []history.Ref) {
 }
 
 // List implements client.Reader.
-func (c waitingCache) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	defer c.incarnation.inTurn(fmt.Sprintf("%T", list))()
-	return c.Cache.List(ctx, list, opts...)
+func (w waitingCache) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	defer w.incarnation.inTurn(fmt.Sprintf("%T", list))()
+	return w.Cache.List(ctx, list, opts...)
 }
 
 // clusterRunnable is what a manager knows a cluster.Cluster by.
@@ -104,12 +104,12 @@ type otherCluster struct {
 }
 
 // Start implements manager.Runnable.
-func (f otherCluster) Start(ctx context.Context) error {
-	f.incarnation.startInTurn(f.n)
-	return f.clusterRunnable.Start(ctx)
+func (o otherCluster) Start(ctx context.Context) error {
+	o.incarnation.startInTurn(o.n)
+	return o.clusterRunnable.Start(ctx)
 }
 
 // GetCache implements clusterRunnable.
-func (f otherCluster) GetCache() cache.Cache {
-	return waitingCache{f.clusterRunnable.GetCache(), f.incarnation, false}
+func (o otherCluster) GetCache() cache.Cache {
+	return waitingCache{o.clusterRunnable.GetCache(), o.incarnation, false}
 }

@@ -27,16 +27,16 @@ type webhookServer struct {
 }
 
 // newWebhookServer replaces the server that a program has made for itself, and keeps its handlers.
-func (l *Incarnation) newWebhookServer(own webhook.Server) *webhookServer {
-	s := &webhookServer{incarnation: l, mux: http.NewServeMux()}
+func (i *Incarnation) newWebhookServer(own webhook.Server) *webhookServer {
+	s := &webhookServer{incarnation: i, mux: http.NewServeMux()}
 	if own != nil {
 		if mux := own.WebhookMux(); mux != nil {
 			s.mux = mux
 		}
 	}
-	l.mu.Lock()
-	l.webhooks = append(l.webhooks, s)
-	l.mu.Unlock()
+	i.mu.Lock()
+	i.webhooks = append(i.webhooks, s)
+	i.mu.Unlock()
 	return s
 }
 
@@ -73,7 +73,7 @@ func (s *webhookServer) StartedChecker() healthz.Checker {
 }
 
 // Served is the index of the last event before a process began to serve webhooks, and the time.
-func (w *Supervisor) Served() (index int, at time.Duration) { return w.served, w.servedAt }
+func (s *Supervisor) Served() (index int, at time.Duration) { return s.served, s.servedAt }
 
 // endpoint is the server while it serves a path, or anything at all for "".
 func (s *webhookServer) endpoint(path string) *wire.Endpoint {
@@ -98,17 +98,17 @@ func (s *webhookServer) endpoint(path string) *wire.Endpoint {
 
 // Endpoints are the incarnations that serve a webhook. A Service reaches the processes that it was
 // declared for, and those without any declaration.
-func (w *Supervisor) Endpoints(service *apiserver.WebhookService, path string) []wire.Endpoint {
+func (s *Supervisor) Endpoints(service *apiserver.WebhookService, path string) []wire.Endpoint {
 	var out []wire.Endpoint
-	for _, l := range w.incarnations {
+	for _, l := range s.incarnations {
 		if l.Port.Dead() || !l.Process.behind(service) {
 			continue
 		}
 		l.mu.Lock()
 		servers := slices.Clone(l.webhooks)
 		l.mu.Unlock()
-		for _, s := range servers {
-			if e := s.endpoint(path); e != nil {
+		for _, stream := range servers {
+			if e := stream.endpoint(path); e != nil {
 				out = append(out, *e)
 			}
 		}

@@ -21,11 +21,11 @@ type fakeWorld struct {
 	choices   *choice.Recorder
 }
 
-func (w *fakeWorld) Quiet() (woke bool) { return w.quiet != nil && w.quiet() }
+func (f *fakeWorld) Quiet() (woke bool) { return f.quiet != nil && f.quiet() }
 
-func (w *fakeWorld) Stepped() { w.stepped++ }
+func (f *fakeWorld) Stepped() { f.stepped++ }
 
-func (w *fakeWorld) Held(a *Action) time.Duration { return w.held[a.Order] }
+func (f *fakeWorld) Held(a *Action) time.Duration { return f.held[a.Order] }
 
 // run calls f with a new world, in a bubble. answer answers every choice; nil takes the default.
 func run(t *testing.T, answer func(choice.Point) int, f func(t *testing.T, w *fakeWorld)) {
@@ -41,29 +41,29 @@ func run(t *testing.T, answer func(choice.Point) int, f func(t *testing.T, w *fa
 }
 
 // action is an action with an order, due after a delay.
-func (w *fakeWorld) action(order string, delay time.Duration) *Action {
+func (f *fakeWorld) action(order string, delay time.Duration) *Action {
 	return &Action{
 		Order: order, Actor: choice.Actor{Name: order},
 		Delay: func() time.Duration { return delay },
-		Do:    func() { w.performed = append(w.performed, fmt.Sprintf("%s@%v", order, w.Now())) },
+		Do:    func() { f.performed = append(f.performed, fmt.Sprintf("%s@%v", order, f.Now())) },
 	}
 }
 
-func (w *fakeWorld) park(orders ...string) {
+func (f *fakeWorld) park(orders ...string) {
 	for _, order := range orders {
-		w.Park(w.action(order, 0))
+		f.Park(f.action(order, 0))
 	}
 }
 
 // drain performs all that becomes due before a time.
-func (w *fakeWorld) drain(until time.Duration) {
-	for w.Step(until) {
+func (f *fakeWorld) drain(until time.Duration) {
+	for f.Step(until) {
 	}
 }
 
-func (w *fakeWorld) expect(t *testing.T, want string) {
+func (f *fakeWorld) expect(t *testing.T, want string) {
 	t.Helper()
-	if got := strings.Join(w.performed, " "); got != want {
+	if got := strings.Join(f.performed, " "); got != want {
 		t.Errorf("performed %s, want %s", got, want)
 	}
 }

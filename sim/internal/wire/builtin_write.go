@@ -8,26 +8,26 @@ import (
 
 // Step runs one step of a built-in controller and calls ended when the step has ended. If a
 // [Network.Write] in it has to wait for webhooks, Step returns before that.
-func (c *Network) Step(f, ended func()) {
-	if !c.server.Admits() {
+func (n *Network) Step(f, ended func()) {
+	if !n.server.Admits() {
 		f()
 		ended()
 		return
 	}
-	c.steps.begin(f, ended)
+	n.steps.begin(f, ended)
 }
 
 // Write performs a request of somebody who is not a process of the world, and records it under that
 // name. It takes effect at once unless webhooks must be asked. Within a [Network.Step] Write waits
 // for them; elsewhere it returns before.
-func (c *Network) Write(who string, req apiserver.Request) *apiserver.Response {
+func (n *Network) Write(who string, req apiserver.Request) *apiserver.Response {
 	info, _ := req.Info()
-	call := &Call{Port: &Port{Process: who}, Request: req, Info: info, Kind: c.server.KindOf(info.Group, info.Resource)}
-	s := c.steps.running
+	call := &Call{Port: &Port{Process: who}, Request: req, Info: info, Kind: n.server.KindOf(info.Group, info.Resource)}
+	s := n.steps.running
 	waiting := false
-	c.serve(call, func() {
+	n.serve(call, func() {
 		if waiting {
-			c.steps.run(s)
+			n.steps.run(s)
 		}
 	})
 	if call.Response == nil {

@@ -45,8 +45,8 @@ type hostPattern struct {
 }
 
 // matches compares label by label: a star matches no dot.
-func (p hostPattern) matches(host string) bool {
-	ok, err := path.Match(slashed(p.text), slashed(host))
+func (h hostPattern) matches(host string) bool {
+	ok, err := path.Match(slashed(h.text), slashed(host))
 	return ok && err == nil
 }
 

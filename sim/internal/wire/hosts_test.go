@@ -178,7 +178,7 @@ type eventBroadcasterImpl struct {
 	p *program
 }
 
-func (b *eventBroadcasterImpl) finishSeries(method, path, body string) {
+func (e *eventBroadcasterImpl) finishSeries(method, path, body string) {
 	req, err := http.NewRequest(method, "http://"+APIHost+path, strings.NewReader(body))
 	if err != nil {
 		panic(err)
@@ -186,8 +186,8 @@ func (b *eventBroadcasterImpl) finishSeries(method, path, body string) {
 	req.Header.Set("Content-Type", map[string]string{
 		http.MethodPost: "application/json", http.MethodPatch: "application/strategic-merge-patch+json",
 	}[method])
-	if _, err := b.p.RoundTrip(req); err != nil {
+	if _, err := e.p.RoundTrip(req); err != nil {
 		panic(err)
 	}
-	b.w.replies = append(b.w.replies, method+" "+path)
+	e.w.replies = append(e.w.replies, method+" "+path)
 }

@@ -23,7 +23,7 @@ const maxReflectorBackOff = time.Minute
 
 // Until is when a reflector has tried again at the latest. After it nobody asks for the watch any
 // more.
-func (s *LostWatch) Until() time.Duration { return s.Since + maxReflectorBackOff }
+func (l *LostWatch) Until() time.Duration { return l.Since + maxReflectorBackOff }
 
 // mayBeReflector says whether the call lists or watches outside any reconcile, as a reflector does.
 func (c *Call) mayBeReflector() bool {

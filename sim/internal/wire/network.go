@@ -44,8 +44,8 @@ func New(s *sched.Scheduler, h *history.History, server *apiserver.Server, o Obs
 }
 
 // Server is the API server. Use it only on the scheduling goroutine.
-func (c *Network) Server() *apiserver.Server { return c.Hosts.server }
+func (n *Network) Server() *apiserver.Server { return n.Hosts.server }
 
 // Read serves a request that changes nothing, at once and unrecorded. Call it on the scheduling
 // goroutine.
-func (c *Network) Read(req *apiserver.Request) *apiserver.Response { return c.Hosts.handle("", req) }
+func (n *Network) Read(req *apiserver.Request) *apiserver.Response { return n.Hosts.handle("", req) }

@@ -108,14 +108,14 @@ type reply struct {
 	Err  error
 }
 
-func (a *reply) String() string {
+func (r *reply) String() string {
 	switch {
-	case !a.Done:
+	case !r.Done:
 		return "waits"
-	case a.Err != nil:
-		return a.Err.Error()
+	case r.Err != nil:
+		return r.Err.Error()
 	}
-	return fmt.Sprint(a.Code)
+	return fmt.Sprint(r.Code)
 }
 
 // send sends a request on a goroutine of its own, through the port or a client of it.

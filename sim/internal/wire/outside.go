@@ -18,9 +18,9 @@ import (
 // serveOutside lets the model of an outside service answer. It records the effects that the model
 // reports. If there are none and the request may have changed something, the request itself is the
 // effect.
-func (c *Network) serveOutside(call *Call) *apiserver.Response {
+func (n *Network) serveOutside(call *Call) *apiserver.Response {
 	w := &answerWriter{header: http.Header{}, code: http.StatusOK}
-	index := c.History.Len()
+	index := n.History.Len()
 	var effects []history.Effect
 	ctx := history.WithLedger(call.http.Context(), func(e history.Effect) {
 		e.Kind = cmp.Or(e.Kind, history.Requested)
@@ -32,12 +32,12 @@ func (c *Network) serveOutside(call *Call) *apiserver.Response {
 	req.RequestURI = call.Request.URL.RequestURI()
 	call.handler.ServeHTTP(w, req)
 	resp := &apiserver.Response{Code: w.code, Header: w.header, Body: w.body.Bytes()}
-	c.record(call, resp)
+	n.record(call, resp)
 	if len(effects) == 0 && call.Webhook == "" && call.Writes() && resp.Code < http.StatusBadRequest {
-		effects = []history.Effect{c.requested(call, index)}
+		effects = []history.Effect{n.requested(call, index)}
 	}
 	for _, e := range effects {
-		c.History.Record(e)
+		n.History.Record(e)
 	}
 	return resp
 }
@@ -56,7 +56,7 @@ func (u untraced) Value(key any) any {
 }
 
 // requested is the effect of a request for which the model has reported none.
-func (c *Network) requested(call *Call, index int) history.Effect {
+func (n *Network) requested(call *Call, index int) history.Effect {
 	return history.Effect{
 		Event: index, Kind: history.Requested, Detail: call.String(),
 		Process: call.Port.Process, Incarnation: call.Port.Incarnation, Reconcile: call.Reconcile,
@@ -71,24 +71,24 @@ type answerWriter struct {
 	body   bytes.Buffer
 }
 
-func (w *answerWriter) Header() http.Header { return w.header }
+func (a *answerWriter) Header() http.Header { return a.header }
 
-func (w *answerWriter) WriteHeader(code int) {
-	if !w.wrote {
-		w.code, w.wrote = code, true
+func (a *answerWriter) WriteHeader(code int) {
+	if !a.wrote {
+		a.code, a.wrote = code, true
 	}
 }
 
-func (w *answerWriter) Write(p []byte) (int, error) {
-	w.wrote = true
-	return w.body.Write(p)
+func (a *answerWriter) Write(p []byte) (int, error) {
+	a.wrote = true
+	return a.body.Write(p)
 }
 
 // findHandler decides what answers a request to the outside that has arrived.
-func (c *Network) findHandler(call *Call) error {
-	t := c.Hosts.resolve(call.Host, call.Request.URL.Scheme)
-	if call.handler = c.Hosts.handlerOf(t); call.handler == nil || t.clash != "" {
-		return c.noSuchHost(call, t)
+func (n *Network) findHandler(call *Call) error {
+	t := n.Hosts.resolve(call.Host, call.Request.URL.Scheme)
+	if call.handler = n.Hosts.handlerOf(t); call.handler == nil || t.clash != "" {
+		return n.noSuchHost(call, t)
 	}
 	return nil
 }
@@ -96,12 +96,12 @@ func (c *Network) findHandler(call *Call) error {
 // noSuchHost is the error of a request that leads to no model: what a resolver says of a host that
 // does not exist. If the scenario does not say that, it is incomplete, and the observer is told: an
 // operator that goes on after errors would hide it.
-func (c *Network) noSuchHost(call *Call, t target) error {
+func (n *Network) noSuchHost(call *Call, t target) error {
 	if t.refused {
 		return &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("connect to %s: connection refused", call.Host)}
 	}
 	if !t.absent || t.clash != "" {
-		c.observer.UnknownHost(call, t.clash)
+		n.observer.UnknownHost(call, t.clash)
 	}
 	name := call.Request.URL.Hostname()
 	return &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}}

@@ -4,43 +4,43 @@ package wire
 
 // Bury ends an incarnation: it withdraws everything that the incarnation waits for. Its calls stay
 // blocked, see [Network.Release].
-func (c *Network) Bury(p *Port) {
+func (n *Network) Bury(p *Port) {
 	p.Die()
-	for _, call := range append([]*Call(nil), c.calls...) {
+	for _, call := range append([]*Call(nil), n.calls...) {
 		if call.server == p {
 			call.lost()
 		}
 	}
-	for _, call := range c.calls {
+	for _, call := range n.calls {
 		if call.Port == p {
 			call.mu.Lock()
 			if call.action != nil {
-				c.Sched.Drop(call.action)
+				n.Sched.Drop(call.action)
 			}
 			call.mu.Unlock()
 		}
 	}
-	c.Watches.bury(p)
+	n.Watches.bury(p)
 }
 
 // Dismiss lets the calls of a dead incarnation return an error, one at a time, so that their
 // goroutines can end.
-func (c *Network) Dismiss(p *Port, wait func()) {
-	for i := 0; i < len(c.calls); {
-		call := c.calls[i]
+func (n *Network) Dismiss(p *Port, wait func()) {
+	for i := 0; i < len(n.calls); {
+		call := n.calls[i]
 		if call.Port != p {
 			i++
 			continue
 		}
-		c.calls = append(c.calls[:i], c.calls[i+1:]...)
+		n.calls = append(n.calls[:i], n.calls[i+1:]...)
 		call.abort(wait)
 	}
-	c.releaseLingering(p, wait)
+	n.releaseLingering(p, wait)
 }
 
 // releaseLingering lets the lingering calls of one port, or for nil of all, return.
-func (c *Network) releaseLingering(p *Port, wait func()) {
-	for _, call := range c.lingering.release(p) {
+func (n *Network) releaseLingering(p *Port, wait func()) {
+	for _, call := range n.lingering.release(p) {
 		call.abort(wait)
 	}
 }
@@ -56,18 +56,18 @@ func (c *Call) abort(wait func()) {
 
 // Release ends the run: no request is served any more. The calls that are still blocked return an
 // error, one at a time, so that their goroutines can end.
-func (c *Network) Release(wait func()) {
-	c.ending.Store(true)
-	c.steps.stop()
-	for _, ex := range c.waiting {
+func (n *Network) Release(wait func()) {
+	n.ending.Store(true)
+	n.steps.stop()
+	for _, ex := range n.waiting {
 		ex.Abandon()
 	}
-	c.waiting = nil
-	for len(c.calls) > 0 {
-		call := c.calls[0]
-		c.calls = c.calls[1:]
+	n.waiting = nil
+	for len(n.calls) > 0 {
+		call := n.calls[0]
+		n.calls = n.calls[1:]
 		call.abort(wait)
 	}
-	c.releaseLingering(nil, wait)
-	c.Watches.release(wait)
+	n.releaseLingering(nil, wait)
+	n.Watches.release(wait)
 }

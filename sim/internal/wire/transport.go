@@ -23,10 +23,10 @@ type transport struct {
 }
 
 // NewPort returns the end of the wire for one incarnation of a process.
-func (c *Network) NewPort(process string, incarnation int) *Port {
+func (n *Network) NewPort(process string, incarnation int) *Port {
 	none := func(context.Context) (r history.Reconcile) { return r }
-	p := &Port{Process: process, Incarnation: incarnation, sched: c.Sched, Attribute: none}
-	p.carrier = transport{c, p}
+	p := &Port{Process: process, Incarnation: incarnation, sched: n.Sched, Attribute: none}
+	p.carrier = transport{n, p}
 	return p
 }
 

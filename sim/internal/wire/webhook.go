@@ -27,28 +27,28 @@ const ServerName = "kube-apiserver"
 
 // askAll makes the calls that a request waits for, and resumes the exchange and calls then when all
 // are answered.
-func (c *Network) askAll(call *Call, ex *apiserver.Exchange, then func()) {
+func (n *Network) askAll(call *Call, ex *apiserver.Exchange, then func()) {
 	left := len(ex.Calls)
 	for _, w := range ex.Calls {
-		c.ask(w, func() {
+		n.ask(w, func() {
 			if left--; left > 0 {
 				return
 			}
 			if call.Port.Dead() { // its connection is gone: the server gives up
-				c.forgetExchange(ex)
+				n.forgetExchange(ex)
 				ex.Abandon()
 				return
 			}
-			c.Hosts.resume(ex)
+			n.Hosts.resume(ex)
 			then()
 		})
 	}
 }
 
 // forgetExchange takes an exchange out of those that wait.
-func (c *Network) forgetExchange(ex *apiserver.Exchange) {
-	if i := slices.Index(c.waiting, ex); i >= 0 {
-		c.waiting = slices.Delete(c.waiting, i, i+1)
+func (n *Network) forgetExchange(ex *apiserver.Exchange) {
+	if i := slices.Index(n.waiting, ex); i >= 0 {
+		n.waiting = slices.Delete(n.waiting, i, i+1)
 	}
 }
 
@@ -63,7 +63,7 @@ type webhookCall struct {
 	done     func()
 }
 
-func (c *Network) ask(w *apiserver.WebhookCall, done func()) {
+func (n *Network) ask(w *apiserver.WebhookCall, done func()) {
 	u, err := url.Parse(w.Address())
 	if err != nil {
 		u = &url.URL{Scheme: "https", Host: w.Host(), Path: w.Path()}
@@ -75,7 +75,7 @@ func (c *Network) ask(w *apiserver.WebhookCall, done func()) {
 		reply: make(chan outcome, 1), event: -1, http: req.WithContext(context.Background()),
 		Request: apiserver.Request{Method: http.MethodPost, URL: u, Header: header, Body: w.Body},
 	}
-	h := &webhookCall{Call: call, c: c, asked: w, done: done, cancel: func() {}}
+	h := &webhookCall{Call: call, c: n, asked: w, done: done, cancel: func() {}}
 	call.lost = func() { h.reply(nil, errors.New("EOF")) }
 	h.deadline = &sched.Action{
 		Order: call.order() + " deadline",
@@ -88,63 +88,63 @@ func (c *Network) ask(w *apiserver.WebhookCall, done func()) {
 			h.finish(nil, context.DeadlineExceeded)
 		},
 	}
-	c.Sched.Park(h.deadline)
-	c.park(call, "request", h.arrive)
+	n.Sched.Park(h.deadline)
+	n.park(call, "request", h.arrive)
 }
 
 // arrive is the first leg: the call reaches an endpoint of the webhook.
-func (h *webhookCall) arrive() {
-	if h.over {
+func (w *webhookCall) arrive() {
+	if w.over {
 		return
 	}
-	c := h.c
-	if r := c.observer.Webhook(h.Call); r.Lose != nil || r.Answer != nil {
-		h.reply(r.Answer, r.Lose)
+	c := w.c
+	if r := c.observer.Webhook(w.Call); r.Lose != nil || r.Answer != nil {
+		w.reply(r.Answer, r.Lose)
 		return
 	}
-	hosts := []string{h.Host, h.Request.URL.Hostname()}
+	hosts := []string{w.Host, w.Request.URL.Hostname()}
 	for _, host := range hosts {
 		if handler := c.Hosts.exact[host]; handler != nil {
-			h.answerFrom(host, handler)
+			w.answerFrom(host, handler)
 			return
 		}
 	}
-	all := c.observer.Endpoints(h.asked.Service, h.asked.Path())
+	all := c.observer.Endpoints(w.asked.Service, w.asked.Path())
 	if len(all) == 0 {
 		// A process that serves the webhook comes before a host pattern and a model of Services.
 		for _, host := range hosts {
-			if handler := c.Hosts.handlerOf(c.Hosts.resolve(host, h.Request.URL.Scheme)); handler != nil {
-				h.answerFrom(host, handler)
+			if handler := c.Hosts.handlerOf(c.Hosts.resolve(host, w.Request.URL.Scheme)); handler != nil {
+				w.answerFrom(host, handler)
 				return
 			}
 		}
-		h.reply(nil, fmt.Errorf("dial tcp %s: connect: connection refused", cmp.Or(h.Request.URL.Host, h.Host)))
+		w.reply(nil, fmt.Errorf("dial tcp %s: connect: connection refused", cmp.Or(w.Request.URL.Host, w.Host)))
 		return
 	}
-	at := all[c.Sched.Choices.Choose(choice.Label{Kind: choice.Endpoint, What: h.Host}, len(all))]
+	at := all[c.Sched.Choices.Choose(choice.Label{Kind: choice.Endpoint, What: w.Host}, len(all))]
 	if at.Port.Frozen() { // the call waits until it goes on
 		at.Port.Await(&sched.Action{
-			Order: at.Port.Name() + " webhook " + h.order(),
-			Actor: choice.Actor{Process: at.Port.Name(), Name: "webhook " + h.order()},
-			What:  func() string { return "call of webhook " + h.asked.Name + " at " + at.Port.Name() },
-			Do:    h.arrive,
+			Order: at.Port.Name() + " webhook " + w.order(),
+			Actor: choice.Actor{Process: at.Port.Name(), Name: "webhook " + w.order()},
+			What:  func() string { return "call of webhook " + w.asked.Name + " at " + at.Port.Name() },
+			Do:    w.arrive,
 		})
 		return
 	}
-	h.server = at.Port
+	w.server = at.Port
 	ctx, cancel := context.WithCancel(at.Context)
-	h.cancel = cancel
-	req := h.http.Clone(ctx)
-	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(h.Request.Body)), int64(len(h.Request.Body))
-	req.RequestURI = h.Request.URL.RequestURI()
-	c.Sched.SetCurrent(history.Cause{Kind: history.CauseWebhook, Of: h.asked.Name})
-	at.Go(func() { h.reply(handled(at.Handler, req)) })
+	w.cancel = cancel
+	req := w.http.Clone(ctx)
+	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(w.Request.Body)), int64(len(w.Request.Body))
+	req.RequestURI = w.Request.URL.RequestURI()
+	c.Sched.SetCurrent(history.Cause{Kind: history.CauseWebhook, Of: w.asked.Name})
+	at.Go(func() { w.reply(handled(at.Handler, req)) })
 }
 
 // answerFrom lets the model of an outside service answer the call.
-func (h *webhookCall) answerFrom(host string, handler http.Handler) {
-	h.Host, h.handler = host, handler
-	h.reply(h.c.serveOutside(h.Call), nil)
+func (w *webhookCall) answerFrom(host string, handler http.Handler) {
+	w.Host, w.handler = host, handler
+	w.reply(w.c.serveOutside(w.Call), nil)
 }
 
 // handled serves a request as net/http's server does, which closes the connection when a handler
@@ -162,35 +162,35 @@ func handled(handler http.Handler, req *http.Request) (resp *apiserver.Response,
 
 // reply sends the answer on its way back, or the error that comes in its place. Any goroutine may
 // call it.
-func (h *webhookCall) reply(resp *apiserver.Response, err error) {
-	h.c.park(h.Call, "reply", func() { h.finish(resp, err) })
+func (w *webhookCall) reply(resp *apiserver.Response, err error) {
+	w.c.park(w.Call, "reply", func() { w.finish(resp, err) })
 }
 
 // finish is the second leg: the server gets the answer.
-func (h *webhookCall) finish(resp *apiserver.Response, err error) {
-	if h.over {
+func (w *webhookCall) finish(resp *apiserver.Response, err error) {
+	if w.over {
 		return
 	}
-	h.over = true
-	c := h.c
-	c.Sched.Drop(h.deadline)
-	h.mu.Lock()
-	if h.action != nil {
-		c.Sched.Drop(h.action)
+	w.over = true
+	c := w.c
+	c.Sched.Drop(w.deadline)
+	w.mu.Lock()
+	if w.action != nil {
+		c.Sched.Drop(w.action)
 	}
-	h.mu.Unlock()
-	c.forget(h.Call)
+	w.mu.Unlock()
+	c.forget(w.Call)
 	answer := apiserver.WebhookAnswer{Err: err}
 	if err != nil {
-		e := c.event(h.Call, history.Reply)
-		e.Path, e.Note, e.Call = h.asked.Path(), err.Error(), h.event
+		e := c.event(w.Call, history.Reply)
+		e.Path, e.Note, e.Call = w.asked.Path(), err.Error(), w.event
 		c.History.Add(e)
 	} else {
 		answer.Code, answer.Body = resp.Code, resp.Body
-		if h.event < 0 { // an outside model has recorded it already
-			c.record(h.Call, resp)
+		if w.event < 0 { // an outside model has recorded it already
+			c.record(w.Call, resp)
 		}
 	}
-	h.asked.Answered(answer)
-	h.done()
+	w.asked.Answered(answer)
+	w.done()
 }

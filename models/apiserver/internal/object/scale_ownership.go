@@ -20,8 +20,8 @@ import (
 // builtinScales and customScales are the field managers of all scale subresources.
 var builtinScales, customScales = newScaleFields(false), newScaleFields(true)
 
-func (k *Type) scaleFields() (*managedfields.FieldManager, error) {
-	if !k.Builtin {
+func (t *Type) scaleFields() (*managedfields.FieldManager, error) {
+	if !t.Builtin {
 		return customScales()
 	}
 	return builtinScales()
@@ -94,9 +94,9 @@ func (s scaleObjects) ConvertToVersion(in runtime.Object, _ runtime.GroupVersion
 }
 
 // replicasPaths says where each version of a kind keeps its replicas.
-func (k *Type) replicasPaths() managedfields.ResourcePathMappings {
+func (t *Type) replicasPaths() managedfields.ResourcePathMappings {
 	out := managedfields.ResourcePathMappings{}
-	for _, v := range k.Versions {
+	for _, v := range t.Versions {
 		out[v.APIVersion()] = nil
 		if sub := v.Subresource("scale"); sub != nil {
 			out[v.APIVersion()] = pathOf(sub.Scale.SpecName)

@@ -96,11 +96,11 @@ var (
 )
 
 // VerbList are the verbs of the main resource, in the order in which discovery shows them.
-func (k *Type) VerbList() []string {
+func (t *Type) VerbList() []string {
 	switch {
-	case k.Verbs != nil:
-		return k.Verbs
-	case k.Builtin:
+	case t.Verbs != nil:
+		return t.Verbs
+	case t.Builtin:
 		return allVerbs
 	default:
 		return customVerbs
@@ -108,11 +108,11 @@ func (k *Type) VerbList() []string {
 }
 
 // Allows says whether the main resource has a verb.
-func (k *Type) Allows(verb string) bool { return slices.Contains(k.VerbList(), verb) }
+func (t *Type) Allows(verb string) bool { return slices.Contains(t.VerbList(), verb) }
 
 // Version finds a served version.
-func (k *Type) Version(name string) *Version {
-	for _, v := range k.Versions {
+func (t *Type) Version(name string) *Version {
+	for _, v := range t.Versions {
 		if v.Name == name && v.Served {
 			return v
 		}
@@ -121,11 +121,11 @@ func (k *Type) Version(name string) *Version {
 }
 
 // GroupKind names the type in errors.
-func (k *Type) GroupKind() schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
+func (t *Type) GroupKind() schema.GroupKind { return schema.GroupKind{Group: t.Group, Kind: t.Kind} }
 
 // GroupResource names the resource in errors.
-func (k *Type) GroupResource() schema.GroupResource {
-	return schema.GroupResource{Group: k.Group, Resource: k.Plural}
+func (t *Type) GroupResource() schema.GroupResource {
+	return schema.GroupResource{Group: t.Group, Resource: t.Plural}
 }
 
 // APIVersion is the group and the version as objects carry them.
@@ -156,26 +156,26 @@ func (v *Version) Subresource(name string) *Subresource {
 func NewerVersion(a, b string) bool { return utilversion.CompareKubeAwareVersionStrings(a, b) > 0 }
 
 // Link fills the parts of a type that follow from others.
-func (k *Type) Link() {
-	if k.List == "" {
-		k.List = k.Kind + "List"
+func (t *Type) Link() {
+	if t.List == "" {
+		t.List = t.Kind + "List"
 	}
-	if k.Singular == "" {
-		k.Singular = strings.ToLower(k.Kind)
+	if t.Singular == "" {
+		t.Singular = strings.ToLower(t.Kind)
 	}
-	if k.Table == "" {
-		k.Table = k.Group + "/" + k.Plural
+	if t.Table == "" {
+		t.Table = t.Group + "/" + t.Plural
 	}
 	switch {
-	case !k.Builtin:
-		k.Types = sync.OnceValues(k.customTypes)
-	case k.Group == apiextensionsv1.GroupName:
-		k.Types = definitionTypes
+	case !t.Builtin:
+		t.Types = sync.OnceValues(t.customTypes)
+	case t.Group == apiextensionsv1.GroupName:
+		t.Types = definitionTypes
 	default:
-		k.Types = builtinTypes
+		t.Types = builtinTypes
 	}
-	for _, v := range k.Versions {
-		v.Type = k
-		v.Prefix = `{"kind":"` + k.Kind + `","apiVersion":"` + v.APIVersion() + `",`
+	for _, v := range t.Versions {
+		v.Type = t
+		v.Prefix = `{"kind":"` + t.Kind + `","apiVersion":"` + v.APIVersion() + `",`
 	}
 }

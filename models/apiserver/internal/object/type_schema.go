@@ -12,12 +12,12 @@ import (
 )
 
 // customTypes are the types of all versions of a custom type.
-func (k *Type) customTypes() (managedfields.TypeConverter, error) {
+func (t *Type) customTypes() (managedfields.TypeConverter, error) {
 	document := MetaSchemas()
-	for _, v := range k.Versions {
-		document[v.APIVersion()+"."+k.Kind] = v.OpenAPI()
+	for _, v := range t.Versions {
+		document[v.APIVersion()+"."+t.Kind] = v.OpenAPI()
 	}
-	return managedfields.NewTypeConverter(document, k.Storage.Schema.Preserve)
+	return managedfields.NewTypeConverter(document, t.Storage.Schema.Preserve)
 }
 
 // OpenAPI is the schema of a version with what every object has.

@@ -45,9 +45,9 @@ func kindsOf(list []*builtin) *Index {
 	return all
 }
 
-func (s *Index) add(k *Kind) {
-	s.Order = append(s.Order, k)
-	s.ByResource[k.Group+"/"+k.Plural] = k
+func (i *Index) add(k *Kind) {
+	i.Order = append(i.Order, k)
+	i.ByResource[k.Group+"/"+k.Plural] = k
 }
 
 func (b *builtin) kindOf() *Kind {

@@ -34,15 +34,15 @@ func wideColumn(name, about string) metav1.TableColumnDefinition {
 	return metav1.TableColumnDefinition{Name: name, Type: "string", Description: about, Priority: 1}
 }
 
-func (t *columns) Header() []metav1.TableColumnDefinition {
+func (c *columns) Header() []metav1.TableColumnDefinition {
 	out := []metav1.TableColumnDefinition{{Name: "Name", Type: "string", Format: "name",
 		Description: about(metav1.ObjectMeta{}, "name")}}
-	out = append(append(out, t.shown...), textColumn("Age", about(metav1.ObjectMeta{}, "creationTimestamp")))
-	return append(out, t.wide...)
+	out = append(append(out, c.shown...), textColumn("Age", about(metav1.ObjectMeta{}, "creationTimestamp")))
+	return append(out, c.wide...)
 }
 
-func (t *columns) Row(o *object.Object, now time.Time) []any {
-	cells, wide := t.cells(o.Typed)
+func (c *columns) Row(o *object.Object, now time.Time) []any {
+	cells, wide := c.cells(o.Typed)
 	cells = append([]any{o.Meta.Name}, cells...)
 	cells = append(cells, duration.HumanDuration(now.Sub(o.Meta.CreationTimestamp.Time)))
 	return append(cells, wide...)

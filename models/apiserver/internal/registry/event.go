@@ -165,8 +165,8 @@ func eventFromCore(o runtime.Object) runtime.Object {
 
 // addEvents serves the events of the core group under events.k8s.io too: the same objects in
 // another form.
-func (s *Index) addEvents() {
-	core := s.ByResource["/events"]
+func (i *Index) addEvents() {
+	core := i.ByResource["/events"]
 	v := &object.Version{
 		Name: "v1", Served: true, New: func() runtime.Object { return &eventsv1.Event{} },
 		FromStored: eventFromCore, ToStored: eventToCore, Fields: newEventFields,
@@ -176,5 +176,5 @@ func (s *Index) addEvents() {
 		Versions: []*object.Version{v}, Storage: core.Storage, Table: core.Table, Builtin: true,
 	}
 	t.Link()
-	s.add(&Kind{Type: t, Strategy: &newEventStrategy})
+	i.add(&Kind{Type: t, Strategy: &newEventStrategy})
 }
