@@ -90,7 +90,7 @@ func failure(r *story.Result) *junitFailure {
 		return nil
 	}
 	if len(r.Findings) == 0 {
-		if failed := hollow(r); len(failed) > 0 {
+		if failed := r.HollowSentences(true); len(failed) > 0 {
 			return &junitFailure{Message: failed[0], Type: "objects", Text: strings.Join(failed, "\n")}
 		}
 		missed := unreached(r)
@@ -121,16 +121,6 @@ func inShort(s *story.Story) string {
 	lines := slices.Concat(s.Excerpt(story.MaxLines), s.Delays())
 	lines = slices.Concat([]string{s.Message}, s.Why, lines)
 	return fmt.Sprintf("%s\nreplay: %s", strings.Join(lines, "\n"), s.Replay)
-}
-
-// hollow says which objects must succeed and never did.
-func hollow(r *story.Result) (out []string) {
-	for _, o := range r.Hollow() {
-		if o.Required {
-			out = append(out, o.Sentence())
-		}
-	}
-	return out
 }
 
 // unreached are the sometimes properties of a complete campaign that were true in no run.
@@ -171,7 +161,7 @@ func Annotations(module string, results []*story.Result) string {
 			}
 			note(level, s.Site, f.Cause, inShort(s)) // GitHub shows only a few kilobytes
 		}
-		for _, sentence := range hollow(r) {
+		for _, sentence := range r.HollowSentences(true) {
 			note("error", "", "an object never succeeds", r.Test+": "+sentence)
 		}
 		for _, d := range r.Drifted {

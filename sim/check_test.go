@@ -134,8 +134,9 @@ func TestAProcessThatAchievesNothing(t *testing.T) {
 		}, sim.Runs(20), sim.For(0))
 		got, want := strings.Join(r.Warnings, "\n"), ""
 		if failing {
-			want = `every reconcile of process "op" failed in 20 runs, ` +
-				`so what holds may hold because nothing is done; the last one ended with error: no such flavour`
+			want = `ConfigMap default/a never became ready: no such flavour; ` +
+				`add to the scenario what the object needs (the last reconcile of controller "op" failed ` +
+				`whenever the world was quiescent, in all 20 runs, so what holds may hold because nothing is done)`
 		}
 		if r.Failure != nil || got != want {
 			t.Errorf("%v: warnings are %q, want %q", r.Failure, got, want)

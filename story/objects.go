@@ -22,11 +22,17 @@ type ObjectTotal struct {
 	Required bool `json:"required,omitempty"`
 }
 
+// maxObjects is how many objects of a campaign are counted: names may differ between runs.
+const maxObjects = 1000
+
 // AddObjects adds the counts of some objects to those of others.
 func AddObjects(to, more []ObjectTotal) []ObjectTotal {
 	for _, n := range more {
-		t := at(&to, func(t ObjectTotal) bool { return t.Object == n.Object && t.Controller == n.Controller },
-			ObjectTotal{Object: n.Object, Controller: n.Controller})
+		same := func(t ObjectTotal) bool { return t.Object == n.Object && t.Controller == n.Controller }
+		if len(to) >= maxObjects && !slices.ContainsFunc(to, same) {
+			continue
+		}
+		t := at(&to, same, ObjectTotal{Object: n.Object, Controller: n.Controller})
 		if t.Failure == "" {
 			t.Failure, t.Missing = n.Failure, n.Missing
 		}
@@ -40,6 +46,28 @@ func AddObjects(to, more []ObjectTotal) []ObjectTotal {
 // enoughForObjects is how many runs of a campaign that is not complete say that an object never
 // succeeds.
 const enoughForObjects = 20
+
+// maxHollow is how many objects are named that never succeed: a world may have thousands.
+const maxHollow = 5
+
+// HollowSentences has a sentence for each of the hollow objects that are required, or for each of
+// the others; the last one counts those that are too many to be named.
+func (r *Result) HollowSentences(required bool) (out []string) {
+	more := 0
+	for _, o := range r.Hollow() {
+		switch {
+		case o.Required != required:
+		case len(out) == maxHollow:
+			more++
+		default:
+			out = append(out, o.Sentence())
+		}
+	}
+	if more > 0 {
+		out = append(out, fmt.Sprintf("%d more objects never became ready", more))
+	}
+	return out
+}
 
 // Hollow are the objects whose last reconcile failed at every quiescent moment of every run. They
 // existed in half of the runs at least. An object that is not required is only among them if its

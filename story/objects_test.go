@@ -1,6 +1,7 @@
 package story
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -48,5 +49,17 @@ func TestMergedObjectsAreHollowInAllShards(t *testing.T) {
 		if err != nil || len(m.Hollow()) != want {
 			t.Errorf("the other shard has %d successes, and hollow are %v (%v)", succeeded, m.Hollow(), err)
 		}
+	}
+}
+
+// Thousands of objects may be hollow, and five are named.
+func TestFiveHollowObjectsAreNamed(t *testing.T) {
+	r := &Result{Runs: 20}
+	for i := range 9 {
+		r.Objects = append(r.Objects, ObjectTotal{Object: fmt.Sprint(i), Runs: 20, Required: i == 0})
+	}
+	got := r.HollowSentences(false)
+	if len(got) != 6 || got[5] != "3 more objects never became ready" || len(r.HollowSentences(true)) != 1 {
+		t.Errorf("named are %q", got)
 	}
 }

@@ -193,9 +193,10 @@ func summary(to io.Writer, results []*story.Result) (missed bool) {
 				missed = missed || r.Complete
 			}
 		}
-		for _, o := range r.Hollow() {
-			fmt.Fprintf(out, "  %s\n", o.Sentence())
-			missed = missed || o.Required && len(r.Findings) == 0
+		failed := r.HollowSentences(true)
+		missed = missed || len(failed) > 0
+		for _, sentence := range append(failed, r.HollowSentences(false)...) {
+			fmt.Fprintf(out, "  %s\n", sentence)
 		}
 		for line := range strings.Lines(reports.Sites(r) + reports.Unreached(r)) {
 			fmt.Fprintf(out, "  %s", line)

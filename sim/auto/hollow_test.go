@@ -72,6 +72,7 @@ func TestObjectsThatNeverReconcile(t *testing.T) {
 			`tenant-system/pull-secret has no licence; add to the scenario what the object needs`},
 		"switched off": {"tenant-system", "licence", []auto.Option{auto.Without(auto.ObjectsReconcile)}, ""},
 		"fixed":        {"tenant-system", "token", nil, ""},
+		"no action":    {"tenant-system", "token", []auto.Option{auto.Actions(0)}, ""}, // begin provides it
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := sim.Explore(t, pull(c.namespace, c.key, scenario(c.opts...)), sim.Runs(10), sim.For(0))

@@ -79,11 +79,12 @@ func (c *campaign) untried() (out []string) {
 	for _, w := range c.tally.waits {
 		say(alwaysCut(w))
 	}
+	hollow := c.hollow(false)
+	out = append(out, hollow...)
 	for _, o := range c.tally.outcomes {
-		say(allFailed(o, r.Runs))
-	}
-	for _, s := range c.hollow(false) {
-		say(s)
+		if len(hollow) == 0 { // which names the objects, and what to do
+			say(allFailed(o, r.Runs))
+		}
 	}
 	for _, o := range c.tally.refused {
 		say(allRefused(o, r.Runs))
@@ -129,17 +130,12 @@ func (c *campaign) missed() (out []string) {
 }
 
 // hollow says which objects never succeeded: those that fail the campaign, or the others.
-func (c *campaign) hollow(required bool) (out []string) {
+func (c *campaign) hollow(required bool) []string {
 	if c.tally.searched == 0 {
 		return nil
 	}
 	r := story.Result{Runs: c.report.Runs, Complete: c.report.Complete, Objects: c.report.Objects}
-	for _, o := range r.Hollow() {
-		if o.Required == required {
-			out = append(out, o.Sentence())
-		}
-	}
-	return out
+	return r.HollowSentences(required)
 }
 
 // unreachedByAll says what a campaign that made all its runs did not reach.

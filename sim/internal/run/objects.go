@@ -25,13 +25,24 @@ type Objects struct {
 	last   map[history.Key]history.Outcome
 	keys   []history.Key // of last, in the order in which they were first reconciled
 	judged []Object
-	any    bool // a quiescent moment was judged
+	place  map[judgedKey]int // in judged
+	any    bool              // a quiescent moment was judged
 }
+
+// judgedKey names an element of judged.
+type judgedKey struct {
+	controller string
+	ref        history.Ref
+}
+
+// maxJudged is how many objects are judged: a world may have thousands, which are much alike.
+const maxJudged = 200
 
 // Read takes in the next events.
 func (o *Objects) Read(events []history.Event) {
 	if o.made == nil {
 		o.made, o.last = map[history.Key][]history.Ref{}, map[history.Key]history.Outcome{}
+		o.place = map[judgedKey]int{}
 	}
 	for i := range events {
 		e := &events[i]
@@ -80,11 +91,13 @@ func (o *Objects) judge() {
 			of = of[i : i+1] // several kinds may have an object of one name
 		}
 		for _, ref := range of {
-			i := slices.IndexFunc(o.judged, func(j Object) bool {
-				return j.Ref == ref && j.Controller == key.Controller
-			})
-			if i < 0 {
+			i, known := o.place[judgedKey{key.Controller, ref}]
+			if !known {
+				if len(o.judged) == maxJudged {
+					continue
+				}
 				i, o.judged = len(o.judged), append(o.judged, Object{Controller: key.Controller, Ref: ref})
+				o.place[judgedKey{key.Controller, ref}] = i
 			}
 			out := o.last[key]
 			if o.judged[i].Failing = out.Failed(); out.Failed() {
