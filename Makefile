@@ -15,6 +15,8 @@ GO_VET = VET=$$(go tool -n vet) go vet -vettool=$(CURDIR)/bin/vet
 TIMEOUT ?= 3h
 # All packages of the workspace, which are those of several modules.
 ALL := github.com/wavetank/wavetank/...
+# The directories of its other modules.
+WORKSPACE := cmd/wavetank conformance controllers fuzz hack scenarios sim/simginkgo
 # Modules outside the workspace with tests of their own. hack/ only pins tools.
 NESTED := $(patsubst %/go.mod,%,$(shell find examples models -name go.mod))
 # The tests that compare histories run by run: once more under the race detector, at one and at two CPUs.
@@ -132,15 +134,16 @@ bin/vet: hack/vet/main.go
 
 # actionlint without shellcheck and pyflakes, which not every machine has.
 .PHONY: lint
-lint: bin/vet ## gofmt, go vet, and a check of the workflows.
+lint: bin/vet ## gofmt, go vet, golangci-lint, and a check of the workflows.
 	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
 	$(GO_VET) $(ALL)
 	$(GO_VET) -tags conformance ./conformance ./models/apiserver/serve
+	$$(GOWORK=off go -C hack/lint tool -n golangci-lint) run --timeout $(TIMEOUT) ./... $(WORKSPACE:%=./%/...)
 	GOWORK=off go -C hack/lint tool actionlint -shellcheck= -pyflakes= $(wildcard $(CURDIR)/.github/workflows/*.yml)
 
 .PHONY: tidy
 tidy: ## The rules of this repository, and go.mod files (FIX=1 corrects these).
-	go test -count=1 -timeout $(TIMEOUT) .
+	go test -count=1 -timeout $(TIMEOUT) ./hack/tidy
 	sh hack/tidy.sh $(if $(FIX),,-diff)
 	@set -e; for m in $(NESTED); do echo "cd $$m && go mod tidy -diff"; (cd $$m && GOWORK=off go mod tidy -diff); done
 

@@ -26,7 +26,7 @@ func TestTheTableOfImportsIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := readPage(t, architecture); got != string(want) {
-		t.Errorf("%s is not what tidy_test.go says: run make generate", architecture)
+		t.Errorf("%s is not what hack/tidy says: run make generate", architecture)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestTheDiagramIsTrue(t *testing.T) {
 	}
 	for _, m := range arrows {
 		if from, to := packages[m[1]], packages[m[2]]; !mayImport(rules, from, to) {
-			t.Errorf("the diagram has an arrow from %s to %s, which tidy_test.go does not allow", from, to)
+			t.Errorf("the diagram has an arrow from %s to %s, which hack/tidy does not allow", from, to)
 		}
 	}
 }

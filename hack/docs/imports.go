@@ -16,7 +16,7 @@ import (
 // architecture is a page that people write, but for the table between these two lines.
 const (
 	architecture = "docs/architecture.md"
-	importsBegin = "<!-- Made by make generate from the table arrows in tidy_test.go. -->\n"
+	importsBegin = "<!-- Made by make generate from the table arrows in hack/tidy/arrows_test.go. -->\n"
 	importsEnd   = "<!-- End of the table. -->\n"
 )
 
@@ -30,7 +30,7 @@ type importRule struct {
 // importRules reads the table that the tidy test checks imports by.
 func importRules(root string) (rules []importRule, err error) {
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, filepath.Join(root, "tidy_test.go"), nil,
+	file, err := parser.ParseFile(fset, filepath.Join(root, "hack", "tidy", "arrows_test.go"), nil,
 		parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func importRules(root string) (rules []importRule, err error) {
 		return false
 	})
 	if len(rules) == 0 {
-		return nil, errors.New("tidy_test.go has no table arrows")
+		return nil, errors.New("hack/tidy/arrows_test.go has no table arrows")
 	}
 	return rules, nil
 }

@@ -1,7 +1,7 @@
 // This file checks how Go source reads: the width of lines, and words that docs/concepts.md has
 // replaced.
 
-package wavetank_test
+package tidy
 
 import (
 	"fmt"
@@ -16,11 +16,11 @@ import (
 	"unicode/utf8"
 )
 
-// The most columns of a line. A column is a rune, and a tab counts four.
+// maxComment is the number of columns that a comment may have. A column is a rune, and a tab counts
+// four. Linters limit the width of code.
 const (
-	widestCode    = 120
-	widestComment = 100
-	tabWidth      = 4
+	maxComment = 100
+	tabWidth   = 4
 )
 
 // coined are words of the project's own that docs/concepts.md has replaced. Their plurals and past
@@ -31,18 +31,14 @@ var coined = []string{
 }
 
 // thisFile names the words that it refuses.
-const thisFile = "tidy_text_test.go"
+const thisFile = "hack/tidy/text_test.go"
 
-func TestLineWidths(t *testing.T) {
+func TestCommentWidths(t *testing.T) {
 	checkEach(t, func(path, text string) []string {
 		var out []string
 		for i, line := range strings.Split(text, "\n") {
-			limit := widestCode
-			if isComment(line) {
-				limit = widestComment
-			}
-			if n := columns(line); n > limit && !unbreakable(line) {
-				out = append(out, fmt.Sprintf("%s:%d has %d columns; %d are allowed", path, i+1, n, limit))
+			if n := columns(line); isComment(line) && n > maxComment && !unbreakable(line) {
+				out = append(out, fmt.Sprintf("%s:%d has %d columns; %d are allowed", path, i+1, n, maxComment))
 			}
 		}
 		return out

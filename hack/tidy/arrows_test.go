@@ -1,8 +1,7 @@
-// This file keeps the house as design says: who imports whom, which calls are not allowed where,
-// how long files and functions may be, and what must be documented. What it finds is named by file
-// and line.
+// This file checks which packages import which, what importers of public packages build, where
+// goroutines begin, and how much package sim shows.
 
-package wavetank_test
+package tidy
 
 import (
 	"bytes"
@@ -121,7 +120,7 @@ func TestImportArrows(t *testing.T) {
 		}
 		from := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
 		if from == "" {
-			continue // this test
+			continue // the root has documentation only
 		}
 		room, allowed := roomOf(from)
 		if room == "" {
@@ -230,189 +229,42 @@ func TestImportersOfSimStayLight(t *testing.T) {
 	}
 }
 
-// may lists the places that may do what the rest may not, and why. A path that ends with a slash
-// stands for all below.
-var may = map[string]map[string]string{
-	"time.Now": {
-		"sim/internal/campaign/": "stands outside runs: says how much real time a campaign took, " +
-			"dates its record, watches runs",
-		"sim/internal/world/":         "hands the bubble's clock to API models and built-in controllers",
-		"cmd/":                        "tells people in real time how far processes are",
-		"sim/internal/sched/sched.go": "reads the bubble's clock: the one source of virtual time",
-		"controllers/":                "operators use the clock as they always do; in a run it is the bubble's",
-		"scenarios/":                  "called inside the bubble, for objects that a user would stamp",
-		"fuzz/certificates/":          "called inside the bubble, as ordinary operators do",
-		"fuzz/correct/":               "called inside the bubble, as ordinary operators do",
-		"fuzz/planted/":               "called inside the bubble, as ordinary operators do",
-		"conformance/":                "judges a real server in real time",
-		"hack/determinism/":           "tells people in real time how far processes are",
-		"hack/projects/":              "measures commands in real time",
-	},
-	"os.WriteFile": {
-		"internal/atomicfile/":            "the one way to write stories, results and pages",
-		"cmd/wavetank/init.go":            "writes tests into the author's module",
-		"cmd/wavetank/internal/project/":  "writes projects to measure wavetank init on",
-		"cmd/wavetank/exact/":             "writes an overlay that each build makes again",
-		"models/apiserver/serve/serve.go": "writes a kubeconfig for one process",
-		"conformance/":                    "writes recordings that git keeps",
-		"hack/":                           "tools of the Makefile",
-	},
-	"math/rand": {
-		"sim/internal/campaign/campaign.go": "-sim.seed=random",
-		"sim/internal/choice/":              "choice sources: the only place where chance comes from",
-		"sim/internal/process/globals.go":   "seeds other people's dice",
-		"sim/internal/process/random.go":    "makes the bytes that crypto/rand returns in a run",
-	},
-	"go": {
-		"sim/internal/bubble/":                "a bubble may end its goroutine, so it gets one",
-		"sim/internal/draw/":                  "a generator that wants more words ends its goroutine, so it gets one",
-		"sim/internal/world/runner.go":        "the scenario's goroutine",
-		"sim/internal/campaign/":              "the watchdog stands outside bubbles; another process is waited for",
-		"sim/internal/process/incarnation.go": "an incarnation has goroutines of its own",
-		"sim/internal/process/random.go":      "a new goroutine has the highest number so far",
-		"models/apiserver/serve/":             "answers sockets, outside any bubble",
-		"conformance/":                        "reads a real server's watch",
-		"cmd/":                                "waits for processes",
-	},
+// goroutines are the places with go statements, and why they have them. A path that ends with a
+// slash is a directory.
+var goroutines = map[string]string{
+	"sim/internal/bubble/":                "a bubble may end its goroutine, so it gets one",
+	"sim/internal/draw/":                  "a generator that wants more words ends its goroutine, so it gets one",
+	"sim/internal/world/runner.go":        "the scenario's goroutine",
+	"sim/internal/campaign/":              "the watchdog stands outside bubbles; another process is waited for",
+	"sim/internal/process/incarnation.go": "an incarnation has goroutines of its own",
+	"sim/internal/process/random.go":      "a new goroutine has the highest number so far",
+	"models/apiserver/serve/":             "answers sockets, outside any bubble",
+	"conformance/":                        "reads a real server's watch",
+	"cmd/":                                "waits for processes",
 }
 
-func TestForbiddenCalls(t *testing.T) {
+func TestGoroutinesBeginInFewPlaces(t *testing.T) {
 	used := map[string]bool{}
-	allowed := func(what, file string) bool {
-		for place := range may[what] {
-			if file == place || strings.HasSuffix(place, "/") && strings.HasPrefix(file, place) {
-				used[what+" "+place] = true
+	eachFile(t, func(path string, fset *token.FileSet, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if _, ok := n.(*ast.GoStmt); !ok {
 				return true
 			}
-		}
-		return false
-	}
-	eachFile(t, func(path string, fset *token.FileSet, file *ast.File) {
-		forbid := func(what string, n ast.Node) {
-			if !allowed(what, path) {
-				t.Errorf("%s: %s outside the places that may (see tidy_test.go)", fset.Position(n.Pos()), what)
-			}
-		}
-		for _, i := range file.Imports {
-			if p := strings.Trim(i.Path.Value, `"`); p == "math/rand" || p == "math/rand/v2" {
-				forbid("math/rand", i)
-			}
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.GoStmt:
-				forbid("go", n)
-			case *ast.SelectorExpr:
-				if x, ok := n.X.(*ast.Ident); ok && (x.Name == "time" && n.Sel.Name == "Now" ||
-					x.Name == "os" && n.Sel.Name == "WriteFile") {
-					forbid(x.Name+"."+n.Sel.Name, n)
+			allowed := false
+			for place := range goroutines {
+				if path == place || strings.HasSuffix(place, "/") && strings.HasPrefix(path, place) {
+					used[place], allowed = true, true
 				}
+			}
+			if !allowed {
+				t.Errorf("%s: a go statement outside the places in goroutines", fset.Position(n.Pos()))
 			}
 			return true
 		})
 	})
-	for what, places := range may {
-		for place := range places {
-			if place == "controllers/" || place == "scenarios/" {
-				continue // which of them there are is nobody else's matter
-			}
-			if _, err := os.Stat(place); err == nil && !used[what+" "+place] {
-				t.Errorf("%s no longer needs its exception for %s", place, what)
-			}
-		}
-	}
-}
-
-const (
-	longestFile     = 400
-	longestFunction = 70
-)
-
-// tooLong are the files and functions that are longer than they should be, with the length that
-// they may not exceed. The list may only shrink.
-var tooLong = map[string]int{}
-
-func TestSizes(t *testing.T) {
-	seen := map[string]bool{}
-	judge := func(what string, lines, limit int) {
-		if lines <= limit {
-			return
-		}
-		seen[what] = true
-		if was, known := tooLong[what]; !known || lines > was {
-			t.Errorf("%s has %d lines; %d are allowed (%d until now)", what, lines, limit, was)
-		}
-	}
-	eachFile(t, func(path string, fset *token.FileSet, file *ast.File) {
-		if ast.IsGenerated(file) {
-			return
-		}
-		judge(path, fset.Position(file.FileEnd).Line-1, longestFile)
-		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok {
-				lines := fset.Position(f.End()).Line - fset.Position(f.Pos()).Line + 1
-				judge(path+" "+f.Name.Name, lines, longestFunction)
-			}
-		}
-	})
-	for what := range tooLong {
-		if !seen[what] {
-			t.Errorf("%s is short enough now: take it off the list", what)
-		}
-	}
-}
-
-func TestExportedNamesAreDocumented(t *testing.T) {
-	eachFile(t, func(path string, fset *token.FileSet, file *ast.File) {
-		if ast.IsGenerated(file) {
-			return
-		}
-		missing := func(n ast.Node, name string) {
-			t.Errorf("%s: %s is exported and not documented", fset.Position(n.Pos()), name)
-		}
-		for _, d := range file.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) && !slices.Contains(plain, d.Name.Name) {
-					missing(d, d.Name.Name)
-				}
-			case *ast.GenDecl:
-				for _, s := range d.Specs {
-					switch s := s.(type) {
-					case *ast.TypeSpec:
-						if s.Name.IsExported() && s.Doc == nil && d.Doc == nil {
-							missing(s, s.Name.Name)
-						}
-					case *ast.ValueSpec:
-						if s.Names[0].IsExported() && s.Doc == nil && s.Comment == nil && d.Doc == nil {
-							missing(s, s.Names[0].Name)
-						}
-					}
-				}
-			}
-		}
-	})
-}
-
-// plain are methods that every reader knows without being told.
-var plain = []string{"Error", "Unwrap"}
-
-// exportedReceiver is false for methods that no reader of the documentation sees.
-func exportedReceiver(f *ast.FuncDecl) bool {
-	if f.Recv == nil {
-		return true
-	}
-	t := f.Recv.List[0].Type
-	for {
-		switch x := t.(type) {
-		case *ast.StarExpr:
-			t = x.X
-		case *ast.IndexExpr:
-			t = x.X
-		case *ast.Ident:
-			return x.IsExported()
-		default:
-			return true
+	for place := range goroutines {
+		if !used[place] {
+			t.Errorf("%s has no go statement: remove it from goroutines", place)
 		}
 	}
 }
@@ -494,7 +346,15 @@ func TestForbiddenWords(t *testing.T) {
 	})
 }
 
-// eachFile calls f for every Go file of the root module that is not a test.
+// TestMain runs the tests in the root of the repository.
+func TestMain(m *testing.M) {
+	if err := os.Chdir("../.."); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// eachFile calls f for every Go file that is not a test.
 func eachFile(t *testing.T, f func(path string, fset *token.FileSet, file *ast.File)) {
 	t.Helper()
 	walk(t, func(path string) {

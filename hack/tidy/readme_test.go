@@ -1,6 +1,6 @@
 // This file keeps the README true.
 
-package wavetank_test
+package tidy
 
 import (
 	"io/fs"

@@ -1,6 +1,6 @@
 // This file checks that .ci/run makes every test that make test leaves out.
 
-package wavetank_test
+package tidy
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package wavetank_test
+package tidy
 
 import (
 	"go/ast"
