@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wavetank/wavetank/cmd/wavetank/scaffold"
+	"github.com/wavetank/wavetank/cmd/wavetank/internal/scaffold"
 )
 
 func initCommand() *cobra.Command {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavetank/wavetank/cmd/wavetank/scaffold"
+	"github.com/wavetank/wavetank/cmd/wavetank/internal/scaffold"
 	"github.com/wavetank/wavetank/story"
 )
 

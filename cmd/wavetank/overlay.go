@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wavetank/wavetank/cmd/wavetank/exact"
+	"github.com/wavetank/wavetank/cmd/wavetank/internal/exact"
 )
 
 func overlayCommand() *cobra.Command {

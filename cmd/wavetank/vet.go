@@ -13,7 +13,7 @@ import (
 	"golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/packages"
 
-	"github.com/wavetank/wavetank/cmd/wavetank/hazard"
+	"github.com/wavetank/wavetank/cmd/wavetank/internal/hazard"
 )
 
 func vetCommand() *cobra.Command {

@@ -24,7 +24,7 @@ import (
 var errNetwork = errors.New("sim: a run does not reach the real network; use sim.HTTPClient(mgr)")
 
 // OverlayNetwork precedes the name of the network when the overlay of exact mode asks whether a
-// dial may go on. See cmd/wavetank/exact.
+// dial may go on. See cmd/wavetank/internal/exact.
 const OverlayNetwork = "wavetank "
 
 // attach returns a context of the incarnation. What is sent with it belongs to the incarnation, and

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/cmd/wavetank/internal/project"
-	"github.com/wavetank/wavetank/cmd/wavetank/scaffold"
+	"github.com/wavetank/wavetank/cmd/wavetank/internal/scaffold"
 )
 
 // controllers are the reconcilers of each project.

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/tools/go/analysis/analysistest"
 	"golang.org/x/tools/go/packages"
 
-	"github.com/wavetank/wavetank/cmd/wavetank/hazard"
+	"github.com/wavetank/wavetank/cmd/wavetank/internal/hazard"
 )
 
 func TestAnalyzer(t *testing.T) {

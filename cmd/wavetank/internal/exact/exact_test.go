@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavetank/wavetank/cmd/wavetank/exact"
+	"github.com/wavetank/wavetank/cmd/wavetank/internal/exact"
 )
 
 func goroot(t *testing.T) string {

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"github.com/wavetank/wavetank/cmd/wavetank/scaffold"
+	"github.com/wavetank/wavetank/cmd/wavetank/internal/scaffold"
 )
 
 // project is a project of few lines, with more files in it.
