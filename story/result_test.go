@@ -114,7 +114,7 @@ func TestResultsOfOtherTestsLieElsewhere(t *testing.T) {
 	}
 }
 
-// What wavetank merge does with a thousand shards: read a file of each, one in eight with a story,
+// What wavetank report --merge does with a thousand shards: read a file of each, one in eight with a story,
 // and merge.
 func BenchmarkMerge1000(b *testing.B) {
 	dir := b.TempDir()

@@ -9,34 +9,23 @@ import (
 	"strings"
 
 	"github.com/kballard/go-shellquote"
-	"github.com/spf13/cobra"
 
 	"github.com/wavetank/wavetank/story"
 )
 
-func explainCommand() *cobra.Command {
-	var all bool
-	cmd := &cobra.Command{
-		Use:     "explain story.txtar …",
-		Short:   "Explain stories in sentences: what led to the violation",
-		Example: "  wavetank explain testdata/sim/TestPromoteOnce/0ad58962.txtar",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, path := range args {
-				s, err := story.Read(path)
-				if err != nil {
-					return err
-				}
-				if !all {
-					s.Abridge(story.MaxLines)
-				}
-				explain(cmd.OutOrStdout(), path, s)
-			}
-			return nil
-		},
+// explainAll explains stories in sentences, each abridged unless all is set.
+func explainAll(out io.Writer, paths []string, all bool) error {
+	for _, path := range paths {
+		s, err := story.Read(path)
+		if err != nil {
+			return err
+		}
+		if !all {
+			s.Abridge(story.MaxLines)
+		}
+		explain(out, path, s)
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "every line of the story, not only those that led to the violation")
-	return cmd
+	return nil
 }
 
 // explain writes one story in sentences: what broke, what happened with a paragraph for each

@@ -83,8 +83,8 @@ func TestNoEscapeCodesOfStoryFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"explain", path}, {"replay", path}, {"list", shop}, {"export", path, "--scenario", "f", "--package", "p"},
-		{"merge", "--to", filepath.Join(dir, "merged"), filepath.Join(dir, "results")},
+		{"replay", "--explain", path}, {"replay", path}, {"run", "--list", shop}, {"export", path, "--scenario", "f", "--package", "p"},
+		{"report", "--merge", filepath.Join(dir, "merged"), filepath.Join(dir, "results")},
 		{"report", filepath.Join(dir, "results"), "--format", "annotations"},
 		{"report", filepath.Join(dir, "results"), "--format", "junit"},
 		{"report", filepath.Join(dir, "results"), "--format", "json"},
@@ -93,7 +93,7 @@ func TestNoEscapeCodesOfStoryFiles(t *testing.T) {
 			t.Errorf("%s prints escape codes:\n%q", args[0], out)
 		}
 	}
-	if _, out := do(t, t.Context(), "explain", path); strings.Contains(out, "rm -rf") {
+	if _, out := do(t, t.Context(), "replay", "--explain", path); strings.Contains(out, "rm -rf") {
 		t.Errorf("explain tells to run a command that wavetank replay refuses:\n%s", out)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,56 +13,56 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-func listCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list [packages]",
-		Short:   "List the scenarios and the stored stories of packages",
-		Example: "  wavetank list ./...",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			packages, err := testPackages(cmd.Context(), orHere(args))
-			if err != nil {
-				return err
-			}
-			out := cmd.OutOrStdout()
-			for _, p := range packages {
-				fmt.Fprintln(out, p.Path)
-				found, err := p.scenarios()
-				if err != nil {
-					return err
-				}
-				for _, s := range found {
-					test := s.Test
-					if test == "" {
-						test = "(of a suite or a helper)"
-					}
-					fmt.Fprintf(out, "  %-40s %-16s %s\n", test, s.Call, s.Site)
-				}
-				tests, err := p.tests()
-				if err != nil {
-					return err
-				}
-				paths, err := p.stories()
-				if err != nil {
-					return err
-				}
-				for _, path := range paths {
-					s, err := story.Read(path)
-					if err != nil {
-						return err
-					}
-					orphan := ""
-					if name := p.missingTest(path, s, tests); name != "" {
-						orphan = fmt.Sprintf(" (nothing replays it: no %s is built here)", name)
-					}
-					line := fmt.Sprintf("  story %s: %s%s\n", relative(path), s.Headline(), orphan)
-					if err := writePrintable(out, line); err != nil {
-						return err
-					}
-				}
-			}
-			return nil
-		},
+// list writes the scenarios and the stored stories of packages.
+func list(cmd *cobra.Command, args []string) error {
+	packages, err := testPackages(cmd.Context(), orHere(args))
+	if err != nil {
+		return err
 	}
+	for _, p := range packages {
+		if err := p.list(cmd.OutOrStdout()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p testPackage) list(out io.Writer) error {
+	fmt.Fprintln(out, p.Path)
+	found, err := p.scenarios()
+	if err != nil {
+		return err
+	}
+	for _, s := range found {
+		test := s.Test
+		if test == "" {
+			test = "(of a suite or a helper)"
+		}
+		fmt.Fprintf(out, "  %-40s %-16s %s\n", test, s.Call, s.Site)
+	}
+	tests, err := p.tests()
+	if err != nil {
+		return err
+	}
+	paths, err := p.stories()
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		s, err := story.Read(path)
+		if err != nil {
+			return err
+		}
+		orphan := ""
+		if name := p.missingTest(path, s, tests); name != "" {
+			orphan = fmt.Sprintf(" (nothing replays it: no %s is built here)", name)
+		}
+		line := fmt.Sprintf("  story %s: %s%s\n", relative(path), s.Headline(), orphan)
+		if err := writePrintable(out, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // missingTest is the test that would replay a stored story, if neither it nor the test in whose

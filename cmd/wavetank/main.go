@@ -62,10 +62,9 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) int {
 	root.SetFlagErrorFunc(explainFlag)
 	root.SetOut(out)
 	root.SetErr(errs)
-	root.AddCommand(initCommand(), listCommand(), runCommand(), ciCommand())
-	root.AddCommand(replayCommand(), shrinkCommand(), storiesCommand())
-	root.AddCommand(mergeCommand(), reportCommand(), exportCommand(), explainCommand())
-	root.AddCommand(vetCommand(), overlayCommand(), doctorCommand())
+	root.AddCommand(initCommand(), runCommand(), ciCommand(), replayCommand(), shrinkCommand(), storiesCommand())
+	root.AddCommand(reportCommand(), exportCommand(), vetCommand(), doctorCommand(), overlayCommand())
+	root.AddCommand(renamedCommands()...)
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:

@@ -31,6 +31,26 @@ func tidyStories(t *testing.T) {
 	t.Cleanup(func() { os.RemoveAll(filepath.Join(shop, "testdata")) })
 }
 
+// Commands that have become flags of others still work, and say what to use. The help lists the
+// others.
+func TestRenamedCommands(t *testing.T) {
+	_, help := do(t, t.Context(), "--help")
+	for args, now := range map[string]string{"list " + shop: "run --list", "explain none.txtar": "replay --explain",
+		"merge " + t.TempDir(): "report --merge"} {
+		name, arg, _ := strings.Cut(args, " ")
+		code, out := do(t, t.Context(), name, arg)
+		if want := "note: wavetank " + name + " is now wavetank " + now + "\n"; !strings.HasPrefix(out, want) {
+			t.Errorf("%s: exit code %d, and it does not begin with %q:\n%s", args, code, want, out)
+		}
+		if strings.Contains(help, "\n  "+name+" ") {
+			t.Errorf("the help lists %s:\n%s", name, help)
+		}
+		if verb, _, _ := strings.Cut(now, " "); !strings.Contains(help, "\n  "+verb+" ") {
+			t.Errorf("the help does not list %s:\n%s", verb, help)
+		}
+	}
+}
+
 func TestRunHolds(t *testing.T) {
 	dir := t.TempDir()
 	code, out := do(t, t.Context(), "run", shop, "--run", "^TestHolds$", "--runs", "40", "--procs", "2", "--report",
@@ -63,7 +83,7 @@ func TestRunBreaks(t *testing.T) {
 		}
 	}
 	merged := filepath.Join(dir, "merged")
-	if code, out := do(t, t.Context(), "merge", "--to", merged, dir); code != exitBroke ||
+	if code, out := do(t, t.Context(), "report", "--merge", merged, dir); code != exitBroke ||
 		!strings.Contains(out, ", decided at ") {
 		t.Fatalf("merge: exit code %d, want %d and the cause:\n%s", code, exitBroke, out)
 	}
@@ -71,7 +91,7 @@ func TestRunBreaks(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("merge kept no story: %v", err)
 	}
-	if code, out := do(t, t.Context(), "explain", paths[0]); code != exitHeld ||
+	if code, out := do(t, t.Context(), "replay", "--explain", paths[0]); code != exitHeld ||
 		!strings.Contains(out, "its cache holds ConfigMap default/visitor") {
 		t.Errorf("explain: exit code %d:\n%s", code, out)
 	}
@@ -80,7 +100,7 @@ func TestRunBreaks(t *testing.T) {
 		Choices: []story.Choice{{Kind: story.Draw, Of: "n", What: "1", Nth: 1, Value: 7}},
 		History: []string{"00:00.001    op/1             fault: Crash(op): before update ConfigMap default/a"},
 	}
-	_, out = do(t, t.Context(), "explain", write(t, drawn))
+	_, out = do(t, t.Context(), "replay", "--explain", write(t, drawn))
 	if !strings.Contains(out, `random word 2 of draw 2 of "n"`) ||
 		!strings.Contains(out, "op/1 meets a fault: Crash(op)") {
 		t.Errorf("explain:\n%s", out)
@@ -210,7 +230,7 @@ func TestExplainBeginsWithTheStory(t *testing.T) {
 				Value: 1},
 		},
 	}
-	_, out := do(t, t.Context(), "explain", write(t, s))
+	_, out := do(t, t.Context(), "replay", "--explain", write(t, s))
 	at := 0
 	for _, part := range []string{
 		"What happened", "user creates ConfigMap", "out of the ordinary", "LostReply applied",
@@ -229,7 +249,7 @@ func TestExplainBeginsWithTheStory(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	code, out := do(t, t.Context(), "list", shop)
+	code, out := do(t, t.Context(), "run", "--list", shop)
 	if code != exitHeld || !strings.Contains(out, "TestHolds") || !strings.Contains(out, "shop_test.go:") {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
@@ -241,7 +261,7 @@ func TestList(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, out = do(t, t.Context(), "list", shop)
+	_, out = do(t, t.Context(), "run", "--list", shop)
 	if !strings.Contains(out, "always \"TestBreaks holds\"\n") ||
 		!strings.Contains(out, "\"TestThatIsNoMore holds\" (nothing replays it: no TestThatIsNoMore is built here)\n") {
 		t.Errorf("kept stories:\n%s", out)

@@ -13,8 +13,9 @@ import (
 
 func overlayCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "overlay directory",
-		Short: "Make the overlay of exact mode, in which Go's runtime leaves nothing to chance",
+		Use:    "overlay directory",
+		Hidden: true, // --exact of run and replay is enough, except with go test
+		Short:  "Make the overlay of exact mode, in which Go's runtime leaves nothing to chance",
 		Long: "Writes copies of some files of your Go runtime and prints the path of the overlay. In the copies,\n" +
 			"map ranges, select, timers of one instant and math/rand/v2 behave alike in each execution of a run.\n" +
 			"Code under test that ranges over maps or selects over several channels then replays, too.\n\n" +

@@ -19,13 +19,16 @@ import (
 )
 
 func replayCommand() *cobra.Command {
-	verbose, exact := false, false
+	verbose, exact, explained, all := false, false, false, false
 	cmd := &cobra.Command{
 		Use:     "replay story.txtar|directory …",
-		Short:   "Replay stories: exit code 1 if one still breaks",
+		Short:   "Replay stories, or explain them: exit code 1 if one still breaks",
 		Example: "  wavetank replay testdata/sim/TestPromoteOnce/0ad58962.txtar\n  wavetank replay testdata/sim",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if explained {
+				return explainAll(cmd.OutOrStdout(), args, all)
+			}
 			var extra []string
 			if verbose {
 				extra = []string{"-sim.v"}
@@ -38,6 +41,9 @@ func replayCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&exact, "exact", false,
 		"use exact mode, as for stories that were found in it: see wavetank overlay")
+	cmd.Flags().BoolVar(&explained, "explain", false,
+		"run nothing, and explain in sentences what led to the violation")
+	cmd.Flags().BoolVar(&all, "all", false, "with --explain: every line, not only those that led to the violation")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print every event of the run")
 	return cmd
 }

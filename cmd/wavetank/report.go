@@ -21,9 +21,9 @@ import (
 var formats = []string{"html", "text", "markdown", "json", "junit", "annotations"}
 
 func reportCommand() *cobra.Command {
-	format, beside := "html", ""
+	format, beside, merged := "html", "", ""
 	cmd := &cobra.Command{
-		Use:   "report directory",
+		Use:   "report directory …",
 		Short: "Show what campaigns left behind: pages, or text, Markdown, JSON, JUnit, CI annotations",
 		Long: "Reads the results and runs below a directory that campaigns wrote to (-sim.report, SIM_REPORT,\n" +
 			"wavetank run --report).\n\n" +
@@ -33,11 +33,21 @@ func reportCommand() *cobra.Command {
 			"  json         the merged results\n" +
 			"  junit        a suite for each package\n" +
 			"  annotations  for the log of a GitHub workflow\n\n" +
-			"The last three formats show the campaign of each test that was written to last.",
+			"The last three formats show the campaign of each test that was written to last.\n\n" +
+			"With --merge it adds up the results of shards, wherever they ran, and writes the merged results and the\n" +
+			"shortest story of each cause. The exit code is 1 if something was found, if a complete campaign never\n" +
+			"reached a Sometimes, or if an object that must succeed never did.",
 		Example: "  wavetank report reports/out/campaign\n  wavetank report results --format junit > junit.xml\n" +
-			"  wavetank report faulty.run.json --beside fixed.run.json",
-		Args: cobra.ExactArgs(1),
+			"  wavetank report faulty.run.json --beside fixed.run.json\n" +
+			"  wavetank report --merge merged shard-0 shard-1 shard-2",
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if merged != "" {
+				return merge(cmd.OutOrStdout(), args, merged)
+			}
+			if len(args) > 1 {
+				return fmt.Errorf("report shows one directory, and %d are given; --merge DIRECTORY adds them up", len(args))
+			}
 			if beside != "" {
 				return compare(cmd.OutOrStdout(), args[0], beside)
 			}
@@ -45,6 +55,7 @@ func reportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", format, "one of "+strings.Join(formats, ", "))
+	cmd.Flags().StringVar(&merged, "merge", "", "add up the results, and write them into this directory")
 	cmd.Flags().StringVar(&beside, "beside", "",
 		"show the run in the first file beside the run in this one, on one page")
 	return cmd

@@ -11,48 +11,30 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/story"
 )
 
-func mergeCommand() *cobra.Command {
-	to := ""
-	cmd := &cobra.Command{
-		Use:   "merge directory …",
-		Short: "Merge the results of shards, wherever they ran",
-		Long: "Reads every result (*.json) below the directories, adds up those of one campaign, and writes the\n" +
-			"merged results and the shortest story of each cause into --to. The exit code is 1 if something was\n" +
-			"found, if a complete campaign never reached a Sometimes, or if an object that must succeed never did.",
-		Example: "  wavetank merge --to merged shard-0 shard-1 shard-2",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			results, err := mergeDir(selection{}, args...)
-			if err == nil {
-				err = ignoreDefault(cmd, "to", to)
-			}
-			if err != nil {
-				return err
-			}
-			for _, r := range results {
-				if err := r.Write(to); err != nil {
-					return err
-				}
-			}
-			found, err := keep(results, to)
-			if err != nil {
-				return err
-			}
-			if summary(cmd.OutOrStdout(), results) || found {
-				return errBroke
-			}
-			return nil
-		},
+// merge adds up the results below directories, by campaign. It writes them and the shortest story
+// of each cause into a directory.
+func merge(out io.Writer, dirs []string, to string) error {
+	results, err := mergeDir(selection{}, dirs...)
+	if err != nil {
+		return err
 	}
-	merged := filepath.Join("reports", "out", "merged")
-	cmd.Flags().StringVar(&to, "to", merged, "directory for the merged results and stories")
-	return cmd
+	for _, r := range results {
+		if err := r.Write(to); err != nil {
+			return err
+		}
+	}
+	found, err := keep(results, to)
+	if err != nil {
+		return err
+	}
+	if summary(out, results) || found {
+		return errBroke
+	}
+	return nil
 }
 
 // storiesDir is where a directory of results has the stories of what was found.

@@ -46,12 +46,13 @@ const breadth = 60 * time.Second
 
 func runCommand() *cobra.Command {
 	var o options
+	listed := false
 	cmd := &cobra.Command{
 		Use:   "run [packages]",
 		Short: "Run campaigns on all cores, a process each, and merge what they find",
 		Long: "Builds the tests of each package that imports sim once, and runs them in several processes of one\n" +
 			"CPU each. This is faster than one process with several CPUs. Process i of n makes the runs i, i+n,\n" +
-			"i+2n, … Every process runs the scenarios that wavetank list shows, or the tests that --run selects.\n\n" +
+			"i+2n, … Every process runs the scenarios that --list shows, or the tests that --run selects.\n\n" +
 			"The strategies exhaustive and rapid get one process, because their runs depend on each other.\n" +
 			"With several processes bursts do not go on from earlier runs, which another process may have made.\n\n" +
 			"Results are written to --report while the campaign runs. An interrupted campaign continues when it is\n" +
@@ -63,6 +64,9 @@ func runCommand() *cobra.Command {
 		Example: "  wavetank run ./... --runs 10000\n" +
 			"  wavetank run ./controllers/backup --for 10m --seed random --keep-going",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if listed {
+				return list(cmd, args)
+			}
 			if err := o.check(); err != nil {
 				return err
 			}
@@ -74,6 +78,7 @@ func runCommand() *cobra.Command {
 	}
 	o.flags(cmd)
 	cmd.Flags().StringVar(&o.report, "report", filepath.Join("reports", "out", "campaign"), "directory for results")
+	cmd.Flags().BoolVar(&listed, "list", false, "run nothing, and list the scenarios and the stored stories")
 	cmd.Flags().BoolVar(&o.keepGoing, "keep-going", false, "continue after a failure and group failures by cause")
 	return cmd
 }
@@ -190,7 +195,7 @@ func (o *options) run(ctx context.Context, patterns []string, out, errs io.Write
 	case len(failed) > 0 || missed:
 		return errBroke
 	case len(results) == 0:
-		return fmt.Errorf("no campaign was begun: --run %q selects none; wavetank list %s shows the scenarios",
+		return fmt.Errorf("no campaign was begun: --run %q selects none; wavetank run --list %s shows the scenarios",
 			o.match, strings.Join(patterns, " "))
 	}
 	return nil

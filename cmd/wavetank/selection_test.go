@@ -10,12 +10,12 @@ import (
 // kubebuilt is a project as kubebuilder lays it out.
 const kubebuilt = "./testdata/scaffold/..."
 
-// wavetank run runs the scenarios that wavetank list shows: no suite that needs etcd, and no spec
+// wavetank run runs the scenarios that wavetank run --list shows: no suite that needs etcd, and no spec
 // without a scenario.
 //
 //make:campaigns
 func TestRunRunsWhatListShows(t *testing.T) {
-	_, out := do(t, t.Context(), "list", kubebuilt)
+	_, out := do(t, t.Context(), "run", "--list", kubebuilt)
 	for _, want := range []string{"greeter_sim_test.go:", "simginkgo.Check  suite_test.go:"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("list does not show %q:\n%s", want, out)

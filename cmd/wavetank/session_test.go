@@ -78,7 +78,7 @@ func TestRunSwitchesToExactMode(t *testing.T) {
 		t.Errorf("the report is of the campaign in exact mode: exit code %d\n%s", code, out)
 	}
 	to := filepath.Join(dir, "merged")
-	code, out = do(t, t.Context(), "merge", "--to", to, dir)
+	code, out = do(t, t.Context(), "report", "--merge", to, dir)
 	if code != exitBroke || !strings.Contains(out, "TestMoods: ") ||
 		!strings.Contains(out, "TestMoods in exact mode: ") {
 		t.Errorf("merge: exit code %d, want %d and both campaigns:\n%s", code, exitBroke, out)

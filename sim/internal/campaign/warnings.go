@@ -50,7 +50,7 @@ func (c *campaign) warnings() (out []string) {
 	}
 	if c.settings.shards() > 1 { // another shard may have been there
 		for _, m := range slices.Concat(c.unreachedByAll(), c.hollow(true)) {
-			out = append(out, m+", unless another shard does; wavetank merge tells")
+			out = append(out, m+", unless another shard does; wavetank report --merge tells")
 		}
 	}
 	return append(out, c.untried()...)
