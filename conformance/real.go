@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -60,7 +61,7 @@ func StartReal() (*Real, error) {
 	}
 	r := &Real{env: env, cfg: cfg, etcd: env.ControlPlane.Etcd.URL}
 	if err := r.settle(); err != nil {
-		return nil, fmt.Errorf("%w (and stopping: %v)", err, env.Stop())
+		return nil, fmt.Errorf("starting: %w", errors.Join(err, env.Stop()))
 	}
 	return r, nil
 }

@@ -114,8 +114,8 @@ func TestResultsOfOtherTestsLieElsewhere(t *testing.T) {
 	}
 }
 
-// What wavetank report --merge does with a thousand shards: read a file of each, one in eight with a story,
-// and merge.
+// What wavetank report --merge does with a thousand shards: read a file of each, one in eight with
+// a story, and merge.
 func BenchmarkMerge1000(b *testing.B) {
 	dir := b.TempDir()
 	long := example()

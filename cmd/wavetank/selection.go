@@ -103,9 +103,9 @@ func (d *declared) reaches(name string, goals map[string]bool) bool {
 	return false
 }
 
-// selection are the arguments with which a test binary runs the scenarios of its package and no
-// other test: those that wavetank run --list shows. A package in which no scenario can be seen runs all
-// its tests.
+// selection returns the arguments with which a test binary runs the scenarios of its package, those
+// that wavetank run --list shows, and no other test. A package in which no scenario can be seen
+// runs all its tests.
 func (p testPackage) selection() (args []string, err error) {
 	d := &declared{map[string][]string{}, map[string]bool{}, map[string]bool{}, map[string][]string{}, nil}
 	err = p.eachFile(func(set *token.FileSet, file *ast.File, apis apis) {

@@ -10,8 +10,8 @@ import (
 // kubebuilt is a project as kubebuilder lays it out.
 const kubebuilt = "./testdata/scaffold/..."
 
-// wavetank run runs the scenarios that wavetank run --list shows: no suite that needs etcd, and no spec
-// without a scenario.
+// wavetank run runs the scenarios that --list shows: no suite that needs etcd, and no spec without
+// a scenario.
 //
 //make:campaigns
 func TestRunRunsWhatListShows(t *testing.T) {

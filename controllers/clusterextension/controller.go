@@ -28,8 +28,11 @@ import (
 	"github.com/wavetank/wavetank/controllers/internal/release"
 )
 
-// DefaultNamespace is where the release records are, and Owner who they say owns them.
-const DefaultNamespace, Owner = "olmv1-system", "operator-controller"
+// DefaultNamespace is where the release records are.
+const DefaultNamespace = "olmv1-system"
+
+// Owner is the owner that the release records name.
+const Owner = "operator-controller"
 
 // Reconciler installs ClusterExtensions. Fill in the exported fields and call SetupWithManager.
 type Reconciler struct {

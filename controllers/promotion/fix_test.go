@@ -19,7 +19,7 @@ import (
 
 func TestGuardNameIsItsIdentity(t *testing.T) {
 	base := v1alpha1.PromotionSpec{PipelineUID: "u1", Environment: "staging", Revision: "v1", Episode: 1}
-	if guardName("web", base) != guardName("web", base) {
+	if again := base; guardName("web", base) != guardName("web", again) {
 		t.Error("the same promotion has two names")
 	}
 	names := map[string]v1alpha1.PromotionSpec{guardName("web", base): base}

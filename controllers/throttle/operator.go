@@ -5,6 +5,7 @@ package throttle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -52,7 +53,7 @@ func (o *Operator) Run(ctx context.Context, config *rest.Config) error {
 	k := &keeper{Operator: o, policy: policy, client: client, die: die, objects: map[types.UID]*object{}}
 	k.all.Go(func() { k.watch(alive) })
 	k.all.Wait()
-	if cause := context.Cause(alive); cause != context.Cause(ctx) {
+	if cause := context.Cause(alive); !errors.Is(cause, context.Cause(ctx)) {
 		return cause
 	}
 	return nil

@@ -22,9 +22,11 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// Domain is the prefix of all annotations of the operator, and Finalizer keeps an object until the
-// operator has let go of it.
-const Domain, Finalizer = "kopf.zalando.org", Domain + "/KopfFinalizerMarker"
+// Domain is the prefix of all annotations of the operator.
+const Domain = "kopf.zalando.org"
+
+// Finalizer keeps an object until the operator releases it.
+const Finalizer = Domain + "/KopfFinalizerMarker"
 
 // Handler is called once for every generation of an object.
 type Handler struct {

@@ -51,8 +51,10 @@ func git(root string, args ...string) (string, error) {
 
 // clean reports whether everything is committed, and the tag is free.
 func clean(root, version string) error {
-	if changed, err := git(root, "status", "--porcelain"); err != nil || changed != "" {
-		return fmt.Errorf("not everything is committed (%v): commit it, or take it away\n%s", err, changed)
+	if changed, err := git(root, "status", "--porcelain"); err != nil {
+		return fmt.Errorf("git status: %w", err)
+	} else if changed != "" {
+		return fmt.Errorf("these files are not committed: commit or remove them\n%s", changed)
 	}
 	if tag, _ := git(root, "tag", "--list", version); tag != "" {
 		return fmt.Errorf("the tag %s is there already", version)
@@ -117,10 +119,11 @@ func licencesFresh(root, _ string) error {
 	if err != nil {
 		return err
 	}
-	if got, err := os.ReadFile(filepath.Join(root, licencesFile)); err != nil || string(got) != want {
-		return fmt.Errorf("%s is old: run make generate (%v)", licencesFile, err)
+	got, err := os.ReadFile(filepath.Join(root, licencesFile))
+	if err == nil && string(got) != want {
+		err = fmt.Errorf("%s is old: run make generate", licencesFile)
 	}
-	return nil
+	return err
 }
 
 // docsFresh runs the tests of the pages that are made from the code.

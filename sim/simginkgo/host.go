@@ -101,7 +101,7 @@ func (h *host) Fatalf(format string, args ...any) { panic(halt{fmt.Sprintf(forma
 // Leaves reports whether a panic is how Ginkgo's Fail and Skip leave a spec, which they have marked
 // by then.
 func (h *host) Leaves(v any) bool {
-	e, ok := v.(types.GinkgoError)
+	e, ok := v.(types.GinkgoError) //nolint:errorlint // what panicked, never wrapped
 	return ok && e.Heading == types.GinkgoErrors.UncaughtGinkgoPanic(types.CodeLocation{}).(types.GinkgoError).Heading
 }
 

@@ -25,9 +25,11 @@ const (
 	UntilKey  = "wavetank.example/until"
 )
 
-// Slice is how long a pass may write, and Grace how long after that its last request may still be
-// under way, or clocks may differ.
-const Slice, Grace = 20 * time.Second, 10 * time.Second
+// Slice is how long a pass may write.
+const Slice = 20 * time.Second
+
+// Grace is how long after that its last request may still be under way, or clocks may differ.
+const Grace = 10 * time.Second
 
 // ErrNotMine says that the record belongs to another process.
 var ErrNotMine = errors.New("another process holds the release record")

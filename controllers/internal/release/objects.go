@@ -6,6 +6,7 @@ package release
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -39,7 +40,7 @@ func objects(manifest io.Reader) ([]*unstructured.Unstructured, error) {
 	for d := yaml.NewYAMLOrJSONDecoder(manifest, 1024); ; {
 		o := &unstructured.Unstructured{}
 		switch err := d.Decode(o); {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return out, nil
 		case err != nil:
 			return nil, fmt.Errorf("decoding the manifest: %w", err)

@@ -11,12 +11,12 @@ const (
 	// promotion.
 	PromotionPendingCondition = "PromotionPending"
 
-	// ReconciliationSucceededReason: every target was read.
+	// ReconciliationSucceededReason means that every target was read.
 	ReconciliationSucceededReason = "ReconciliationSucceeded"
-	// TargetNotReadableReason: at least one target is missing, unreachable or not yet in the cache.
+	// TargetNotReadableReason means that a target is missing, unreachable or not yet in the cache.
 	TargetNotReadableReason = "TargetNotReadable"
-	// EnvironmentNotReadyReason: the first environment has no common revision yet, or is not ready
-	// with it.
+	// EnvironmentNotReadyReason means that the first environment has no common revision yet, or is
+	// not ready with it.
 	EnvironmentNotReadyReason = "EnvironmentNotReady"
 	// PromotionFailedReason is ours: the last attempt failed and another one is due. The original
 	// forgets the error.

@@ -164,7 +164,7 @@ func (v *value) call(call *ast.CallExpr) bool {
 	if !ok {
 		return true
 	}
-	f, _ := v.in.TypesInfo.Uses[sel.Sel].(types.Object)
+	f := v.in.TypesInfo.Uses[sel.Sel]
 	if f == nil || f.Pkg() == nil || !strings.HasPrefix(f.Pkg().Path(), "sigs.k8s.io/controller-runtime") {
 		return true
 	}

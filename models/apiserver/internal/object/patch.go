@@ -2,9 +2,11 @@ package object
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -198,14 +200,17 @@ func (p *Patch) strategicPatched(old *Object) (map[string]any, []error, error) {
 	}
 	original := CopyJSON(p.Version.Document(old)).(map[string]any)
 	content, err := strategicpatch.StrategicMergeMapPatch(original, changes, p.Version.New())
-	switch err { //nolint:errorlint // as the server's applyPatchToObject compares them
-	case nil:
+	is := func(errs ...error) bool {
+		return slices.ContainsFunc(errs, func(e error) bool { return errors.Is(err, e) })
+	}
+	switch {
+	case err == nil:
 		return content, strict, nil
-	case mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList,
+	case is(mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList,
 		mergepatch.ErrBadPatchFormatForRetainKeys,
-		mergepatch.ErrBadPatchFormatForSetElementOrderList, mergepatch.ErrUnsupportedStrategicMergePatchFormat:
+		mergepatch.ErrBadPatchFormatForSetElementOrderList, mergepatch.ErrUnsupportedStrategicMergePatchFormat):
 		return nil, nil, apierrors.NewBadRequest(err.Error())
-	case mergepatch.ErrNoListOfLists, mergepatch.ErrPatchContentNotMatchRetainKeys:
+	case is(mergepatch.ErrNoListOfLists, mergepatch.ErrPatchContentNotMatchRetainKeys):
 		return nil, nil, Unprocessable(err)
 	default:
 		return nil, nil, err
