@@ -35,23 +35,6 @@ type cachedObject struct {
 	copied runtime.Object
 }
 
-// SetTransform implements cache.SharedInformer. The transformed object is the one that must not be
-// changed.
-func (i *informer) SetTransform(user cache.TransformFunc) error {
-	return i.SharedIndexInformer.SetTransform(func(obj any) (any, error) {
-		if user != nil {
-			var err error
-			if obj, err = user(obj); err != nil {
-				return obj, err
-			}
-		}
-		if o, ok := obj.(runtime.Object); ok {
-			i.remember(o, i.kind.Group, i.kind.Kind)
-		}
-		return obj, nil
-	})
-}
-
 // remember remembers an object that is about to be stored, and compares the one that it replaces.
 func (o *mutationDetector) remember(obj runtime.Object, group, kind string) {
 	key, err := cache.MetaNamespaceKeyFunc(obj)
@@ -70,18 +53,6 @@ func (o *mutationDetector) remember(obj runtime.Object, group, kind string) {
 		o.compare(old, group, kind)
 	}
 	o.known[key] = cachedObject{obj, obj.DeepCopyObject()}
-}
-
-// inspect compares everything that the cache holds, and forgets what it holds no longer.
-func (i *informer) inspect() {
-	i.lock.Lock()
-	defer i.lock.Unlock()
-	for key, o := range i.known {
-		i.compare(o, i.kind.Group, i.kind.Kind)
-		if held, ok, _ := i.sorted.GetByKey(key); !ok || held != any(o.object) {
-			delete(i.known, key)
-		}
-	}
 }
 
 // forget forgets everything: nothing reads this cache any more.

@@ -2,22 +2,48 @@ package process
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
+
+// turn is a goroutine that waits until gone is closed.
+type turn struct {
+	what string
+	n    int // of those who began to wait
+	gone chan struct{}
+}
+
+// waiter is a goroutine of an incarnation that is blocked until its action happens.
+type waiter struct {
+	action  *sched.Action
+	granted chan bool // gets false when the run is over
+	ofKey   bool      // the action is the dequeue of a key
+}
+
+// observedController is a controller that was added to a manager of the incarnation.
+type observedController struct {
+	name     string
+	runnable manager.Runnable
+	working  atomic.Bool // a worker has asked for its first key
+}
+
+type reconcileName struct{}
+
+// Attribute names the reconcile that a context belongs to; the zero value for none.
+func Attribute(ctx context.Context) history.Reconcile {
+	name, _ := ctx.Value(reconcileName{}).(history.Reconcile)
+	return name
+}
 
 // Incarnation is one start of a process.
 type Incarnation struct {
@@ -57,42 +83,6 @@ func (i *Incarnation) Name() string { return i.Port.Name() }
 // spawn runs a function on a goroutine of the incarnation.
 func (i *Incarnation) spawn(f func()) { go f() }
 
-func (i *Incarnation) run() {
-	var err error
-	defer func() {
-		if r := recover(); r != nil {
-			err = &PanicError{Value: r, Stack: stack()}
-		}
-		i.world.Sched.Note(i.Name(), func() { i.exit(err) })
-	}()
-	err = i.Process.main(i.ctx, i.Config())
-}
-
-// PanicError is what a program's main panicked with.
-type PanicError struct {
-	Value any
-	Stack string
-}
-
-func (p *PanicError) Error() string { return repeatable(fmt.Sprintf("panic: %v", p.Value)) }
-
-// stack is where a panic came from; it is called where the panic is recovered. It has no addresses,
-// so that two runs have the same.
-func stack() string {
-	var b strings.Builder
-	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
-	for {
-		f, more := frames.Next()
-		if !strings.HasPrefix(f.Function, "runtime.") {
-			fmt.Fprintf(&b, "%s\n\t%s:%d\n", f.Function, f.File, f.Line)
-		}
-		if !more {
-			return b.String()
-		}
-	}
-}
-
 // Config is the rest.Config that the program is given.
 func (i *Incarnation) Config() *rest.Config {
 	return &rest.Config{
@@ -113,33 +103,6 @@ func (i *Incarnation) wrap(rt http.RoundTripper) http.RoundTripper {
 	return rt
 }
 
-// exit runs on the scheduling goroutine when main has returned.
-func (i *Incarnation) exit(err error) {
-	if i.Port.Dead() || i.exited {
-		return
-	}
-	if i.Port.Frozen() { // nobody hears of it before it goes on
-		i.dismiss()
-		i.Port.Await(&sched.Action{
-			Order: i.Name() + " exit",
-			Actor: choice.Actor{Process: i.Name(), Name: "exit"},
-			What:  func() string { return "the end of " + i.Name() },
-			Do:    func() { i.exit(err) },
-		})
-		return
-	}
-	i.exited = true
-	outcome := history.Outcome{Kind: history.Success}
-	if err != nil {
-		outcome = history.Outcome{Kind: history.Failure, Text: repeatable(err.Error())}
-	}
-	e := i.record(history.Stop, outcome)
-	i.bury()
-	if i.world.observer.Exited(i, err) {
-		i.Process.scheduleRestart(err != nil || !i.asked, i.asked, e.Remark())
-	}
-}
-
 // event is an event of the incarnation, at this moment.
 func (i *Incarnation) event(k history.Kind) history.Event {
 	w := i.world
@@ -154,42 +117,6 @@ func (i *Incarnation) record(k history.Kind, outcome history.Outcome) *history.E
 	e.Outcome = outcome
 	i.world.History.Add(e)
 	return &e
-}
-
-// Kill ends the incarnation as SIGKILL would: nothing of it takes effect any more.
-func (i *Incarnation) Kill() {
-	if i.Port.Dead() {
-		return
-	}
-	i.record(history.Crash, history.Outcome{})
-	i.bury()
-	i.Process.scheduleRestart(true, i.asked, "crashed")
-}
-
-// grace is how long the kubelet waits between SIGTERM and SIGKILL: terminationGracePeriodSeconds,
-// by default.
-const grace = 30 * time.Second
-
-// Stop asks the incarnation to end, as SIGTERM would. The kubelet kills it after 30 s, and starts
-// the next one when it has ended.
-func (i *Incarnation) Stop() {
-	if i.Port.Dead() || i.asked {
-		return
-	}
-	i.asked = true
-	i.record(history.Stop, history.Outcome{Kind: history.Asked})
-	i.dismiss()
-	i.cancel()
-	i.grace = &sched.Action{
-		Order: i.Process.Name + " grace",
-		Actor: choice.Actor{Process: i.Process.Name, Name: "grace"},
-		What:  func() string { return "the end of " + i.Name() + "'s grace period" },
-		Delay: func() time.Duration { return grace },
-		Own:   grace,
-		Do:    i.Kill,
-	}
-	i.world.Sched.Park(i.grace)
-	i.world.Sched.Disturb()
 }
 
 // Ending reports whether the incarnation was asked to end, or has ended and the world does not know

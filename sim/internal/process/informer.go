@@ -1,94 +1,16 @@
 package process
 
 import (
-	"context"
-	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/wavetank/wavetank/internal/versions"
-	"github.com/wavetank/wavetank/sim/internal/wire"
 )
-
-// newInformer makes client-go's own shared informer and wraps it where its answers depend on the
-// order of goroutines or maps:
-//
-//   - Its indexer lists by key; client-go lists in map order. Its handlers get in key order what
-//     client-go goes through in map order (see [orderedHandler]).
-//   - Whether it and its handlers have synced is answered as of the last quiet moment.
-//     controller-runtime polls for that every 100 ms. A poll in the phase in which the first
-//     objects arrive would see one or the other, depending on which goroutine ran first.
-func (i *Incarnation) newInformer(
-	scheme *runtime.Scheme, lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers cache.Indexers,
-) cache.SharedIndexInformer {
-	kind := kindOf(scheme, obj)
-	in := &informer{kind: kind, wake: i.world.Sched.Wake, spawn: i.spawn,
-		mutationDetector: mutationDetector{incarnation: i, known: map[string]cachedObject{}}}
-	if plain, ok := lw.(*cache.ListWatch); ok {
-		_, loose := obj.(runtime.Unstructured)
-		lw = in.marked(plain, loose)
-	}
-	if i.Process.settings.ListThenWatch {
-		lw = plainLister{cache.ToListerWatcherWithContext(lw), lw}
-	}
-	in.SharedIndexInformer = cache.NewSharedIndexInformer(lw, obj, i.resync(kind, resync), indexers)
-	in.sorted = sortedIndexer{in.SharedIndexInformer.GetIndexer()}
-	in.synced = newSyncState(kind.String())
-	in.SetTransform(nil) //nolint:errcheck // it has not been started
-	i.mu.Lock()
-	i.informers = append(i.informers, in)
-	over := i.released
-	i.mu.Unlock()
-	if over {
-		in.end()
-	}
-	return versions.WithChecker(in)
-}
-
-// marked marks the requests of an informer: what it lists is sorted, and its objects are
-// unstructured or not. An informer of Go's types beside it sends the same requests. It also notes
-// when all objects are requested.
-func (i *informer) marked(lw *cache.ListWatch, unstructured bool) *cache.ListWatch {
-	list, watching, out := lw.ListWithContextFunc, lw.WatchFuncWithContext, *lw
-	if list == nil || watching == nil {
-		return lw
-	}
-	mark := func(ctx context.Context) context.Context {
-		if unstructured {
-			ctx = wire.WithVariant(ctx, "unstructured")
-		}
-		return wire.WithSortedInformer(ctx)
-	}
-	out.ListWithContextFunc = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-		i.replacing.Store(true)
-		return list(mark(ctx), o)
-	}
-	out.WatchFuncWithContext = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-		if o.SendInitialEvents != nil && *o.SendInitialEvents {
-			i.replacing.Store(true)
-		}
-		return watching(mark(ctx), o)
-	}
-	return &out
-}
-
-// plainLister makes a reflector list first and watch then, as client-go did by default before 0.35
-// and does where its feature WatchListClient is off.
-type plainLister struct {
-	cache.ListerWatcherWithContext
-	cache.ListerWatcher
-}
-
-// IsWatchListSemanticsUnSupported is what client-go's reflector asks (util/watchlist).
-func (plainLister) IsWatchListSemanticsUnSupported() bool { return true }
 
 type informer struct {
 	cache.SharedIndexInformer
@@ -125,87 +47,6 @@ func (r *registration) HasSynced() bool { return r.synced.is.Load() }
 
 // Checker implements versions.Registration.
 func (r *registration) Checker() versions.DoneChecker { return r.synced.checker() }
-
-func (i *informer) register(
-	h *orderedHandler, r cache.ResourceEventHandlerRegistration,
-) cache.ResourceEventHandlerRegistration {
-	own := &registration{ResourceEventHandlerRegistration: r, handler: h, synced: newSyncState(i.kind.String())}
-	own.given = versions.RegistrationWithChecker(own)
-	i.mu.Lock()
-	i.handlers = append(i.handlers, own)
-	over := i.over
-	i.mu.Unlock()
-	if over {
-		own.synced.end()
-	}
-	i.wake() // or the informer would not look before something else happens
-	return own.given
-}
-
-// AddEventHandler implements cache.SharedInformer.
-func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
-	o := i.ordered(h)
-	r, err := i.SharedIndexInformer.AddEventHandler(o)
-	if err != nil {
-		return r, err
-	}
-	return i.register(o, r), nil
-}
-
-// AddEventHandlerWithResyncPeriod implements cache.SharedInformer.
-func (i *informer) AddEventHandlerWithResyncPeriod(
-	h cache.ResourceEventHandler, d time.Duration,
-) (cache.ResourceEventHandlerRegistration, error) {
-	o := i.ordered(h)
-	r, err := i.SharedIndexInformer.AddEventHandlerWithResyncPeriod(o, d)
-	if err != nil {
-		return r, err
-	}
-	return i.register(o, r), nil
-}
-
-// AddEventHandlerWithOptions implements cache.SharedInformer.
-func (i *informer) AddEventHandlerWithOptions(
-	h cache.ResourceEventHandler, opts cache.HandlerOptions,
-) (cache.ResourceEventHandlerRegistration, error) {
-	o := i.ordered(h)
-	r, err := i.SharedIndexInformer.AddEventHandlerWithOptions(o, opts)
-	if err != nil {
-		return r, err
-	}
-	return i.register(o, r), nil
-}
-
-// RemoveEventHandler implements cache.SharedInformer.
-func (i *informer) RemoveEventHandler(r cache.ResourceEventHandlerRegistration) error {
-	i.mu.Lock()
-	if at := slices.IndexFunc(i.handlers, func(h *registration) bool { return h.given == r }); at >= 0 {
-		r = i.handlers[at].ResourceEventHandlerRegistration
-		i.handlers = slices.Delete(i.handlers, at, at+1)
-	}
-	i.mu.Unlock()
-	return i.SharedIndexInformer.RemoveEventHandler(r)
-}
-
-// onQuiet releases the notifications that handlers wait for, and notes what has synced. It is
-// called when the bubble is quiet, and reports whether a goroutine can go on because of that.
-func (i *informer) onQuiet() (woke bool) {
-	if !i.synced.is.Load() && i.SharedIndexInformer.HasSynced() {
-		woke = i.synced.set()
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	for _, r := range i.handlers {
-		if r.handler.release() {
-			woke = true
-			i.replacing.Store(false)
-		}
-		if !r.synced.is.Load() && !r.handler.behind() && r.ResourceEventHandlerRegistration.HasSynced() {
-			woke = r.synced.set() || woke
-		}
-	}
-	return woke
-}
 
 // end lets those go on who wait for a sync that will not come any more.
 func (i *informer) end() {
@@ -274,4 +115,46 @@ func (b byKey[T]) Less(i, j int) bool { return b.keys[i] < b.keys[j] }
 func (b byKey[T]) Swap(i, j int) {
 	b.keys[i], b.keys[j] = b.keys[j], b.keys[i]
 	b.all[i], b.all[j] = b.all[j], b.all[i]
+}
+
+// kindOf returns the group and kind of an informer's example object.
+func kindOf(scheme *runtime.Scheme, obj runtime.Object) schema.GroupKind {
+	if gvk := obj.GetObjectKind().GroupVersionKind(); gvk.Kind != "" {
+		return gvk.GroupKind()
+	}
+	if scheme != nil {
+		if kinds, _, err := scheme.ObjectKinds(obj); err == nil && len(kinds) > 0 {
+			return kinds[0].GroupKind()
+		}
+	}
+	return schema.GroupKind{}
+}
+
+// SetTransform implements cache.SharedInformer. The transformed object is the one that must not be
+// changed.
+func (i *informer) SetTransform(user cache.TransformFunc) error {
+	return i.SharedIndexInformer.SetTransform(func(obj any) (any, error) {
+		if user != nil {
+			var err error
+			if obj, err = user(obj); err != nil {
+				return obj, err
+			}
+		}
+		if o, ok := obj.(runtime.Object); ok {
+			i.remember(o, i.kind.Group, i.kind.Kind)
+		}
+		return obj, nil
+	})
+}
+
+// inspect compares everything that the cache holds, and forgets what it holds no longer.
+func (i *informer) inspect() {
+	i.lock.Lock()
+	defer i.lock.Unlock()
+	for key, o := range i.known {
+		i.compare(o, i.kind.Group, i.kind.Kind)
+		if held, ok, _ := i.sorted.GetByKey(key); !ok || held != any(o.object) {
+			delete(i.known, key)
+		}
+	}
 }

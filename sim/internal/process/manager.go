@@ -209,28 +209,3 @@ func (i *Incarnation) lead(cfg *rest.Config, o *ctrl.Options) error {
 }
 
 func (i *Incarnation) identity() string { return fmt.Sprintf("%s-%d", i.Process.Name, i.N) }
-
-// Outside is the transport in place of http.DefaultTransport during a run. Requests with a context
-// of an incarnation belong to it; all others are refused.
-type Outside struct {
-	// Dialled, if set, is told when the code under test dials an address by itself: which process,
-	// "" if that is not known, which address, at which file:line, and whether net/http's transport
-	// dials for it.
-	Dialled func(process, address, at string, byHTTP bool)
-	// Unattributed, if set, is told of each request that is refused because its context belongs to
-	// no incarnation, on the goroutine of a run that sends it.
-	Unattributed func(*http.Request)
-}
-
-// RoundTrip implements http.RoundTripper.
-func (o Outside) RoundTrip(req *http.Request) (*http.Response, error) {
-	if l, ok := req.Context().Value(incarnationKey{}).(*Incarnation); ok {
-		return l.Port.RoundTrip(req)
-	}
-	if o.Unattributed != nil && inBubble() {
-		o.Unattributed(req)
-	}
-	return nil, fmt.Errorf("sim: %s %s was sent through http.DefaultTransport "+
-		"with a context that belongs to no reconcile; "+
-		"use sim.HTTPClient(mgr), or a request made with the reconcile's context", req.Method, req.URL)
-}

@@ -1,10 +1,14 @@
 package process
 
 import (
+	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/wavetank/wavetank/internal/versions"
 )
 
 // orderedHandler gets notifications in key order where client-go sends them in map order: the
@@ -130,4 +134,85 @@ func sortNotifications(all []notification) []notification {
 		}
 		return n.was
 	})
+}
+
+func (i *informer) register(
+	h *orderedHandler, r cache.ResourceEventHandlerRegistration,
+) cache.ResourceEventHandlerRegistration {
+	own := &registration{ResourceEventHandlerRegistration: r, handler: h, synced: newSyncState(i.kind.String())}
+	own.given = versions.RegistrationWithChecker(own)
+	i.mu.Lock()
+	i.handlers = append(i.handlers, own)
+	over := i.over
+	i.mu.Unlock()
+	if over {
+		own.synced.end()
+	}
+	i.wake() // or the informer would not look before something else happens
+	return own.given
+}
+
+// AddEventHandler implements cache.SharedInformer.
+func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	o := i.ordered(h)
+	r, err := i.SharedIndexInformer.AddEventHandler(o)
+	if err != nil {
+		return r, err
+	}
+	return i.register(o, r), nil
+}
+
+// AddEventHandlerWithResyncPeriod implements cache.SharedInformer.
+func (i *informer) AddEventHandlerWithResyncPeriod(
+	h cache.ResourceEventHandler, d time.Duration,
+) (cache.ResourceEventHandlerRegistration, error) {
+	o := i.ordered(h)
+	r, err := i.SharedIndexInformer.AddEventHandlerWithResyncPeriod(o, d)
+	if err != nil {
+		return r, err
+	}
+	return i.register(o, r), nil
+}
+
+// AddEventHandlerWithOptions implements cache.SharedInformer.
+func (i *informer) AddEventHandlerWithOptions(
+	h cache.ResourceEventHandler, opts cache.HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
+	o := i.ordered(h)
+	r, err := i.SharedIndexInformer.AddEventHandlerWithOptions(o, opts)
+	if err != nil {
+		return r, err
+	}
+	return i.register(o, r), nil
+}
+
+// RemoveEventHandler implements cache.SharedInformer.
+func (i *informer) RemoveEventHandler(r cache.ResourceEventHandlerRegistration) error {
+	i.mu.Lock()
+	if at := slices.IndexFunc(i.handlers, func(h *registration) bool { return h.given == r }); at >= 0 {
+		r = i.handlers[at].ResourceEventHandlerRegistration
+		i.handlers = slices.Delete(i.handlers, at, at+1)
+	}
+	i.mu.Unlock()
+	return i.SharedIndexInformer.RemoveEventHandler(r)
+}
+
+// onQuiet releases the notifications that handlers wait for, and notes what has synced. It is
+// called when the bubble is quiet, and reports whether a goroutine can go on because of that.
+func (i *informer) onQuiet() (woke bool) {
+	if !i.synced.is.Load() && i.SharedIndexInformer.HasSynced() {
+		woke = i.synced.set()
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, r := range i.handlers {
+		if r.handler.release() {
+			woke = true
+			i.replacing.Store(false)
+		}
+		if !r.synced.is.Load() && !r.handler.behind() && r.ResourceEventHandlerRegistration.HasSynced() {
+			woke = r.synced.set() || woke
+		}
+	}
+	return woke
 }

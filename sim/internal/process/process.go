@@ -5,9 +5,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -41,23 +39,6 @@ type Settings struct {
 	Services []string
 	// ListThenWatch makes the informers of its managers list first and watch then.
 	ListThenWatch bool
-}
-
-func (p *Process) begin() {
-	w := p.world
-	p.started++
-	p.restart = nil
-	p.startedAt = w.Sched.Now()
-	l := &Incarnation{Process: p, N: p.started, Port: w.Wire.NewPort(p.Name, p.started), world: w}
-	l.Port.Owner = l
-	l.Port.Attribute = Attribute
-	l.identify()
-	l.ctx, l.cancel = context.WithCancel(l.attach(context.Background()))
-	p.current = l
-	w.incarnations = append(w.incarnations, l)
-	l.record(history.Start, history.Outcome{})
-	metrics.Registry = newRegistry()
-	l.spawn(l.run)
 }
 
 // Current is the current incarnation; nil while the process is down.

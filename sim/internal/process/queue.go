@@ -9,19 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
-)
-
-type (
-	request     = reconcile.Request
-	workQueue   = workqueue.TypedRateLimitingInterface[request]
-	rateLimiter = workqueue.TypedRateLimiter[request]
 )
 
 // queue observes one controller's work queue. The queue itself stays the real one. The observer
@@ -108,12 +100,6 @@ func (q *queue) each(f func(request, *key) bool) {
 			return
 		}
 	}
-}
-
-// Add implements workqueue.TypedInterface.
-func (q *queue) Add(item request) {
-	q.plain(priorityqueue.AddOpts{}, item)
-	q.waitAfterAdd(item)
 }
 
 // plain holds a plain add until the phase is over.
@@ -308,4 +294,94 @@ func (q *queue) keyOf(item request) history.Key {
 func (q *queue) inject(item request, why string) {
 	q.incarnation.world.Sched.SetCurrent(history.Cause{Kind: history.CauseFault, Of: why})
 	q.plain(priorityqueue.AddOpts{}, item)
+}
+
+// waitForQuiet lets a worker wait for the next quiet moment if a timer may have fired since the
+// last one.
+func (q *queue) waitForQuiet() {
+	for again := true; again; {
+		q.mu.Lock()
+		if q.down || q.next > q.incarnation.world.Sched.Now() {
+			q.mu.Unlock()
+			return
+		}
+		quiet := make(chan bool, 1)
+		q.blocked = append(q.blocked, quiet)
+		q.mu.Unlock()
+		again = q.incarnation.blockUntil(quiet)
+	}
+}
+
+// close shuts the real queue down if that is due, and reports whether it was. Every goroutine must
+// be blocked.
+func (q *queue) close() bool {
+	q.mu.Lock()
+	closing := q.closing
+	q.closing = nil
+	q.mu.Unlock()
+	if closing == nil {
+		return false
+	}
+	closing()
+	return true
+}
+
+// fire fires the timers that are due. The world must be quiet, and the mutex held.
+func (q *queue) fire() {
+	now := q.incarnation.world.Sched.Now()
+	if q.next > now {
+		return
+	}
+	q.next = never
+	q.each(func(_ request, k *key) bool {
+		if k.fire(now); k.timer != nil {
+			q.next = min(q.next, k.timer.due)
+		}
+		return true
+	})
+}
+
+// pass passes a delayed add to the real queue. The delay of a rate-limited one comes from the
+// limiter.
+func (q *queue) pass(o priorityqueue.AddOpts, item request) {
+	q.mu.Lock()
+	if q.down {
+		q.mu.Unlock()
+		return
+	}
+	if !o.RateLimited {
+		q.delayed(item, history.CauseRequeueAfter, o.After)
+	}
+	if q.priority != nil {
+		k := q.key(item)
+		k.put((&add{opts: o}).priority())
+		if o.RateLimited {
+			k.bounds = append(k.bounds, o.After)
+		}
+		q.priority.AddWithOpts(o, item) // which does not wait: the order of adds is that of bounds
+	}
+	q.mu.Unlock()
+	switch {
+	case q.priority != nil:
+	case o.RateLimited:
+		q.workQueue.AddRateLimited(item)
+	default:
+		q.workQueue.AddAfter(item, o.After)
+	}
+}
+
+// delayed notes a timer. The mutex must be held.
+func (q *queue) delayed(item request, what history.CauseKind, d time.Duration) {
+	q.incarnation.world.noteWait(d)
+	due := q.incarnation.world.Sched.Now() + d
+	if q.key(item).after(timer{what, d, due}) {
+		q.next = min(q.next, due)
+	}
+}
+
+// observed are the queues of the incarnation's controllers so far.
+func (i *Incarnation) observed() []*queue {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.queues
 }

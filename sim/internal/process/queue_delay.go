@@ -6,7 +6,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
 // This file is about the instants at which the timers of a queue fire. A queue fires them on a
@@ -50,44 +49,6 @@ func (q *queue) add(o priorityqueue.AddOpts, items ...request) {
 	}
 }
 
-// pass passes a delayed add to the real queue. The delay of a rate-limited one comes from the
-// limiter.
-func (q *queue) pass(o priorityqueue.AddOpts, item request) {
-	q.mu.Lock()
-	if q.down {
-		q.mu.Unlock()
-		return
-	}
-	if !o.RateLimited {
-		q.delayed(item, history.CauseRequeueAfter, o.After)
-	}
-	if q.priority != nil {
-		k := q.key(item)
-		k.put((&add{opts: o}).priority())
-		if o.RateLimited {
-			k.bounds = append(k.bounds, o.After)
-		}
-		q.priority.AddWithOpts(o, item) // which does not wait: the order of adds is that of bounds
-	}
-	q.mu.Unlock()
-	switch {
-	case q.priority != nil:
-	case o.RateLimited:
-		q.workQueue.AddRateLimited(item)
-	default:
-		q.workQueue.AddAfter(item, o.After)
-	}
-}
-
-// delayed notes a timer. The mutex must be held.
-func (q *queue) delayed(item request, what history.CauseKind, d time.Duration) {
-	q.incarnation.world.noteWait(d)
-	due := q.incarnation.world.Sched.Now() + d
-	if q.key(item).after(timer{what, d, due}) {
-		q.next = min(q.next, due)
-	}
-}
-
 // limiter tells the observer which delay the real rate limiter has chosen.
 type limiter struct {
 	rateLimiter
@@ -121,56 +82,6 @@ func (q *queue) limited(item request, d time.Duration) {
 	default:
 		q.delayed(item, history.CauseBackOff, d)
 	}
-}
-
-// waitForQuiet lets a worker wait for the next quiet moment if a timer may have fired since the
-// last one.
-func (q *queue) waitForQuiet() {
-	for again := true; again; {
-		q.mu.Lock()
-		if q.down || q.next > q.incarnation.world.Sched.Now() {
-			q.mu.Unlock()
-			return
-		}
-		quiet := make(chan bool, 1)
-		q.blocked = append(q.blocked, quiet)
-		q.mu.Unlock()
-		again = q.incarnation.blockUntil(quiet)
-	}
-}
-
-// blockUntil blocks a goroutine of the incarnation until the next quiet moment. It returns false
-// when the run is over.
-func (i *Incarnation) blockUntil(quiet chan bool) bool {
-	i.mu.Lock()
-	a := &sched.Action{}
-	released := i.released
-	if !released {
-		i.waiters = append(i.waiters, waiter{a, quiet, false})
-	}
-	i.mu.Unlock()
-	if released {
-		return false
-	}
-	i.world.Sched.Wake()
-	again := <-quiet
-	i.unblock(a)
-	return again
-}
-
-// fire fires the timers that are due. The world must be quiet, and the mutex held.
-func (q *queue) fire() {
-	now := q.incarnation.world.Sched.Now()
-	if q.next > now {
-		return
-	}
-	q.next = never
-	q.each(func(_ request, k *key) bool {
-		if k.fire(now); k.timer != nil {
-			q.next = min(q.next, k.timer.due)
-		}
-		return true
-	})
 }
 
 // Done implements workqueue.TypedInterface.
@@ -213,16 +124,8 @@ func (q *queue) shut(closing func()) {
 	q.incarnation.world.Sched.Wake()
 }
 
-// close shuts the real queue down if that is due, and reports whether it was. Every goroutine must
-// be blocked.
-func (q *queue) close() bool {
-	q.mu.Lock()
-	closing := q.closing
-	q.closing = nil
-	q.mu.Unlock()
-	if closing == nil {
-		return false
-	}
-	closing()
-	return true
+// Add implements workqueue.TypedInterface.
+func (q *queue) Add(item request) {
+	q.plain(priorityqueue.AddOpts{}, item)
+	q.waitAfterAdd(item)
 }

@@ -5,7 +5,16 @@ import (
 	"sort"
 	"time"
 
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
 	"github.com/wavetank/wavetank/history"
+)
+
+type (
+	request     = reconcile.Request
+	workQueue   = workqueue.TypedRateLimitingInterface[request]
+	rateLimiter = workqueue.TypedRateLimiter[request]
 )
 
 // This file has the rules of a work queue for one key, for both kinds of queue:

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
-	"strings"
-	"sync/atomic"
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -69,13 +66,6 @@ func (i *Incarnation) observeController(r manager.Runnable) (manager.Runnable, e
 	return i.manage(r, f.name), nil
 }
 
-// observedController is a controller that was added to a manager of the incarnation.
-type observedController struct {
-	name     string
-	runnable manager.Runnable
-	working  atomic.Bool // a worker has asked for its first key
-}
-
 // waitsForLease says whether the controller starts only in the leader.
 func (o *observedController) waitsForLease() bool {
 	r, ok := o.runnable.(manager.LeaderElectionRunnable)
@@ -94,14 +84,6 @@ func (s *Supervisor) Unobserved() (out []string) {
 		l.mu.Unlock()
 	}
 	return out
-}
-
-type reconcileName struct{}
-
-// Attribute names the reconcile that a context belongs to; the zero value for none.
-func Attribute(ctx context.Context) history.Reconcile {
-	name, _ := ctx.Value(reconcileName{}).(history.Reconcile)
-	return name
 }
 
 // reconcile runs the operator's reconciler and records how it ended. controller-runtime recovers
@@ -153,17 +135,6 @@ func (i *Incarnation) die(last func(), order string) error {
 		<-gone
 	}
 	return wire.ErrDead
-}
-
-// addresses are what Go prints of pointers. They differ from run to run.
-var addresses = regexp.MustCompile(`0x[0-9a-f]{6,}`)
-
-// repeatable is a message without addresses.
-func repeatable(message string) string {
-	if !strings.Contains(message, "0x") {
-		return message
-	}
-	return addresses.ReplaceAllString(message, "0x…")
 }
 
 func outcomeOf(res reconcile.Result, err error) history.Outcome {

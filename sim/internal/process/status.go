@@ -6,7 +6,6 @@ import (
 	"sort"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wavetank/wavetank/history"
@@ -65,19 +64,6 @@ func (c Controller) EachTimer(f func(Timer) bool) {
 		return f(Timer{item, k.timer.what, k.timer.delay, k.timer.due, fired})
 	})
 }
-
-// noteWait remembers the longest delay of a dequeue. Any goroutine of the world may call it.
-func (s *Supervisor) noteWait(d time.Duration) {
-	for {
-		was := s.longest.Load()
-		if int64(d) <= was || s.longest.CompareAndSwap(was, int64(d)) {
-			return
-		}
-	}
-}
-
-// LongestWait is the longest delay of a dequeue since the last call.
-func (s *Supervisor) LongestWait() time.Duration { return time.Duration(s.longest.Swap(0)) }
 
 // IsBusy reports whether [Controller.Busy] would return anything.
 func (c Controller) IsBusy() bool {
@@ -223,17 +209,4 @@ func (i *Incarnation) holds(lease history.Ref, identity string) bool {
 	return slices.ContainsFunc(i.managers, func(m *Manager) bool {
 		return m.lease != nil && *m.lease == lease && m.id == identity
 	})
-}
-
-// kindOf returns the group and kind of an informer's example object.
-func kindOf(scheme *runtime.Scheme, obj runtime.Object) schema.GroupKind {
-	if gvk := obj.GetObjectKind().GroupVersionKind(); gvk.Kind != "" {
-		return gvk.GroupKind()
-	}
-	if scheme != nil {
-		if kinds, _, err := scheme.ObjectKinds(obj); err == nil && len(kinds) > 0 {
-			return kinds[0].GroupKind()
-		}
-	}
-	return schema.GroupKind{}
 }

@@ -6,7 +6,6 @@
 package process
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,15 +55,6 @@ func New(s *sched.Scheduler, h *history.History, w *wire.Network, log logr.Logge
 	return &Supervisor{Sched: s, History: h, Wire: w, Log: log, observer: o}
 }
 
-// Start adds a process and begins its first incarnation.
-func (s *Supervisor) Start(name string, main Main, settings Settings) *Process {
-	p := &Process{Name: name, main: main, settings: settings, world: s}
-	s.processes = append(s.processes, p)
-	p.begin()
-	s.Sched.Disturb()
-	return p
-}
-
 // Processes are all processes, in the order in which they were started.
 func (s *Supervisor) Processes() []*Process { return s.processes }
 
@@ -78,35 +68,15 @@ func (s *Supervisor) Find(name string) *Process {
 	return nil
 }
 
-// Flush is called at each quiet moment. First it lets those go on, one by one, who have waited for
-// a cache. Then informers' handlers get their notifications in order, and handlers that wait after
-// an addition continue. When there are none it passes the held adds to the queues, process by
-// process and controller by controller. It reports whether any goroutine can go on.
-func (s *Supervisor) Flush() (woke bool) {
-	dead := func(l *Incarnation) bool { return l.Port.Dead() }
-	s.alive = slices.DeleteFunc(append(s.alive[:0], s.incarnations...), dead)
-	alive := s.alive
-	if slices.ContainsFunc(alive, (*Incarnation).nextTurn) {
-		return true
-	}
-	for _, l := range alive {
-		l.mu.Lock()
-		informers := l.informers
-		l.mu.Unlock()
-		for _, i := range informers {
-			woke = i.onQuiet() || woke
+// noteWait remembers the longest delay of a dequeue. Any goroutine of the world may call it.
+func (s *Supervisor) noteWait(d time.Duration) {
+	for {
+		was := s.longest.Load()
+		if int64(d) <= was || s.longest.CompareAndSwap(was, int64(d)) {
+			return
 		}
 	}
-	for _, l := range alive {
-		woke = l.continueHandlers() || woke
-	}
-	if woke {
-		return true
-	}
-	for _, l := range alive {
-		for _, q := range l.observed() {
-			woke = q.flush() || woke
-		}
-	}
-	return woke
 }
+
+// LongestWait is the longest delay of a dequeue since the last call.
+func (s *Supervisor) LongestWait() time.Duration { return time.Duration(s.longest.Swap(0)) }

@@ -6,13 +6,6 @@ import (
 	"strings"
 )
 
-// turn is a goroutine that waits until gone is closed.
-type turn struct {
-	what string
-	n    int // of those who began to wait
-	gone chan struct{}
-}
-
 // inTurn is called before a goroutine may wait for a cache, and the function that it returns after
 // that. If the goroutine has waited, that function blocks until it is its turn to go on.
 //

@@ -4,20 +4,6 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
-// waiter is a goroutine of an incarnation that is blocked until its action happens.
-type waiter struct {
-	action  *sched.Action
-	granted chan bool // gets false when the run is over
-	ofKey   bool      // the action is the dequeue of a key
-}
-
-// observed are the queues of the incarnation's controllers so far.
-func (i *Incarnation) observed() []*queue {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.queues
-}
-
 // block registers the waiter of an action and parks the action.
 func (i *Incarnation) block(a *sched.Action, granted chan bool, ofKey bool) {
 	i.mu.Lock()
@@ -44,4 +30,23 @@ func (i *Incarnation) unblock(a *sched.Action) {
 			return
 		}
 	}
+}
+
+// blockUntil blocks a goroutine of the incarnation until the next quiet moment. It returns false
+// when the run is over.
+func (i *Incarnation) blockUntil(quiet chan bool) bool {
+	i.mu.Lock()
+	a := &sched.Action{}
+	released := i.released
+	if !released {
+		i.waiters = append(i.waiters, waiter{a, quiet, false})
+	}
+	i.mu.Unlock()
+	if released {
+		return false
+	}
+	i.world.Sched.Wake()
+	again := <-quiet
+	i.unblock(a)
+	return again
 }
