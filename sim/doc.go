@@ -33,7 +33,7 @@
 //     the setup function again. So memory is lost, except variables of packages.
 //   - Step: a request takes effect, a reply or watch event arrives, a key is dequeued, a timer
 //     fires.
-//   - Fault: a kind of failure that a scenario declares. Choices decide where it is injected.
+//   - Fault: a failure that a scenario declares and choices inject.
 //   - Effect: something outside the cluster that cannot be taken back.
 //   - Story: a shrunk failing run in a file, see package story.
 //
@@ -49,8 +49,7 @@
 // # Limits
 //
 // Tests must not be parallel, because a run owns process-wide settings. Variables of packages
-// outlive incarnations and runs. controller-runtime's metrics.Registry does not: each incarnation
-// has one of its own.
+// outlive incarnations and runs, except controller-runtime's metrics.Registry.
 //
 // Map ranges, select and math/rand/v2 in the code under test cannot be seeded. So a sample of runs
 // is made twice, and the first step that differs is named: see [Verify]. wavetank run then makes

@@ -44,6 +44,20 @@ func As(account string) ProcessOption {
 	return func(p *world.ProcessOptions) { p.As = &account }
 }
 
+// AsDeployed runs a process as the ServiceAccount that its Deployment names, with the rights that
+// ship. The paths are files or directories of manifests, seen from the test's package: a
+// kustomization such as config/default, whose namePrefix and namespace are respected, a Helm chart
+// with plain templates, the manifests of an OLM bundle, or any YAML. If there is no Deployment, the
+// account is the one that the bindings name; if there are several accounts, [As] names one.
+//
+// Before the process starts, the namespaces, ServiceAccounts, roles and bindings of the manifests
+// are created; everything else in them is ignored. From then on a request that no rule allows
+// violates the default property "no missing permission", which names the rule to add. A campaign
+// lists the rights that no run has used.
+func AsDeployed(paths ...string) ProcessOption {
+	return func(p *world.ProcessOptions) { p.Deployed = append(p.Deployed, paths...) }
+}
+
 // Serves says which Services, written "namespace/name", lead to a process, for worlds in which two
 // processes serve webhooks at the same path. Any Service leads to a process without this option.
 func Serves(services ...string) ProcessOption {

@@ -154,6 +154,8 @@ func (w *World) Sometimes(sentence string, happened func(*history.History) bool)
 //   - "no panic": no reconcile panics, and none ends its goroutine.
 //   - "no stuck finalizer": when the world has settled, no object is kept from its deletion by
 //     finalizers.
+//   - "no missing permission": no request of a process is refused because the rights of its
+//     deployment do not allow it. It is judged for processes with [AsDeployed] alone.
 //   - "cache untouched": no program changes an object of an informer's cache in place.
 //   - "apply is stable": applying the same objects again changes nothing. It is judged by
 //     [World.ApplyAgain] alone.

@@ -49,7 +49,9 @@ type Result struct {
 	Objects   []ObjectTotal `json:"objects,omitempty"`
 	Sites     []SiteTotal   `json:"sites,omitempty"`
 	// Calls are the writes in the source of the program's reconcilers.
-	Calls      []SourceCall    `json:"calls,omitempty"`
+	Calls []SourceCall `json:"calls,omitempty"`
+	// Rights are those with which the operator is deployed; nil if no process has them.
+	Rights     *Rights         `json:"rights,omitempty"`
 	Strategies []StrategyTotal `json:"strategies,omitempty"`
 	Findings   []Finding       `json:"findings,omitempty"`
 	Drifted    []Drift         `json:"drifted,omitempty"`
@@ -318,6 +320,7 @@ func (r *Result) add(o *Result) {
 	}
 	r.Objects, r.Sites = AddObjects(r.Objects, o.Objects), AddSites(r.Sites, o.Sites)
 	r.Calls = AddCalls(r.Calls, o.Calls)
+	r.Rights = r.Rights.And(o.Rights)
 	for _, s := range o.Strategies {
 		same := func(t StrategyTotal) bool { return t.Name == s.Name }
 		t := at(&r.Strategies, same, StrategyTotal{Name: s.Name})

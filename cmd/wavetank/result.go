@@ -138,7 +138,9 @@ func mergeDir(which selection, dirs ...string) ([]*story.Result, error) {
 func summary(to io.Writer, results []*story.Result) (missed bool) {
 	out := &strings.Builder{}
 	defer func() { _ = writePrintable(to, out.String()) }()
+	var rights *story.Rights
 	for _, r := range results {
+		rights = rights.And(r.Rights)
 		state, runs := "complete", fmt.Sprint(r.Runs)
 		if !r.Complete {
 			state = "not complete"
@@ -187,6 +189,9 @@ func summary(to io.Writer, results []*story.Result) (missed bool) {
 			fmt.Fprintf(out, "  %d × %s; first by %s in run %d; shortest story %d steps\n",
 				f.Count, f.Cause, f.Strategy, f.First, f.Steps)
 		}
+	}
+	for _, line := range rights.Words() {
+		fmt.Fprintf(out, "rights that no campaign has used, of %s\n", line)
 	}
 	return missed
 }

@@ -115,6 +115,7 @@ func (a *Authorizer) covers(who subject, namespace string, rules []rbacv1.Policy
 	has, errs := a.rules(who, namespace)
 	ok, missing := validation.Covers(has, rules)
 	if ok {
+		a.noteGranted(who, rules)
 		return nil
 	}
 	var lines []string

@@ -30,10 +30,13 @@ import (
 )
 
 // Authorizer judges requests by what one server has stored. It implements [apiserver.Authorizer].
-type Authorizer struct{ server *apiserver.Server }
+type Authorizer struct {
+	server *apiserver.Server
+	used   map[use]bool // what rules have allowed
+}
 
 // New returns an authorizer that reads the server's roles, bindings and accounts.
-func New(s *apiserver.Server) *Authorizer { return &Authorizer{s} }
+func New(s *apiserver.Server) *Authorizer { return &Authorizer{s, map[use]bool{}} }
 
 // subject is a user as rules see one.
 type subject struct {
@@ -120,6 +123,7 @@ func (a *Authorizer) allows(who subject, act action) (*grant, error) {
 		}
 		for i := range g.rules {
 			if act.allowedBy(&g.rules[i]) {
+				a.note(who, act, &g.rules[i])
 				return &g, nil
 			}
 		}

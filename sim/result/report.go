@@ -31,7 +31,9 @@ type Report struct {
 	Objects    []ObjectCount // that users made
 	Sites      []SiteCount   // lines of the programs that send requests
 	Calls      []SourceCall  // writes in the source of the programs' reconcilers; nil if nobody asks
-	Complete   bool          // all runs that were asked for were made
+	// Rights are those of processes with sim.AsDeployed; nil if there is none.
+	Rights   *story.Rights
+	Complete bool // all runs that were asked for were made
 	// Failure is the first run that failed; nil if none did.
 	Failure *Failure
 	// Replayed is the history of the story that was played last, whether it failed or not; nil if

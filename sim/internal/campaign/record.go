@@ -63,6 +63,7 @@ func (c *campaign) result(next int) *story.Result {
 	for _, p := range r.Sometimes {
 		out.Sometimes = append(out.Sometimes, story.ProbeTotal(p))
 	}
+	out.Rights = r.Rights
 	for _, s := range r.Strategies {
 		out.Strategies = append(out.Strategies, story.StrategyTotal(s))
 	}
@@ -226,6 +227,7 @@ func (c *campaign) resume(s *search) int {
 	for _, p := range old.Sometimes {
 		r.Sometimes = append(r.Sometimes, result.Probe(p))
 	}
+	r.Rights = r.Rights.And(old.Rights)
 	for _, n := range old.Strategies {
 		s.counts[n.Name] = &result.StrategyCount{Name: n.Name, Runs: n.Runs, Finds: n.Finds}
 	}

@@ -32,6 +32,9 @@ func (c *campaign) announce() {
 	if r.Failure == nil && testing.Verbose() && !c.settings.replayFlag {
 		c.printCoverage()
 	}
+	if lines := r.Rights.Words(); r.Failure == nil && len(lines) > 0 && !c.settings.replayFlag {
+		c.t.Logf("sim: rights that no run has used:\n%s", strings.Join(lines, "\n"))
+	}
 	if table := struckTable(r.Faults); c.settings.Verbose && table != "" && !c.settings.replayFlag {
 		c.t.Logf("sim: faults injected, by class of requests and watch events:\n%s", table)
 	}

@@ -94,6 +94,7 @@ func (c *campaign) count(res *run.Result) {
 		}
 		r.Objects = story.AddObjects(r.Objects, []result.ObjectCount{n})
 	}
+	r.Rights = r.Rights.And(res.Rights)
 	for _, p := range res.Sometimes {
 		same := func(have result.Probe) bool { return have.Sentence == p.Sentence && have.Site == p.Site }
 		i := slices.IndexFunc(r.Sometimes, same)

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -36,6 +37,7 @@ type Manager struct {
 
 // Add implements manager.Manager.
 func (m *Manager) Add(r manager.Runnable) error {
+	m.incarnation.noteSetup()
 	r, err := m.incarnation.observeController(r)
 	if err != nil {
 		return err
@@ -189,7 +191,8 @@ func (i *Incarnation) lead(cfg *rest.Config, o *ctrl.Options) error {
 		o.RenewDeadline = &deadline
 	}
 	if o.LeaderElectionNamespace == "" {
-		o.LeaderElectionNamespace = "default" // outside a cluster there is no namespace of one's own
+		// Inside a cluster it is that of the Pod, which is that of its account.
+		o.LeaderElectionNamespace, _, _ = strings.Cut(cmp.Or(i.Process.Account(), "default"), "/")
 	}
 	core, err := corev1.NewForConfig(cfg)
 	if err != nil {

@@ -27,6 +27,7 @@ type Process struct {
 	forgiven  bool         // an end has counted as the first
 	restart   *sched.Action
 	startedAt time.Duration
+	readers   readers
 }
 
 // Settings are what a cluster knows of a process, and its program does not.

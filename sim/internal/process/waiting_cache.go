@@ -55,6 +55,7 @@ func (w waitingCache) GetInformerForKind(
 
 // Get implements client.Reader.
 func (w waitingCache) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	w.incarnation.noteRead(o)
 	defer w.incarnation.inTurn(fmt.Sprintf("%T %s", o, key))()
 	err := w.Cache.Get(ctx, key, o, opts...)
 	if w.home {
@@ -86,6 +87,7 @@ func (s *Supervisor) Missing() (out []history.Ref) {
 
 // List implements client.Reader.
 func (w waitingCache) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	w.incarnation.noteRead(list)
 	defer w.incarnation.inTurn(fmt.Sprintf("%T", list))()
 	return w.Cache.List(ctx, list, opts...)
 }

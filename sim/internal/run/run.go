@@ -12,6 +12,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
 )
 
 // Runner makes one run of a scenario. The choice source answers its choices.
@@ -58,12 +59,14 @@ type Result struct {
 	Waits      []Waits
 	Unmodelled []Unmodelled
 	Ignored    []Ignored
-	Unobserved []string          // controllers that were not observed
-	Left       []string          // goroutines that a run left behind, and not each time: see bubble.LeftBehind
-	Strayed    bool              // something connected to the real network, perhaps not in the run
-	Processes  int               // that were started
-	Callers    map[int][]uintptr // of requests, by event
-	ByTimer    map[int]bool      // by event: nothing but time had passed before the request was sent
+	Unobserved []string // controllers that were not observed
+	Left       []string // goroutines that a run left behind, and not each time: see bubble.LeftBehind
+	Strayed    bool     // something connected to the real network, perhaps not in the run
+	Processes  int      // that were started
+	// Rights are those of processes with the rights of their deployments; nil if there is none.
+	Rights  *story.Rights
+	Callers map[int][]uintptr // of requests, by event
+	ByTimer map[int]bool      // by event: nothing but time had passed before the request was sent
 }
 
 // Property is the declaration of a property.

@@ -125,6 +125,33 @@ func sourceIn(callers []uintptr) string {
 	return around
 }
 
+// Place is a line of the code under test. Dir is its package's directory in its module.
+type Place struct {
+	Dir, File string
+	Line      int
+}
+
+// String is dir/file.go:line.
+func (p Place) String() string {
+	return fmt.Sprintf("%s:%d", path.Join(p.Dir, path.Base(filepath.ToSlash(p.File))), p.Line)
+}
+
+// SourcePlace is the innermost line of the code under test on the calling goroutine. Tests do not
+// count.
+func SourcePlace() (Place, bool) {
+	var s stack
+	frames := runtime.CallersFrames(s[:runtime.Callers(2, s[:])])
+	for more := true; more; {
+		var at runtime.Frame
+		at, more = frames.Next()
+		f := Frame{at.Function, filepath.ToSlash(at.File)}
+		if !f.Standard() && !f.Harness() && !f.Dependency() && !strings.HasSuffix(f.File, "_test.go") {
+			return Place{path.Dir(f.relative(at.Line)), at.File, at.Line}, true
+		}
+	}
+	return Place{}, false
+}
+
 // Frame is one call of a stack.
 type Frame struct{ Function, File string }
 

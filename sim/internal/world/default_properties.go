@@ -14,8 +14,8 @@ import (
 const settles, worldSettles = "settles", "the world settles"
 
 // defaultProperties are those that every run is judged by, see [World.Without]. testFailed reports
-// whether the run has failed the test itself.
-func defaultProperties(testFailed func() bool) []*property {
+// whether the run has failed the test itself, and missing whether a process lacks a right.
+func defaultProperties(testFailed func() bool, missing func(*history.History) error) []*property {
 	of := func(k result.Kind, sentence string, holds func(*history.History) error) *property {
 		return &property{kind: k, sentence: sentence, site: "a default property", holds: holds}
 	}
@@ -24,6 +24,7 @@ func defaultProperties(testFailed func() bool) []*property {
 		of(result.Always, "cache untouched", shipped.CacheUntouched()),
 		of(result.Always, "no hot loop", shipped.NoHotLoop(100, 10*time.Second)),
 		of(result.Eventually, "no stuck finalizer", shipped.NoStuckFinalizer(0)),
+		of(result.Always, noMissingPermission, missing),
 		of(result.Always, "apply is stable", shipped.ApplyIsStable()),
 	}
 }
@@ -44,7 +45,7 @@ func unless(testFailed func() bool, holds func(*history.History) error) func(*hi
 func (w *World) Without(names ...string) {
 	w.panicIfOver()
 	known := []string{settles}
-	for _, p := range defaultProperties(nil) {
+	for _, p := range defaultProperties(nil, nil) {
 		known = append(known, p.sentence)
 	}
 	for _, name := range names {

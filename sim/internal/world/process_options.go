@@ -13,7 +13,8 @@ import (
 // ProcessOptions are the options of one process, see sim.ProcessOption.
 type ProcessOptions struct {
 	Manager           ctrl.Options
-	As                *string // the account, as "namespace/name"; nil for an administrator
+	As                *string  // the account, as "namespace/name"; nil for an administrator
+	Deployed          []string // paths of manifests with its account and rights
 	Services          []string
 	Vary              bool
 	ListThenWatch     bool

@@ -89,9 +89,14 @@ func (w *World) begin(name string, o ProcessOptions, main process.Main) {
 		}
 	}
 	w.programs.ignored = append(w.programs.ignored, o.IgnoredGoroutines...)
-	w.procs.Start(name, main, process.Settings{
+	w.deploy(name, &o)
+	p := w.procs.Start(name, main, process.Settings{
 		Account: w.account(name, o), Services: o.Services, ListThenWatch: o.ListThenWatch,
 	})
+	if len(o.Deployed) > 0 {
+		w.rights.deployed = append(w.rights.deployed, p)
+		w.rights.elects = w.rights.elects || o.Manager.LeaderElection
+	}
 	w.sched.Quiesce() // programs that start one after the other draw their dice one after the other
 }
 

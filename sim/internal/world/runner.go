@@ -258,6 +258,7 @@ func (a *attempt) tearDown() {
 	a.wants, a.ignored = w.wants, w.programs.ignored
 	a.Outcomes, a.Unobserved, a.Ignored = w.window.outcomes, w.procs.Unobserved(), w.ignoredObjects()
 	a.Processes, a.Callers, a.ByTimer = len(w.procs.Processes()), w.wire.Callers, w.wire.ByTimer
+	a.Rights = w.unusedRights()
 	a.Steps, a.Virtual = w.sched.Steps(), w.sched.Now()
 	if w.failure != nil {
 		a.Ending = *w.failure

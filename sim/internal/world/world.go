@@ -39,6 +39,7 @@ type World struct {
 	clusters   []*Cluster
 	builtins   builtins
 	programs   programs
+	rights     rights
 	faults     inject.Set
 	recovering bool // faults have ended for now
 	healed     bool // faults have ended until Inject declares more
@@ -57,13 +58,15 @@ type World struct {
 }
 
 func newWorld(source *choice.Recorder, h *history.History, s run.Settings, testFailed func() bool) *World {
-	w := &World{settings: s, choices: source, history: h, judge: judge{defaults: defaultProperties(testFailed)},
+	w := &World{settings: s, choices: source, history: h,
 		programs: programs{failures: map[*process.Process]failedSetup{}}}
+	w.judge.defaults = defaultProperties(testFailed, w.missingPermission)
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.sched = sched.New(source, rules{w})
 	seed := source.Choose(choice.Label{Kind: choice.Names}, 1<<16)
 	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(seed)})
-	server.SetAuthorizer(rbac.New(server))
+	w.rights.authorizer = rbac.New(server)
+	server.SetAuthorizer(w.rights.authorizer)
 	server.SetAdmission(admission.New(server))
 	w.wire = wire.New(w.sched, h, server, rules{w})
 	if s.Callers && s.Window == 0 {

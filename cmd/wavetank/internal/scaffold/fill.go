@@ -38,7 +38,8 @@ func (w *writer) options() string {
 		}
 		out = append(out, name+": "+text)
 	}
-	if slices.Contains(out, "LeaderElection: true") && main.fields["LeaderElectionNamespace"] == nil {
+	elects, chosen := slices.Contains(out, "LeaderElection: true"), main.fields["LeaderElectionNamespace"] != nil
+	if elects && !chosen && w.project.Rights == "" { // else it is that of the account
 		w.guess("the namespace of the leader election is that of the manager's Pod, here default")
 		out = append(out, `LeaderElectionNamespace: "default"`)
 	}

@@ -126,6 +126,7 @@ func (p *Project) files() error {
 		}
 		text, rel := string(data), filepath.ToSlash(rel)
 		dir := filepath.ToSlash(filepath.Dir(rel))
+		p.manifests.see(rel, text)
 		switch {
 		case strings.Contains(text, "{{"): // a template of a chart
 		case isKustomization(rel):
@@ -157,6 +158,7 @@ func (p *Project) files() error {
 		}
 	}
 	p.selectSamples()
+	p.findRights()
 	if file := converts[p.Definitions]; file != "" {
 		p.conversion(file + " has spec.conversion.strategy Webhook, which w.Install refuses where there are several " +
 			"versions: install a copy without spec.conversion")

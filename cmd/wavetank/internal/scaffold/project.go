@@ -43,10 +43,13 @@ type Project struct {
 	Definitions string // directory of CustomResourceDefinitions, from the root; "" for none
 	Webhooks    string // directory of the webhook configuration, from the root; "" for none
 	Samples     []Sample
+	Rights      string     // path of the manifests with the account and its rights, from the root; "" for none
 	Environment []Variable // of the manager, as far as the code reads it
 	Notes       []string   // what was looked for and not found, and what is not modelled
 
-	kustomized map[string][]string // files that kustomizations name, by directory
+	kustomized    map[string][]string // files that kustomizations name, by directory
+	manifests     manifests
+	withoutRights string // why Rights is empty
 
 	main  program
 	hooks []hook

@@ -215,7 +215,7 @@ func (w *writer) body(dir, process string) string {
 		fmt.Fprintf(&b, "if err := %s(mgr); err != nil {\nreturn err\n}\n", call)
 	}
 	fmt.Fprintf(&b, "return %s\n", w.setup(process))
-	fmt.Fprintf(&b, "}, sim.Options(%s))\n", w.options())
+	fmt.Fprintf(&b, "}, sim.Options(%s)%s)\n", w.options(), w.rights(up))
 	files, found := w.project.samplesFor(w.c)
 	watched := w.project.watchedFor(files)
 	for i, f := range files {

@@ -1,0 +1,92 @@
+package scaffold
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wavetank/wavetank/internal/deployed"
+)
+
+// manifests are the places in a project that may say with which rights the operator is deployed.
+type manifests struct {
+	kustomizations, charts, bundles, plain []string // directories, from the root
+}
+
+var binding = regexp.MustCompile(`(?m)^kind:\s*(Cluster)?RoleBinding\s*$`)
+
+// see notes a file of YAML.
+func (m *manifests) see(file, text string) {
+	dir := path.Dir(file)
+	add := func(to *[]string) {
+		if !slices.Contains(*to, dir) {
+			*to = append(*to, dir)
+		}
+	}
+	switch {
+	case isKustomization(file):
+		add(&m.kustomizations)
+	case path.Base(file) == "Chart.yaml":
+		add(&m.charts)
+	case strings.Contains(text, "kind: ClusterServiceVersion\n"):
+		if !strings.HasPrefix(dir, "config/manifests") { // it has no rights yet
+			add(&m.bundles)
+		}
+	case binding.MatchString(text) && !strings.Contains("/"+dir+"/", "/templates/"):
+		add(&m.plain)
+	}
+}
+
+const usualRights = "config/default"
+
+// findRights finds the manifests with which the operator is deployed. If the usual ones cannot be
+// read, no others are taken.
+func (p *Project) findRights() {
+	var named []string
+	for _, files := range p.kustomized {
+		named = append(named, files...)
+	}
+	var roots []string
+	for _, dir := range p.manifests.kustomizations {
+		if !slices.Contains(named, dir) {
+			roots = append(roots, dir)
+		}
+	}
+	slices.Sort(roots)
+	if i := slices.Index(roots, usualRights); i > 0 {
+		roots = slices.Insert(slices.Delete(roots, i, i+1), 0, usualRights)
+	}
+	var why error
+	for _, dir := range slices.Concat(roots, p.manifests.plain, p.manifests.charts, p.manifests.bundles) {
+		_, err := deployed.Read("", filepath.Join(p.Root, filepath.FromSlash(dir)))
+		if err == nil {
+			p.Rights = dir
+			return
+		}
+		if !errors.Is(err, deployed.ErrNoAccount) && why == nil {
+			why = errors.New(strings.ReplaceAll(err.Error(), p.Root+string(filepath.Separator), ""))
+		}
+		if why != nil && dir == usualRights {
+			break
+		}
+	}
+	p.withoutRights = "no kustomization (config/default), Helm chart, OLM bundle or file with a ClusterRoleBinding " +
+		"says with which rights it is deployed"
+	if why != nil {
+		p.withoutRights = why.Error()
+	}
+}
+
+// rights is the option with which the test runs the operator as its own ServiceAccount.
+func (w *writer) rights(up func(string) string) string {
+	if w.project.Rights == "" {
+		w.guess("the operator runs as cluster administrator, so no missing RBAC rule is found: %s; give w.Start "+
+			"sim.AsDeployed(paths) to change that", w.project.withoutRights)
+		return ""
+	}
+	return fmt.Sprintf(", sim.AsDeployed(%q)", up(w.project.Rights))
+}

@@ -1,0 +1,85 @@
+package scaffold_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wavetank/wavetank/cmd/wavetank/internal/scaffold"
+)
+
+const installed = `apiVersion: v1
+kind: ServiceAccount
+metadata: {name: manager, namespace: system}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: manager
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+subjects: [{kind: ServiceAccount, name: manager, namespace: system}]
+`
+
+const csv = `apiVersion: operators.coreos.com/v1alpha1
+kind: ClusterServiceVersion
+metadata: {name: backup.v1}
+spec:
+  install:
+    spec:
+      clusterPermissions:
+      - serviceAccountName: backup
+        rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
+`
+
+// A test runs the operator with the rights that ship, wherever they are, and says why it does not.
+func TestRights(t *testing.T) {
+	const kustomization = "namespace: backup\nresources: [../rbac]\n"
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  []string
+	}{
+		{"a kustomization", map[string]string{
+			"config/default/kustomization.yaml": kustomization,
+			"config/rbac/kustomization.yaml":    "resources: [all.yaml]",
+			"config/rbac/all.yaml":              installed, "a/kustomization.yaml": "resources: [../config/rbac]",
+		}, []string{`sim.AsDeployed("../../config/default")`}},
+		{"plain files", map[string]string{"deploy/all.yaml": installed}, []string{`sim.AsDeployed("../../deploy")`}},
+		{"a chart", map[string]string{"charts/b/Chart.yaml": "name: b\n", "charts/b/templates/all.yaml": installed},
+			[]string{`sim.AsDeployed("../../charts/b")`}},
+		{"a bundle", map[string]string{"bundle/manifests/backup.clusterserviceversion.yaml": csv},
+			[]string{`sim.AsDeployed("../../bundle/manifests")`}},
+		{"a template", map[string]string{
+			"charts/b/Chart.yaml":         "name: b\n",
+			"charts/b/templates/all.yaml": strings.ReplaceAll(installed, "system", "{{ .Release.Namespace }}"),
+		}, []string{"runs as cluster administrator", "charts/b/templates/all.yaml has a ServiceAccount and " +
+			"is a template: write what helm template prints to a file"}},
+		{"a kustomization that does not build", map[string]string{
+			"config/default/kustomization.yaml": "resources: [../rbac]\n", "deploy/all.yaml": installed,
+		}, []string{"runs as cluster administrator", "config/default/kustomization.yaml", "no such file"}},
+		{"nothing", nil, []string{"runs as cluster administrator", "no kustomization (config/default), Helm chart"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			files := map[string]string{"cmd/main.go": program, "internal/mail/mail.go": mail}
+			for name, text := range c.files {
+				files[name] = text
+			}
+			p, err := scaffold.Read(project(t, files))
+			if err != nil {
+				t.Fatal(err)
+			}
+			test, err := p.Test(p.Controllers[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(string(test.Source), want) {
+					t.Errorf("the test does not have %q:\n%s", want, test.Source)
+				}
+			}
+			admin := strings.Contains(string(test.Source), "administrator")
+			if admin == strings.Contains(c.want[0], "sim.As") {
+				t.Errorf("%s", test.Source)
+			}
+		})
+	}
+}

@@ -1,0 +1,140 @@
+package sim_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
+)
+
+// duplicator makes a Secret of each ConfigMap.
+type duplicator struct{ client.Client }
+
+func (c *duplicator) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	if req.Namespace != "default" {
+		return ctrl.Result{}, nil
+	}
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: req.Namespace, Name: req.Name}}
+	return ctrl.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, s))
+}
+
+func (c *duplicator) SetupWithManager(mgr ctrl.Manager) error {
+	c.Client = mgr.GetClient()
+	return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(c)
+}
+
+const deployment = `apiVersion: v1
+kind: ServiceAccount
+metadata: {name: manager, namespace: system}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: manager, namespace: system}
+spec: {template: {spec: {serviceAccountName: manager}}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: leader-election}
+rules:
+- {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, create, update]}
+- {apiGroups: ["", events.k8s.io], resources: [events], verbs: [create, patch]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: leader-election}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: leader-election}
+subjects: [{kind: ServiceAccount, name: manager, namespace: system}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: manager}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: manager}
+subjects: [{kind: ServiceAccount, name: manager, namespace: system}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: manager}
+`
+
+// explore runs the copier with the rules of its ClusterRole.
+func explore(t *testing.T, rules string) result.Report {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"kustomization.yaml": "namespace: copier-system\nnamePrefix: copier-\nresources: [all.yaml]\n",
+		"all.yaml":           deployment + rules,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return sim.Explore(t, func(w *sim.World) {
+		w.Start("copier", new(duplicator).SetupWithManager, sim.AsDeployed(dir),
+			sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "copier"}))
+		w.Apply(configMap("a"))
+		w.Settle()
+	}, sim.Runs(2))
+}
+
+const roles = "ClusterRole copier-manager or Role copier-system/copier-leader-election"
+
+const reads = `{apiGroups: [""], resources: [configmaps], verbs: [get, list, watch]}`
+
+// A process has the rights of its deployment. A request that they do not allow is a violation on
+// the default schedule, and those that suffice are judged for what was not needed.
+func TestAsDeployed(t *testing.T) {
+	for _, c := range []struct{ name, rules, want string }{
+		{"informer", `rules: [{apiGroups: [""], resources: [secrets], verbs: [create]}]`,
+			"copier may not list ConfigMap: no rule of " + roles + " allows it|" +
+				`add // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch`},
+		{"write", "rules: [" + reads + "]",
+			"copier may not create Secret: no rule of " + roles + " allows it|" +
+				"the request is sent at sim/deployed_test.go:27|" +
+				`add // +kubebuilder:rbac:groups="",resources=secrets,verbs=create`},
+		{"aggregated", `aggregationRule: {clusterRoleSelectors: [{matchLabels: {to: manager}}]}
+rules: []
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: part, labels: {to: manager}}
+rules: [` + reads + `, {apiGroups: [""], resources: [secrets], verbs: [create]}]`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := explore(t, c.rules)
+			switch {
+			case c.want == "" && r.Failure != nil:
+				t.Error(r.Failure.Message)
+			case c.want == "":
+			case r.Failure == nil:
+				t.Error("nothing was found")
+			case r.Failure.Property != "no missing permission" || r.Failure.Run != 0:
+				t.Errorf("%s, in run %d: %s", r.Failure.Property, r.Failure.Run, r.Failure.Message)
+			}
+			for _, want := range strings.Split(c.want, "|") {
+				if r.Failure != nil && !strings.Contains(r.Failure.Message, want) {
+					t.Errorf("it does not say %q:\n%s", want, r.Failure.Message)
+				}
+			}
+		})
+	}
+}
+
+func TestUnusedRights(t *testing.T) {
+	r := explore(t, "rules: ["+reads+`, {apiGroups: [""], resources: [secrets], verbs: [create, delete]},
+  {apiGroups: [""], resources: [secrets/finalizers], verbs: [update]}]`)
+	if r.Failure != nil {
+		t.Fatal(r.Failure.Message)
+	}
+	got := strings.Join(r.Rights.Words(), "\n")
+	if want := "ClusterRole copier-manager: delete secrets"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

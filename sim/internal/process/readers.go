@@ -1,0 +1,100 @@
+package process
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// This file finds the operator's line for which an informer lists and watches a kind. Informers
+// send their requests on goroutines of their own.
+
+// readers are the lines of one process that have kinds read.
+type readers struct {
+	mu     sync.Mutex
+	reads  map[string]string // the first line that read a kind from a cache
+	setups []wire.Place      // lines that add something to a manager
+}
+
+// noteRead notes the line that reads objects from a cache. Only a process with an account is asked
+// for it.
+func (i *Incarnation) noteRead(o any) {
+	if i.Process.settings.Account == "" {
+		return
+	}
+	t := reflect.TypeOf(o)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	kind := strings.TrimSuffix(t.Name(), "List")
+	r := &i.Process.readers
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.reads[kind]; ok {
+		return
+	}
+	if r.reads == nil {
+		r.reads = map[string]string{}
+	}
+	if line := wire.Source(); line != "" {
+		r.reads[kind] = line
+	}
+}
+
+// noteSetup notes the line that adds something to a manager.
+func (i *Incarnation) noteSetup() {
+	if i.Process.settings.Account == "" {
+		return
+	}
+	at, ok := wire.SourcePlace()
+	r := &i.Process.readers
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ok && !slices.Contains(r.setups, at) {
+		r.setups = append(r.setups, at)
+	}
+}
+
+// ReaderOf is the operator's line for which informers of a process read a kind: one that watches
+// it, or that reads it from a cache. If neither is known it is the line that sets a controller up;
+// "" if there is none.
+func (p *Process) ReaderOf(kind string) string {
+	r := &p.readers
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, at := range r.setups {
+		if line := watchIn(at, kind); line != "" {
+			return line
+		}
+	}
+	if line := r.reads[kind]; line != "" {
+		return line
+	}
+	if len(r.setups) > 0 {
+		return r.setups[0].String()
+	}
+	return ""
+}
+
+// watchIn finds the line at which a builder is given a kind, in the function that ends with a call
+// at a place; "" if there is none, or if the source is not there.
+func watchIn(at wire.Place, kind string) string {
+	text, err := os.ReadFile(at.File)
+	if err != nil {
+		return ""
+	}
+	given := regexp.MustCompile(`\.(For|Owns|Watches|WatchesMetadata|WatchesRawSource)\(.*\b` + kind + `\{`)
+	lines := strings.Split(string(text), "\n")
+	for n := min(at.Line, len(lines)); n > 0 && !strings.HasPrefix(lines[n-1], "func "); n-- {
+		if given.MatchString(lines[n-1]) {
+			at.Line = n
+			return at.String()
+		}
+	}
+	return ""
+}
