@@ -220,14 +220,6 @@ func goroutines(first, second *run.Result, at int) (out []string) {
 	return out
 }
 
-// requestOf is the event that says from where the request of an event was sent.
-func requestOf(r *run.Result, at int) int {
-	if e := r.History.Events; at < len(e) && e[at].Kind == history.Reply && e[at].Call >= 0 {
-		return e[at].Call
-	}
-	return at
-}
-
 // libraries stand between the code under test and the wire.
 var libraries = []string{"k8s.io/client-go/", "k8s.io/apimachinery/", "sigs.k8s.io/controller-runtime/",
 	"github.com/wavetank/wavetank/sim/internal/", "github.com/wavetank/wavetank/sim.(*World).", "net/http.", "runtime."}

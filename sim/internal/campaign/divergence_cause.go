@@ -99,3 +99,11 @@ func same[T cmp.Ordered](a, b []T) bool {
 	slices.Sort(b)
 	return slices.Equal(a, b)
 }
+
+// requestOf is the event that says from where the request of an event was sent.
+func requestOf(r *run.Result, at int) int {
+	if e := r.History.Events; at < len(e) && e[at].Kind == history.Reply && e[at].Call >= 0 {
+		return e[at].Call
+	}
+	return at
+}

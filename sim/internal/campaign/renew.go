@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"github.com/wavetank/wavetank/internal/atomicfile"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/story"
 )
 
@@ -41,11 +40,4 @@ func (c *campaign) renewPassing(path string, s *story.Story, r storyReplay, old 
 		return
 	}
 	c.renew(path, s, &fresh)
-}
-
-func storyChoices(tape choice.Sequence) (out []story.Choice) {
-	for _, e := range tape {
-		out = append(out, storyChoice(e))
-	}
-	return out
 }

@@ -6,23 +6,10 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/story"
 )
-
-// activity is what a campaign makes runs for at the moment: one of its own, or of a story.
-type activity struct {
-	what, strategy string
-	run            int
-	seed           uint64
-}
-
-// failure is the run that is being made, as a failure.
-func (d *activity) failure(e result.Ending, h *history.History) *result.Failure {
-	return &result.Failure{Ending: e, Run: d.run, Seed: d.seed, Strategy: d.strategy, History: h}
-}
 
 // reportHang names the run that hangs, and keeps its story, which nobody else can do any more. It
 // is called by the watchdog: whoever writes the run's record hangs, too, or soon will.
