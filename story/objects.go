@@ -22,6 +22,10 @@ type ObjectTotal struct {
 	Required bool `json:"required,omitempty"`
 }
 
+// NoNamespace ends the name of a missing object that was looked for without a namespace, though its
+// kind has one.
+const NoNamespace = " (no namespace)"
+
 // maxObjects is how many objects of a campaign are counted: names may differ between runs.
 const maxObjects = 1000
 
@@ -92,11 +96,14 @@ func (r *Result) Hollow() (out []ObjectTotal) {
 // Sentence says that the object never succeeded, why, and what to do.
 func (o ObjectTotal) Sentence() string {
 	todo := "add to the scenario what the object needs"
-	switch {
-	case len(o.Missing) > 0:
-		todo = fmt.Sprintf("add %s to the scenario", strings.Join(o.Missing, " and "))
-	case o.Required:
+	if o.Required {
 		todo += `, or switch this off by auto.Without("every object reconciles")`
+	}
+	if len(o.Missing) > 0 {
+		todo = fmt.Sprintf("add %s to the scenario", strings.Join(o.Missing, " and "))
+		if nowhere, ok := strings.CutSuffix(o.Missing[0], NoNamespace); ok {
+			todo = fmt.Sprintf("the program looked for %s without a namespace: give it the one that main does", nowhere)
+		}
 	}
 	return fmt.Sprintf("%s never became ready: %s; %s (the last reconcile of controller %q failed whenever the world "+
 		"was quiescent, in all %d runs, so what holds may hold because nothing is done)",

@@ -3,6 +3,7 @@ package story
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -61,5 +62,19 @@ func TestFiveHollowObjectsAreNamed(t *testing.T) {
 	got := r.HollowSentences(false)
 	if len(got) != 6 || got[5] != "3 more objects never became ready" || len(r.HollowSentences(true)) != 1 {
 		t.Errorf("named are %q", got)
+	}
+}
+
+// What is missing is named with what to do.
+func TestSentenceOfAHollowObject(t *testing.T) {
+	for want, missing := range map[string][]string{
+		"; add Secret ns/a and Secret ns/b to the scenario (":                              {"Secret ns/a", "Secret ns/b"},
+		"; the program looked for Secret a without a namespace: give it the one that main": {"Secret a" + NoNamespace},
+		"; add to the scenario what the object needs (":                                    nil,
+	} {
+		got := ObjectTotal{Object: "Tenant blue", Failure: "no", Missing: missing}.Sentence()
+		if !strings.Contains(got, want) {
+			t.Errorf("%q does not say %q", got, want)
+		}
 	}
 }

@@ -66,8 +66,7 @@ func TestObjectsThatNeverReconcile(t *testing.T) {
 		want           string
 	}{
 		"no namespace": {"", "token", nil, `Widget default/a never became ready: source secret /pull-secret: ` +
-			`Secret "pull-secret" not found; add Secret pull-secret (which the program looked for without a ` +
-			`namespace) to the scenario`},
+			`Secret "pull-secret" not found; the program looked for Secret pull-secret without a namespace`},
 		"another content": {"tenant-system", "licence", nil, `Widget default/a never became ready: source secret ` +
 			`tenant-system/pull-secret has no licence; add to the scenario what the object needs`},
 		"switched off": {"tenant-system", "licence", []auto.Option{auto.Without(auto.ObjectsReconcile)}, ""},
@@ -94,7 +93,7 @@ func TestControllersThatNeverSucceed(t *testing.T) {
 		namespace, want string
 	}{
 		"no secret": {"", `Widget default/a never became ready: source secret /pull-secret: ` +
-			`Secret "pull-secret" not found; add Secret pull-secret`},
+			`Secret "pull-secret" not found; the program looked for Secret pull-secret without a namespace`},
 		"one refused": {"default", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

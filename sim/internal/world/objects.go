@@ -6,6 +6,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/story"
 )
 
 // RequireSuccess makes a campaign fail if an object that a user has made never succeeds: if the
@@ -51,7 +52,7 @@ func (w *World) everExisted(ref history.Ref) bool {
 // nameOf names an object that a program looked for.
 func nameOf(ref history.Ref) string {
 	if ref.Namespace == "" && slices.Contains([]string{"Secret", "ConfigMap"}, ref.Kind) {
-		return ref.String() + " (which the program looked for without a namespace)"
+		return ref.String() + story.NoNamespace
 	}
 	return ref.String()
 }
