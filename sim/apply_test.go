@@ -67,7 +67,7 @@ func TestApplyOfAnObjectThatDisappears(t *testing.T) {
 				expectData(w, t, "map[round:2]")
 			}
 		}
-	}, sim.Runs(60), sim.For(0), sim.Verify(10)))
+	}, sim.Runs(60), sim.For(0), sim.Verify(10), sim.Strategy("random")))
 	if gone == 0 {
 		t.Error("in no run did the object disappear before it was written; the test shows nothing")
 	}

@@ -84,6 +84,7 @@ func alarms(faults ...func() fault.Fault) func(*sim.World) {
 		for _, f := range faults {
 			w.Inject(f())
 		}
+		w.Settle() // the watch begins, which delays alone may put off until the light is green again
 		w.Eventually("every mail is sent", allSent)
 		for _, light := range []string{"green", "red", "green"} {
 			cm := configMap("src-a")

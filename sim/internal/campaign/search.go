@@ -33,9 +33,9 @@ type search struct {
 }
 
 // portfolio is the order in which the default strategy takes turns. In small worlds bursts find
-// more, in large ones random walks, which disturb everywhere. docs/search.md shows what each is
-// worth.
-var portfolio = []string{"random", "burst", "swarm", "burst", "sweep", "burst", "aimed", "burst", "random", "burst"}
+// more, in large ones random walks, which disturb everywhere, and aimed runs where a request is
+// rare. docs/search.md shows what each is worth.
+var portfolio = []string{"burst", "random", "burst", "aimed", "burst", "sweep", "burst", "swarm", "burst", "aimed"}
 
 func newSearch(c *campaign) *search {
 	return &search{c: c, name: c.settings.Strategy, turns: c.settings.turns(), orders: map[uint64]bool{},
