@@ -21,5 +21,5 @@ func (h *History) Drew(d Draw) {
 func (h *History) Draws() []Draw { return h.draws }
 
 func (d Draw) line() string {
-	return fmt.Sprintf("%-12s %-16s draws %s: %s", clock(d.At), "user", d.Label, d.Value)
+	return fmt.Sprintf("%-12s %-16s draws %s: %s", Moment(d.At), "user", d.Label, d.Value)
 }

@@ -36,7 +36,7 @@ func (h *History) leases() map[int]string {
 					delete(out, t.last)
 				}
 				t.renewed, t.last = t.renewed+1, i
-				out[i] = fmt.Sprintf("renews %s, %d× since %s", c.Ref, t.renewed, clock(t.since))
+				out[i] = fmt.Sprintf("renews %s, %d× since %s", c.Ref, t.renewed, Moment(t.since))
 			}
 			terms[c.Ref] = t
 		}

@@ -89,7 +89,7 @@ func (h *History) Rendered() []Line {
 		for ; len(draws) > 0 && draws[0].Event <= e.Index; draws = draws[1:] {
 			out = append(out, Line{-1, draws[0].line()})
 		}
-		out = append(out, Line{l.Event, fmt.Sprintf("%-12s %-16s %s", clock(e.At), e.Actor(), l.Text)})
+		out = append(out, Line{l.Event, fmt.Sprintf("%-12s %-16s %s", Moment(e.At), e.Actor(), l.Text)})
 	}
 	for _, d := range draws {
 		out = append(out, Line{-1, d.line()})
@@ -103,8 +103,8 @@ type commit struct {
 	revision int64
 }
 
-// clock is a virtual time as lines show it. Drawn delays have many digits.
-func clock(t Time) string { return Clock(t.Truncate(time.Millisecond)) }
+// Moment is a virtual time as lines show it: [h:]mm:ss.mmm. Drawn delays have many more digits.
+func Moment(t Time) string { return Clock(t.Truncate(time.Millisecond)) }
 
 // rounded is a span of time as lines show it.
 func rounded(d Time) Time {

@@ -189,18 +189,27 @@ func delivered(after history.Time) string {
 // linked to the violation.
 const maxDisturbances = 12
 
-// background links the last reconcile if it had failed. If there are few faults and ends of
-// incarnations, as in a shrunk story, it links all of them, because the story needs each.
+// background links the last reconcile if it had failed, and the last request that failed although
+// its reconcile ended without an error. If there are few faults and ends of incarnations, as in a
+// shrunk story, it links all of them, because the story needs each.
 func (x *tracing) background() {
 	var disturbances []int
-	last := -1
+	last, swallowed := -1, -1
 	for i := range x.violation {
 		switch e := &x.h.Events[i]; e.Kind {
 		case history.Fault, history.Crash, history.Stop:
 			disturbances = append(disturbances, i)
 		case history.Done:
 			last = i
+			for _, j := range x.inside[x.dequeued[i]] {
+				if r := &x.h.Events[j]; e.Outcome.OK() && j < i && r.Kind == history.Request && refused(r) {
+					swallowed = j
+				}
+			}
 		}
+	}
+	if swallowed >= 0 {
+		x.link(swallowed, x.violation, "failed, and its reconcile ended without an error")
 	}
 	if last >= 0 && x.h.Events[last].Outcome.Failed() {
 		x.link(last, x.violation, "the last reconcile before it had failed")

@@ -119,7 +119,7 @@ func failure(r *story.Result) *junitFailure {
 // command.
 func inShort(s *story.Story) string {
 	lines := slices.Concat(s.Excerpt(story.MaxLines), s.Delays())
-	lines = slices.Concat([]string{s.Message}, s.Why, lines)
+	lines = slices.Concat([]string{s.Message}, s.Paragraph(), lines)
 	return fmt.Sprintf("%s\nreplay: %s", strings.Join(lines, "\n"), s.Replay)
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/story"
@@ -163,10 +162,7 @@ func (x *tracing) lacks(ref history.Ref, w, arrival int) string {
 	}
 	when := "the event did not arrive before the violation"
 	if arrival >= 0 && arrival < x.violation {
-		when = "the event arrived at " + clock(x.h.Events[arrival].At)
+		when = "the event arrived at " + history.Moment(x.h.Events[arrival].At)
 	}
-	return fmt.Sprintf("its cache %s, %s at %s; %s", how, done, clock(e.At), when)
+	return fmt.Sprintf("its cache %s, %s at %s; %s", how, done, history.Moment(e.At), when)
 }
-
-// clock is a virtual time as the lines of a history show it.
-func clock(t history.Time) string { return history.Clock(t.Truncate(time.Millisecond)) }

@@ -94,7 +94,7 @@ func newModel(r Run) *model {
 	}
 	if s := r.Story; s != nil {
 		m.Kind, m.Property, m.Site, m.Message, m.Replay = s.Kind, s.Property, s.Site, s.Message, s.Replay
-		for _, sentence := range s.Why {
+		for _, sentence := range s.Paragraph() {
 			m.Facts = append(m.Facts, [2]string{"why", sentence})
 		}
 		m.Facts = append(m.Facts, facts(r)...)

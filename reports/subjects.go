@@ -1,14 +1,12 @@
 package reports
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 	"strings"
 	"unicode"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/story"
 )
 
 const (
@@ -35,6 +33,9 @@ func (x *tracing) subjects() {
 			}
 		}
 	}
+	for _, i := range x.namedKeys() {
+		x.link(i, x.violation, "the last change in reconciles of an object that the sentence names")
+	}
 	for _, i := range x.namedEffects() {
 		x.link(i, x.violation, "an effect that the sentence may be about")
 	}
@@ -56,7 +57,8 @@ func (x *tracing) namedObjects() []history.Ref {
 	named := map[history.Ref]bool{}
 	var refs, related []history.Ref
 	for ref := range x.writes {
-		if !ref.Chatter() && (words[ref.Namespace+"/"+ref.Name] || distinct(ref.Name) && words[ref.Name]) {
+		if !ref.Chatter() && (words[ref.Namespace+"/"+ref.Name] || words[ref.Kind+" "+ref.Name] ||
+			distinct(ref.Name) && words[ref.Name]) {
 			named[ref] = true
 			refs = append(refs, ref)
 		}
@@ -80,57 +82,23 @@ func (x *tracing) namedObjects() []history.Ref {
 	return first(slices.Concat(refs, related), maxSubjects)
 }
 
-// Decision is the program's line that panicked, or that sent the last request on the chain that
-// changed something, as dir/file.go:line; "" if there is none or no violation.
-func Decision(h *history.History) string {
-	x := newTracing(h)
-	if x.violation < 0 {
-		return ""
-	}
-	x.trace()
-	if i := x.decision(); i >= 0 {
-		return h.Events[i].Source
-	}
-	return ""
-}
-
-// decision is the event that [Decision] is about; -1 if there is none.
-func (x *tracing) decision() int {
-	for i := x.violation - 1; i >= 0; i-- {
-		if e := &x.h.Events[i]; x.on(i) && e.Source != "" &&
-			(e.Kind == history.Done || e.Write() || len(x.effects[i]) > 0) {
-			return i
+// namedKeys are the last requests with a change in reconciles whose keys are objects that the
+// sentence names.
+func (x *tracing) namedKeys() (out []int) {
+	last := map[history.Key]int{}
+	for i := range x.violation {
+		if e := &x.h.Events[i]; e.Write() || len(x.effects[i]) > 0 {
+			last[e.Reconcile.Key] = i
 		}
 	}
-	return -1
-}
-
-// Decided says in sentences what the program did last of what led to the violation, and what its
-// cache lacked when that reconcile began. There are none if no line of the program is known.
-func Decided(h *history.History, choices []story.Choice) (out []string) {
-	x := newTracing(h)
-	if x.violation < 0 {
-		return nil
-	}
-	x.delay(choices)
-	x.trace()
-	i := x.decision()
-	if i < 0 {
-		return nil
-	}
-	e := &h.Events[i]
-	for _, l := range h.Lines() {
-		if l.Event == i {
-			out = append(out, fmt.Sprintf("The last step that led to it was at %s: %s %s.", clock(e.At), e.Actor(),
-				strings.TrimSpace(l.Text)))
+	for key, i := range last {
+		of := func(ref history.Ref) bool { return ref.Namespace == key.Namespace && ref.Name == key.Name }
+		if slices.ContainsFunc(x.named, of) {
+			out = append(out, i)
 		}
 	}
-	if start, ok := x.dequeued[i]; ok {
-		for _, note := range x.lacking(start) {
-			out = append(out, fmt.Sprintf("When that reconcile began, %s.", note))
-		}
-	}
-	return out
+	slices.Sort(out)
+	return out[max(0, len(out)-maxSubjects):]
 }
 
 // distinct reports whether a name is unlikely to be a word of a sentence.
@@ -138,14 +106,18 @@ func distinct(name string) bool {
 	return len(name) >= 4 || strings.ContainsFunc(name, func(r rune) bool { return r == '-' || unicode.IsDigit(r) })
 }
 
-// wordsOf are the words of a sentence. The name of an object is one word.
+// wordsOf are the words of a sentence, and each two that follow each other, with a blank between
+// them. The name of an object is one word.
 func wordsOf(sentence string) map[string]bool {
 	words := map[string]bool{}
 	apart := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-./", r)
 	}
+	before := ""
 	for _, word := range strings.FieldsFunc(sentence, apart) {
-		words[strings.Trim(word, "./")] = true
+		word = strings.Trim(word, "./")
+		words[word], words[before+" "+word] = true, true
+		before = word
 	}
 	return words
 }

@@ -35,7 +35,7 @@ func (r *recorded) violated(sentence string) {
 // led are the lines of the excerpt's choice, with their notes.
 func (r *recorded) led(choices ...story.Choice) (out []string) {
 	lines := r.Render()
-	for _, l := range Led(&r.History, choices) {
+	for _, l := range CauseOf(&r.History, choices).Led {
 		out = append(out, lines[l.Line])
 		out = append(out, l.Notes...)
 	}

@@ -3,7 +3,6 @@ package reports
 import (
 	"fmt"
 	"io"
-	"maps"
 	"strings"
 	"time"
 
@@ -76,54 +75,6 @@ func colourOf(e *history.Event) string {
 		return bold
 	}
 	return plain
-}
-
-// Led are the lines of [history.History.Rendered] that show what led to the violation. With a
-// request that failed comes how its reconcile ended. Beneath a reconcile stands what its cache
-// lacked. Values that the scenario drew are shown if the story's choices differ from the default
-// there.
-func Led(h *history.History, choices []story.Choice) (out []story.Led) {
-	x := newTracing(h)
-	if x.violation < 0 {
-		return nil
-	}
-	x.trace()
-	ranks := maps.Clone(x.met)
-	for i := range h.Events {
-		start, ok := x.dequeued[i]
-		if !ok || h.Events[i].Kind != history.Done || x.on(i) {
-			continue
-		}
-		for _, j := range x.inside[start] {
-			if x.on(j) && failed(&h.Events[j]) {
-				ranks[i] = x.met[j]
-			}
-		}
-	}
-	x.delay(choices)
-	drawn := map[string]bool{}
-	for _, c := range choices {
-		drawn[c.Of] = drawn[c.Of] || c.Kind == story.Draw
-	}
-	draws := h.Draws()
-	for n, l := range h.Rendered() {
-		switch {
-		case l.Event >= 0:
-			if rank, ok := ranks[l.Event]; ok {
-				led := story.Led{Line: n, Rank: rank}
-				if h.Events[l.Event].Kind == history.Dequeue {
-					led.Notes = x.lacking(l.Event)
-				}
-				out = append(out, led)
-			}
-		default:
-			if drawn[draws[0].Label] {
-				out = append(out, story.Led{Line: n})
-			}
-			draws = draws[1:]
-		}
-	}
-	return out
 }
 
 func onChain(h *history.History) map[int]bool {

@@ -54,8 +54,13 @@ type Story struct {
 	Choices  []Choice // the choices that are not the default
 	// History is the shrunk run, a line for each event.
 	History []string
-	// Why explains the violation in sentences; nil if it was not explained.
+	// Why tells from the history what led to the violation, in sentences.
 	Why []string
+	// Measured are sentences about continuations of the run: when the violation was decided, and
+	// what it needs. There are none if nothing was measured.
+	Measured []string
+	// Shares are how many continuations violate the property, by step, in order.
+	Shares []Share
 	// Led are the lines of the history that led to the violation, in order; nil if they are not
 	// known.
 	Led []Led
@@ -170,12 +175,18 @@ func (s *Story) Encode() []byte {
 		{Name: "choices", Data: []byte(choices.String())},
 		{Name: "history", Data: []byte(strings.Join(s.History, "\n") + "\n")},
 	}
-	if len(s.Why) > 0 {
-		why := txtar.File{Name: "why", Data: []byte(marker.ReplaceAllString(strings.Join(s.Why, "\n"), " $0") + "\n")}
-		files = slices.Insert(files, 1, why)
+	for i, said := range [][]string{s.Measured, s.Why} {
+		if len(said) > 0 {
+			text := marker.ReplaceAllString(strings.Join(said, "\n"), " $0") + "\n"
+			name := [2]string{measuredSection, whySection}[i]
+			files = slices.Insert(files, 1, txtar.File{Name: name, Data: []byte(text)})
+		}
 	}
 	if len(s.Led) > 0 {
 		files = append(files, txtar.File{Name: ledSection, Data: encodeLed(s.Led)})
+	}
+	if len(s.Shares) > 0 {
+		files = append(files, txtar.File{Name: sharesSection, Data: encodeShares(s.Shares)})
 	}
 	return txtar.Format(&txtar.Archive{Comment: head.Bytes(), Files: files})
 }
@@ -213,8 +224,14 @@ func Decode(data []byte) (*Story, error) {
 			s.Message = strings.TrimSuffix(Printable(string(f.Data)), "\n")
 		case "history":
 			s.History = strings.Split(strings.TrimSuffix(Printable(string(f.Data)), "\n"), "\n")
-		case "why":
+		case whySection:
 			s.Why = strings.Split(strings.TrimSuffix(Printable(string(f.Data)), "\n"), "\n")
+		case measuredSection:
+			s.Measured = strings.Split(strings.TrimSuffix(Printable(string(f.Data)), "\n"), "\n")
+		case sharesSection:
+			if s.Shares, err = decodeShares(string(f.Data)); err != nil {
+				return nil, err
+			}
 		case ledSection:
 			if s.Led, err = decodeLed(Printable(string(f.Data))); err != nil {
 				return nil, err

@@ -24,7 +24,10 @@ func example() *Story {
 			{Kind: Inject, Of: "StaleCache(30s)", Who: "pipelines", Verb: "MODIFIED", What: "Pipeline default/web",
 				Nth: 2, Value: 4},
 		},
-		History: []string{"00:00.000 start   pipelines/1", "00:00.001 crash   pipelines/1"},
+		History:  []string{"00:00.000 start   pipelines/1", "00:00.001 crash   pipelines/1"},
+		Why:      []string{"The last step was a crash.", "It was the first."},
+		Measured: []string{"It was decided at 00:00.001."},
+		Shares:   []Share{{Step: 1, Violating: 0, Of: 20}, {Step: 2, Violating: 19, Of: 20}},
 	}
 }
 

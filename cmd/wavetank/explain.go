@@ -36,10 +36,10 @@ func explain(out io.Writer, path string, s *story.Story) {
 		what = s.Kind
 	}
 	fmt.Fprintf(out, "In %s, %s broke: %s.\n\n", s.Test, what, strings.TrimSuffix(s.Message, "."))
-	for _, sentence := range s.Why {
+	for _, sentence := range s.Paragraph() {
 		fmt.Fprintln(out, sentence)
 	}
-	if len(s.Why) > 0 {
+	if len(s.Paragraph()) > 0 {
 		fmt.Fprintln(out)
 	}
 	fmt.Fprintln(out, "What happened:")

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// causes are the regular expressions of testdata/causes.txt, by bug. Each matches a line of the
-// message that shows the cause.
+// causes are the regular expressions of testdata/causes.txt, by bug.
 func causes(t *testing.T) map[string][]*regexp.Regexp {
 	t.Helper()
 	data, err := os.ReadFile("testdata/causes.txt")

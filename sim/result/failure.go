@@ -20,6 +20,8 @@ type Failure struct {
 	// failed; 0 if it is not known.
 	Took    time.Duration
 	History *history.History
+	// Line is the program's line that decided, as dir/file.go:line; "" if it is not known.
+	Line string
 	// Story is the minimised run as it is kept on file, and File where it was written ("" if
 	// nowhere).
 	Story *story.Story
@@ -55,7 +57,7 @@ func (f *Failure) Text() string {
 
 // tell writes the story, how it was found and shrunk, and how to see it again.
 func (f *Failure) tell(b *strings.Builder) {
-	for i, sentence := range f.Story.Why {
+	for i, sentence := range f.Story.Paragraph() {
 		fmt.Fprintf(b, "    %s %s\n", [2]string{"why:", "    "}[min(i, 1)], sentence)
 	}
 	for _, l := range f.Story.Excerpt(story.MaxLines) {

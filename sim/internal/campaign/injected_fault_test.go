@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/story"
 )
@@ -17,6 +18,7 @@ func TestCauseNamesTheLineThatDecided(t *testing.T) {
 		f.History.Add(history.Event{Kind: history.Request, Process: "op", Incarnation: 1, Verb: "create", Ref: ref,
 			Code: 201, Source: "op/op.go:7", Changes: []history.Change{{Type: "ADDED", Ref: ref, Revision: 1}}})
 		f.History.Add(history.Event{Kind: history.Violation, Note: "there are 2 pods"})
+		f.Line = reports.CauseOf(f.History, f.Story.Choices).Line
 		if got, want := causeOf(f), "one pod, decided at op/op.go:7"; got != want {
 			t.Errorf("%s: the cause is %q; expected %q", fault, got, want)
 		}

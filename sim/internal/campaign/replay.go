@@ -230,6 +230,9 @@ func (c *campaign) replayStory(path string, s *story.Story) bool {
 	return false
 }
 
+// notMeasured is said of a story whose explanation is about other steps than those of its replay.
+const notMeasured = "Not measured: the story is of another version of the program, whose steps were others."
+
 // failureOf is the failure of a story that was replayed, shrunk if that was asked for.
 func (c *campaign) failureOf(path string, s *story.Story, r storyReplay) *result.Failure {
 	f := &result.Failure{Ending: r.Ending, History: c.report.Replayed, File: path}
@@ -246,7 +249,12 @@ func (c *campaign) failureOf(path string, s *story.Story, r storyReplay) *result
 		}
 	}
 	f.Story = c.story(f, tape, s.Before, lengthOf(res))
-	f.Story.Seed, f.Story.Took, f.Story.Why = s.Seed, s.Took, s.Why
+	f.Story.Seed, f.Story.Took = s.Seed, s.Took
+	if slices.Equal(s.History, f.Story.History) {
+		f.Story.Measured, f.Story.Shares = s.Measured, s.Shares
+	} else if len(s.Measured) > 0 {
+		f.Story.Measured = []string{notMeasured}
+	}
 	if len(tape) < choices {
 		var err error
 		if path, err = f.Story.Write(filepath.Dir(path)); err != nil {

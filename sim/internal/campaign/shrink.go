@@ -100,9 +100,10 @@ const explainTime = 5 * time.Second
 
 // explain measures why the first failure of a test happens. Runs that only a program looks at, and
 // failures whose choices do not repeat them, are not explained.
-func (c *campaign) explain(f *result.Failure, tape choice.Sequence, steps int) []string {
-	if c.settings.Explain <= 0 || !c.settings.Keep || f.Flaky || !f.OfRun() || len(c.report.Findings) > 0 {
-		return nil
+func (c *campaign) explain(f *result.Failure, tape choice.Sequence, steps int) ([]string, []story.Share) {
+	wanted := c.settings.Keep || given("sim.explain", "SIM_EXPLAIN")
+	if c.settings.Explain <= 0 || !wanted || f.Flaky || !f.OfRun() || len(c.report.Findings) > 0 {
+		return nil, nil
 	}
 	what := fmt.Sprintf("the explanation of run %d (seed %d)", f.Run, f.Seed)
 	c.doing.Store(&activity{what, f.Strategy, f.Run, f.Seed})
@@ -114,17 +115,17 @@ func (c *campaign) explain(f *result.Failure, tape choice.Sequence, steps int) [
 		settings.Monitor = &run.Monitor{}
 	}
 	subject := &explain.Subject{
-		Ending: f.Ending, Sequence: tape, Choices: f.Story.Choices, Monitor: settings.Monitor,
+		Ending: f.Ending, Sequence: tape, Line: f.Line, Monitor: settings.Monitor,
 		Over: func() bool { return spent.spent() >= c.settings.Explain },
 		Run:  func(o choice.Source) *run.Result { return c.runner(c.t, o, settings) },
 	}
-	return subject.Sentences()
+	return subject.Measure()
 }
 
 // addFailure puts the failure on record, and on file where stories are kept.
 func (c *campaign) addFailure(f *result.Failure, tape choice.Sequence, before, after story.Length) {
 	f.Story = c.story(f, tape, before, after)
-	f.Story.Why = c.explain(f, tape, after.Steps)
+	f.Story.Measured, f.Story.Shares = c.explain(f, tape, after.Steps)
 	if c.settings.Stories != "" && c.isShortest(f, after.Steps) {
 		path, err := f.Story.Write(c.settings.Stories)
 		if err != nil {
@@ -163,8 +164,8 @@ func causeOf(f *result.Failure) string {
 		first, _, _ := strings.Cut(f.Message, "\n")
 		name = f.Kind.String() + ": " + first
 	}
-	if line := reports.Decision(f.History); line != "" {
-		return story.Printable(fmt.Sprintf("%s, decided at %s", name, line))
+	if f.Line != "" {
+		return story.Printable(fmt.Sprintf("%s, decided at %s", name, f.Line))
 	}
 	var kinds []string
 	for _, c := range f.Story.Choices {
@@ -188,6 +189,7 @@ func lengthOf(r *run.Result) story.Length {
 	return l
 }
 
+// story is the story of a failure. It notes the line that decided.
 func (c *campaign) story(f *result.Failure, tape choice.Sequence, before, after story.Length) *story.Story {
 	from := fmt.Sprintf("%s, run %d of base seed %d", f.Strategy, f.Run, c.report.Seed)
 	s := &story.Story{
@@ -199,7 +201,8 @@ func (c *campaign) story(f *result.Failure, tape choice.Sequence, before, after 
 	for _, e := range tape {
 		s.Choices = append(s.Choices, storyChoice(e))
 	}
-	s.Led = reports.Led(f.History, s.Choices)
+	cause := reports.CauseOf(f.History, s.Choices)
+	f.Line, s.Led, s.Why = cause.Line, cause.Led, cause.Sentences
 	dir := c.settings.Stories
 	if dir == "" {
 		dir = "<directory>"

@@ -7,12 +7,11 @@ package explain
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
@@ -24,6 +23,8 @@ const (
 	most          = 15 // of them that violate the property once it is decided
 	jump          = 10 // more of them violate it after a step that decides than before it
 	maxNeeded     = 3  // choices of which it is measured what happens without them
+	repetitions   = 3  // of the run, which must be alike
+	maxShares     = 16 // prefixes that are continued
 )
 
 // Subject is a shrunk run that violates a property.
@@ -33,25 +34,25 @@ type Subject struct {
 	Monitor  *run.Monitor
 	Ending   result.Ending
 	Sequence choice.Sequence
-	Choices  []story.Choice // the sequence as the story has it
+	Line     string // of the program that decided, as file:line; "" if it is not known
 	// Over reports whether the time for runs is used up.
 	Over func() bool
 }
 
-// Sentences explain the violation, one for each cause. There are none if the run is not repeated by
-// its choices, or if there was no time to measure anything.
-func (s *Subject) Sentences() []string {
-	m := &measured{Subject: s}
-	if !m.observe() {
-		return nil
+// Measure explains the violation in sentences, one for each cause, and returns how many
+// continuations violate the property. If the run is not repeated by its choices, the only sentence
+// says so.
+func (s *Subject) Measure() (sentences []string, shares []story.Share) {
+	m := &measured{Subject: s, shares: map[int]int{}}
+	if why := m.observe(); why != "" {
+		return []string{"Not measured: " + why + "."}, nil
 	}
-	out := reports.Decided(m.history, s.Choices)
-	for _, say := range []func() string{m.decided, m.needed} {
+	for _, say := range []func() string{m.decides, m.needs, m.swapped} {
 		if text := say(); text != "" {
-			out = append(out, text)
+			sentences = append(sentences, text)
 		}
 	}
-	return out
+	return sentences, m.curve()
 }
 
 // measured is what is known of a run.
@@ -59,18 +60,37 @@ type measured struct {
 	*Subject
 	history *history.History
 	answers []choice.Answer
-	events  []int // how many events the history had before each answer
+	events  []int            // how many events the history had before each answer
+	actors  [][]choice.Actor // of the alternatives of each answer
+	shares  map[int]int      // violating continuations, by the number of answers that they repeat
+	decided int              // number of the answer from which on most violate the property; 0 if none decides
 }
 
-// observe makes the run once more. It reports false if it does not fail in the same way.
-func (m *measured) observe() bool {
-	player := choice.Play(m.Sequence)
-	res := m.Run(choice.Func(func(p choice.Point) int {
-		m.events = append(m.events, m.Monitor.Latest.Load().History.Len())
-		return player.Choose(p)
-	}))
-	m.history, m.answers = res.History, res.Log
-	return res.Ending.Same(m.Ending) && len(m.answers) == len(m.events)
+// observe makes the run a few times more. It says why nothing can be measured, or "".
+func (m *measured) observe() string {
+	for i := range repetitions {
+		player := choice.Play(m.Sequence)
+		m.events, m.actors = nil, nil
+		res := m.Run(choice.Func(func(p choice.Point) int {
+			m.events = append(m.events, m.Monitor.Latest.Load().History.Len())
+			m.actors = append(m.actors, slices.Clone(p.Actors))
+			return player.Choose(p)
+		}))
+		if !res.Ending.Same(m.Ending) {
+			return "the same choices violate the property in one run and not in another, so it depends on chance " +
+				"or on something outside the run"
+		}
+		if i > 0 {
+			if at, how := history.Divergence(m.history, res.History); at >= 0 {
+				return "the same choices lead to different runs: " + how
+			}
+		}
+		m.history, m.answers = res.History, res.Log
+	}
+	if len(m.answers) != len(m.events) {
+		return "the record of the run is incomplete"
+	}
+	return ""
 }
 
 // violations counts the continuations that violate the property after some answers. It reports
@@ -89,21 +109,36 @@ func (m *measured) violations(answers []choice.Answer) (n int, ok bool) {
 	return n, true
 }
 
-// decided names the step from which on most continuations violate the property. It finds that step
+// share counts the continuations that violate the property after the first answers of the run.
+func (m *measured) share(answers int) (n int, ok bool) {
+	if n, ok = m.shares[answers]; ok {
+		return n, true
+	}
+	if n, ok = m.violations(m.answers[:answers]); ok {
+		m.shares[answers] = n
+	}
+	return n, ok
+}
+
+// decides names the step from which on most continuations violate the property. It finds that step
 // by bisection.
-func (m *measured) decided() string {
-	first, ok := m.violations(nil)
+func (m *measured) decides() string {
+	before, ok := m.share(0)
 	if !ok {
 		return ""
 	}
-	if first >= most {
-		return fmt.Sprintf("No step decides: %d of %d runs with other schedules and no fault violate the property, "+
-			"too.", first, continuations)
+	if before >= most {
+		said := fmt.Sprintf("No step decides, and no fault is needed: %d of %d runs with other schedules and no fault "+
+			"violate the property, too.", before, continuations)
+		if m.Line != "" {
+			said += fmt.Sprintf(" What would have to be different is what the program does at %s.", m.Line)
+		}
+		return said
 	}
-	low, before, high, after := 0, first, len(m.answers), continuations
+	low, high, after := 0, len(m.answers), continuations
 	for high-low > 1 {
 		middle := (low + high) / 2
-		n, ok := m.violations(m.answers[:middle])
+		n, ok := m.share(middle)
 		switch {
 		case !ok:
 			return ""
@@ -117,9 +152,9 @@ func (m *measured) decided() string {
 		return fmt.Sprintf("No single step decides: before %s, %d of %d continuations without further faults violate "+
 			"the property.", m.step(high-1), before, continuations)
 	}
+	m.decided = high
 	return fmt.Sprintf("It was decided at %s: after that, %d of %d continuations without further faults violate the "+
-		"property; before it, %d of %d do.%s", m.step(high-1), after, continuations, before, continuations,
-		m.swallowed(high-1))
+		"property; before it, %d of %d do.", m.step(high-1), after, continuations, before, continuations)
 }
 
 // after is the first line of the history after an answer. It reports false if there is none.
@@ -140,36 +175,12 @@ func (m *measured) step(answer int) string {
 	}
 	e := &m.history.Events[l.Event]
 	what, _, _ := strings.Cut(strings.TrimSpace(l.Text), ";")
-	return fmt.Sprintf("%s (%s %s)", history.Clock(e.At.Truncate(time.Millisecond)), e.Actor(), what)
+	return fmt.Sprintf("%s (%s %s)", history.Moment(e.At), e.Actor(), what)
 }
 
-// swallowed says that the reconcile of the step after an answer ended without an error although a
-// request of it failed from then on; "" if it did not.
-func (m *measured) swallowed(answer int) string {
-	step, ok := m.after(answer)
-	if !ok || m.history.Events[step.Event].Reconcile.None() {
-		return ""
-	}
-	of := m.history.Events[step.Event].ReconcileID()
-	refused := ""
-	for _, l := range m.history.Lines() {
-		e := &m.history.Events[l.Event]
-		switch {
-		case l.Event < step.Event || e.ReconcileID() != of:
-		case e.Kind == history.Request && e.Code >= 400:
-			refused = strings.TrimSpace(l.Text)
-		case e.Kind == history.Done && e.Outcome.OK() && refused != "":
-			return fmt.Sprintf(" Its reconcile ended without an error, though a request failed: %s.", refused)
-		case e.Kind == history.Done:
-			return ""
-		}
-	}
-	return ""
-}
-
-// needed says how many continuations violate the property without each fault, or without each other
+// needs says how many continuations violate the property without each fault, or without each other
 // choice if there is no fault.
-func (m *measured) needed() string {
+func (m *measured) needs() string {
 	var entries choice.Sequence
 	for _, kind := range []func(choice.Kind) bool{choice.Kind.Disturbs, choice.Kind.Schedules} {
 		for _, e := range m.Sequence {
@@ -187,36 +198,95 @@ func (m *measured) needed() string {
 	var out []string
 	times := map[string]int{}
 	for _, e := range entries {
-		times[inWords(e)]++
+		times[without(e)]++
 	}
 	for _, e := range entries {
 		at := slices.IndexFunc(m.answers, func(a choice.Answer) bool { return a.ID() == e.ID })
 		if at < 0 {
 			continue
 		}
-		without := slices.Clone(m.answers[:at+1])
-		without[at].Value = 0
-		n, ok := m.violations(without)
+		n, ok := m.instead(at, 0)
 		if !ok {
 			break
 		}
-		what := inWords(e)
-		if times[what] > 1 {
+		what := without(e)
+		if e.Kind == choice.Next {
+			what = m.order(at, 0)
+		} else if times[what] > 1 {
 			what += fmt.Sprintf(" (call %d of its kind)", e.Nth+1)
 		}
-		out = append(out, fmt.Sprintf("Without %s, %d of %d continuations violate it.", what, n, continuations))
+		out = append(out, fmt.Sprintf("%s, %d of %d continuations violate it.", what, n, continuations))
 	}
 	return strings.Join(out, " ")
 }
 
-// inWords is a choice that is not the default.
-func inWords(e choice.Entry) string {
+// instead counts the continuations that violate the property if an answer is another one.
+func (m *measured) instead(at, value int) (n int, ok bool) {
+	answers := slices.Clone(m.answers[:at+1])
+	answers[at].Value = value
+	return m.violations(answers)
+}
+
+// without is a condition: that a choice is the default one.
+func without(e choice.Entry) string {
 	at := strings.TrimSpace(e.Who + " " + e.Verb + " " + e.What)
 	switch e.Kind {
-	case choice.Next:
-		return "the other order of actions"
 	case choice.Request, choice.Reply, choice.Step:
-		return fmt.Sprintf("the delay of %s %s", e.Kind, at)
+		return fmt.Sprintf("Without the delay of %s %s", e.Kind, at)
+	case choice.Handler:
+		return fmt.Sprintf("Without the pause of %s in an event handler that has added %s", e.Who, e.What)
 	}
-	return fmt.Sprintf("%q", e.Of+": "+at)
+	if class, _, _ := strings.Cut(e.Of, "("); class == "StaleCache" && slices.Contains(watched, e.Verb) &&
+		!strings.Contains(e.Who, " ") {
+		return fmt.Sprintf("With the event %s %s delivered to %s in time (without %s)", e.Verb, e.What, e.Who, e.Of)
+	}
+	return fmt.Sprintf("Without %q", e.Of+": "+at)
+}
+
+// watched are the types of watch events.
+var watched = []string{"ADDED", "MODIFIED", "DELETED"}
+
+// swapped names the last order of actions before the step that decides, if another one saves most
+// continuations.
+func (m *measured) swapped() string {
+	for at := m.decided - 1; at >= 0; at-- {
+		if a := m.answers[at]; a.Kind != choice.Next || a.N < 2 {
+			continue
+		} else if a.Value > 0 { // a choice that the run needs
+			break
+		}
+		if n, ok := m.instead(at, 1); ok && n <= continuations-most {
+			return fmt.Sprintf("%s, %d of %d continuations violate it.", m.order(at, 1), n, continuations)
+		}
+		break
+	}
+	return ""
+}
+
+// order is the condition that an answer takes another action first.
+func (m *measured) order(at, value int) string {
+	return fmt.Sprintf("With %s before %s at %s", m.actors[at][value], m.actors[at][m.answers[at].Value], m.step(at))
+}
+
+// curve is how the share grows along the run. It has the prefixes that were measured already, and
+// further ones at equal distances while there is time.
+func (m *measured) curve() (out []story.Share) {
+	for i := range maxShares {
+		if len(m.shares) >= maxShares {
+			break
+		}
+		if _, ok := m.share(i * len(m.answers) / maxShares); !ok {
+			break
+		}
+	}
+	for _, answers := range slices.Sorted(maps.Keys(m.shares)) {
+		share := story.Share{Violating: m.shares[answers], Of: continuations}
+		if i := m.events[answers]; i < len(m.history.Events) {
+			share.Step = m.history.Events[i].Step
+		}
+		if n := len(out); n == 0 || out[n-1].Step != share.Step { // of the answers of one step, the first
+			out = append(out, share)
+		}
+	}
+	return out
 }

@@ -14,32 +14,37 @@ import (
 )
 
 // verdict reports whether a run violates its property: by the writes at which a fault was injected,
-// and by how many actions were not the oldest.
-type verdict func(struck map[int]bool, order int) bool
+// and by the writes before which the second of four actions was first, a bit for each.
+type verdict func(struck map[int]bool, second int) bool
 
 // scripted is a run of eight writes. Before each, a fault may be injected. It violates its property
 // if violates says so of the writes at which one was.
 func scripted(monitor *run.Monitor, violates verdict) func(choice.Source) *run.Result {
 	return func(o choice.Source) *run.Result {
-		choices, h, struck, order := choice.New(o), &history.History{}, map[int]bool{}, 0
+		choices, h, struck, second := choice.New(o), &history.History{}, map[int]bool{}, 0
 		monitor.Latest.Store(&run.InProgress{Choices: choices, History: h})
 		for i := range 8 {
 			label := choice.Label{Kind: choice.Inject, Of: "Crash(op)", Who: "op", Verb: "update", What: "Pod web"}
 			struck[i] = choices.Rarely(label, 2, 4) > 0
-			order += choices.Pick(make([]choice.Actor, 2))
+			if choices.Pick(actors) == 1 {
+				second |= 1 << i
+			}
 			ref := history.Ref{Kind: "Pod", Name: fmt.Sprint("web-", i)}
-			h.Add(history.Event{Kind: history.Request, At: time.Duration(i) * time.Second, Process: "op",
+			h.Add(history.Event{Kind: history.Request, Step: i + 1, At: time.Duration(i) * time.Second, Process: "op",
 				Incarnation: 1, Verb: "update", Ref: ref, Code: 200, Source: "op.go:7",
 				Changes: []history.Change{{Type: "MODIFIED", Ref: ref}}})
 		}
 		res := &run.Result{History: h, Log: choices.Log(), Tape: choices.Sequence()}
-		if violates(struck, order) {
+		if violates(struck, second) {
 			h.Add(history.Event{Kind: history.Violation, At: 8 * time.Second, Note: "web-7 is wrong"})
 			res.Ending = result.Ending{Kind: result.Always, Property: "p"}
 		}
 		return res
 	}
 }
+
+var actors = []choice.Actor{{Process: "op/1", Name: "informer"}, {Process: "op/1", Name: "worker"},
+	{Process: "op/1", Name: "timer"}, {Process: "user"}}
 
 func crashAt(n int) choice.Entry {
 	label := choice.Label{Kind: choice.Inject, Of: "Crash(op)", Who: "op", Verb: "update", What: "Pod web"}
@@ -48,13 +53,19 @@ func crashAt(n int) choice.Entry {
 
 func sentences(t *testing.T, sequence choice.Sequence, runs int, violates verdict) string {
 	t.Helper()
+	said, _ := measure(t, sequence, runs, violates)
+	return strings.Join(said, "\n")
+}
+
+func measure(t *testing.T, sequence choice.Sequence, runs int, violates verdict) ([]string, []story.Share) {
+	t.Helper()
 	monitor := &run.Monitor{}
 	s := &Subject{
-		Run: scripted(monitor, violates), Monitor: monitor, Sequence: sequence, Choices: []story.Choice{},
+		Run: scripted(monitor, violates), Monitor: monitor, Sequence: sequence, Line: "op.go:7",
 		Ending: result.Ending{Kind: result.Always, Property: "p"},
 		Over:   func() bool { runs--; return runs < 0 },
 	}
-	return strings.Join(s.Sentences(), "\n")
+	return s.Measure()
 }
 
 // One fault decides: the step at which it was injected is named, and that nothing happens without
@@ -62,7 +73,6 @@ func sentences(t *testing.T, sequence choice.Sequence, runs int, violates verdic
 func TestExplainNamesTheStepThatDecides(t *testing.T) {
 	got := sentences(t, choice.Sequence{crashAt(3)}, 1000, func(struck map[int]bool, _ int) bool { return struck[3] })
 	for _, want := range []string{
-		"The last step that led to it was at 00:07.000: op/1 update Pod web-7 at op.go:7.",
 		"It was decided at 00:03.000 (op/1 update Pod web-3 at op.go:7): after that, 20 of 20 continuations " +
 			"without further faults violate the property; before it, 0 of 20 do.",
 		`Without "Crash(op): op update Pod web", 0 of 20 continuations violate it.`,
@@ -76,7 +86,9 @@ func TestExplainNamesTheStepThatDecides(t *testing.T) {
 // A run that fails on most schedules has no step that decides.
 func TestExplainSaysThatNothingDecides(t *testing.T) {
 	got := sentences(t, nil, 1000, func(map[int]bool, int) bool { return true })
-	if !strings.Contains(got, "No step decides: 20 of 20 runs with other schedules and no fault violate the property") {
+	want := "No step decides, and no fault is needed: 20 of 20 runs with other schedules and no fault violate the " +
+		"property, too. What would have to be different is what the program does at op.go:7."
+	if got != want {
 		t.Error(got)
 	}
 }
@@ -89,7 +101,71 @@ func TestExplainClaimsOnlyWhatItMeasured(t *testing.T) {
 	if strings.Contains(got, "decided") || strings.Contains(got, "Without") {
 		t.Errorf("without time: %s", got)
 	}
-	if got := sentences(t, crash, 1000, func(map[int]bool, int) bool { return false }); got != "" {
-		t.Errorf("a run that passes: %s", got)
+}
+
+// Of a run that does not repeat itself, there is one sentence that says why nothing is known.
+func TestExplainSaysWhyItMeasuredNothing(t *testing.T) {
+	runs := 0
+	for name, violates := range map[string]verdict{
+		"the property is random":                  func(map[int]bool, int) bool { runs++; return runs%2 == 1 },
+		"the property depends on another program": func(map[int]bool, int) bool { return false },
+	} {
+		want := "Not measured: the same choices violate the property in one run and not in another, so it depends on " +
+			"chance or on something outside the run."
+		if got := sentences(t, choice.Sequence{crashAt(3)}, 1000, violates); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	made := 0
+	drifting := func(monitor *run.Monitor) func(choice.Source) *run.Result {
+		return func(o choice.Source) *run.Result {
+			res := scripted(monitor, func(map[int]bool, int) bool { return true })(o)
+			made++
+			res.History.Events[0].Path = fmt.Sprint(made) // something that no choice decides
+			return res
+		}
+	}
+	monitor := &run.Monitor{}
+	s := &Subject{Run: drifting(monitor), Monitor: monitor, Ending: result.Ending{Kind: result.Always, Property: "p"},
+		Over: func() bool { return false }}
+	if said, shares := s.Measure(); len(said) != 1 || len(shares) > 0 ||
+		!strings.HasPrefix(said[0], "Not measured: the same choices lead to different runs: ") {
+		t.Errorf("%q, %v", said, shares)
+	}
+}
+
+// The share grows from none to all at the step that decides.
+func TestExplainMeasuresTheShareAlongTheRun(t *testing.T) {
+	struckAt3 := func(struck map[int]bool, _ int) bool { return struck[3] }
+	_, shares := measure(t, choice.Sequence{crashAt(3)}, 1000, struckAt3)
+	if len(shares) < 6 {
+		t.Fatalf("only %v", shares)
+	}
+	for _, s := range shares {
+		if want := map[bool]int{true: 20}[s.Step > 4]; s.Violating != want || s.Of != 20 {
+			t.Errorf("step %d: %d of %d, expected %d", s.Step, s.Violating, s.Of, want)
+		}
+	}
+}
+
+// If an order of two actions decides, the other order is tried: of an order that the run needs, and
+// of the last order before a fault.
+func TestExplainSwapsTheOrderThatDecides(t *testing.T) {
+	second := choice.Entry{ID: choice.ID{Label: choice.Label{Kind: choice.Next}, Nth: 4}, Value: 1}
+	got := sentences(t, choice.Sequence{second}, 1000, func(_ map[int]bool, second int) bool {
+		return second&(1<<4) > 0
+	})
+	want := "With op/1 informer before op/1 worker at 00:04.000 (op/1 update Pod web-4 at op.go:7), 0 of 20 " +
+		"continuations violate it."
+	if !strings.Contains(got, want) {
+		t.Errorf("%q is missing:\n%s", want, got)
+	}
+	got = sentences(t, choice.Sequence{crashAt(3)}, 1000, func(struck map[int]bool, second int) bool {
+		return struck[3] && second&(1<<2) == 0
+	})
+	want = "With op/1 worker before op/1 informer at 00:02.000 (op/1 update Pod web-2 at op.go:7), 0 of 20 " +
+		"continuations violate it."
+	if !strings.Contains(got, want) {
+		t.Errorf("%q is missing:\n%s", want, got)
 	}
 }

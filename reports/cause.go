@@ -1,0 +1,94 @@
+package reports
+
+import (
+	"maps"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/story"
+)
+
+// Cause is what a history shows of the cause of its violation.
+type Cause struct {
+	// Led are the lines of [history.History.Rendered] that led to the violation.
+	Led []story.Led
+	// Line is the program's line that panicked, or that sent the last request on the chain that
+	// changed something or failed, as dir/file.go:line; "" if it is not known.
+	Line string
+	// Sentences say what the program did last of what led to the violation, what its reconcile had
+	// read, what failed in it, and what came before and after.
+	Sentences []string
+}
+
+// CauseOf follows the chain of a history that ends with a violation. The choices are those of its
+// story. Without a violation, there is no cause.
+func CauseOf(h *history.History, choices []story.Choice) (c Cause) {
+	x := newTracing(h)
+	if x.violation < 0 {
+		return c
+	}
+	x.delay(choices)
+	x.trace()
+	c.Led = x.led(choices)
+	if i := x.decision(); i >= 0 {
+		c.Line = h.Events[i].Source
+	}
+	c.Sentences = newNarrator(x).sentences()
+	return c
+}
+
+// decision is the last event of the chain with which the program changed something or panicked. If
+// there is none, it is the last request that failed; -1 if there is none either.
+func (x *tracing) decision() int {
+	refused := -1
+	for i := x.violation - 1; i >= 0; i-- {
+		e := &x.h.Events[i]
+		switch {
+		case !x.on(i) || e.Source == "":
+		case e.Kind == history.Done || e.Write() || len(x.effects[i]) > 0:
+			return i
+		case refused < 0 && e.Kind == history.Request && failed(e):
+			refused = i
+		}
+	}
+	return refused
+}
+
+// led are the lines of the chain. With a request that failed comes how its reconcile ended. Beneath
+// a reconcile stands what its cache lacked. Values that the scenario drew are shown if the story's
+// choices differ from the default there.
+func (x *tracing) led(choices []story.Choice) (out []story.Led) {
+	ranks := maps.Clone(x.met)
+	for i := range x.h.Events {
+		start, ok := x.dequeued[i]
+		if !ok || x.h.Events[i].Kind != history.Done || x.on(i) {
+			continue
+		}
+		for _, j := range x.inside[start] {
+			if x.on(j) && failed(&x.h.Events[j]) {
+				ranks[i] = x.met[j]
+			}
+		}
+	}
+	drawn := map[string]bool{}
+	for _, c := range choices {
+		drawn[c.Of] = drawn[c.Of] || c.Kind == story.Draw
+	}
+	draws := x.h.Draws()
+	for n, l := range x.h.Rendered() {
+		if l.Event < 0 {
+			if drawn[draws[0].Label] {
+				out = append(out, story.Led{Line: n})
+			}
+			draws = draws[1:]
+			continue
+		}
+		if rank, ok := ranks[l.Event]; ok {
+			led := story.Led{Line: n, Rank: rank}
+			if x.h.Events[l.Event].Kind == history.Dequeue {
+				led.Notes = x.lacking(l.Event)
+			}
+			out = append(out, led)
+		}
+	}
+	return out
+}

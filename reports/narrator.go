@@ -1,0 +1,332 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+)
+
+const (
+	maxBefore = 3 // earlier steps that a paragraph names
+	maxAfter  = 3 // later ones
+	fewAlike  = 3 // equal requests from which on they are counted
+	slow      = time.Second
+)
+
+// narrator says in sentences what led to a violation.
+type narrator struct {
+	*tracing
+	texts map[int]string // lines of events
+	d     int            // the step that the sentences are about; -1 if there is none
+	start int            // the dequeue with which its reconcile began; -1 if it belongs to none
+	steps map[int]bool   // that a sentence has named
+}
+
+func newNarrator(x *tracing) *narrator {
+	n := &narrator{tracing: x, texts: map[int]string{}, d: x.decision(), start: -1, steps: map[int]bool{}}
+	for _, l := range x.h.Lines() {
+		n.texts[l.Event] = strings.TrimSpace(l.Text)
+	}
+	return n
+}
+
+func (n *narrator) sentences() (out []string) {
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	for i := range n.violation {
+		if e := &n.h.Events[i]; e.Kind == history.Mutation {
+			add("%s: %s.", e.Actor(), n.texts[i])
+		}
+	}
+	how := "that led to it"
+	if n.d < 0 {
+		n.d, how = n.latest(), "of a program"
+	}
+	if n.d < 0 {
+		return append(out, "No program has changed anything.")
+	}
+	add("The last step %s was %s%s.", how, n.step(n.d), n.unanswered())
+	if start, ok := n.dequeued[n.d]; ok {
+		n.start = start
+		n.began(add)
+		n.failures(add)
+	}
+	if before := n.before(); len(before) > 0 {
+		add("Before it: %s.", strings.Join(before, "; "))
+	}
+	if after := n.after(); len(after) > 0 {
+		add("After it: %s.", strings.Join(after, "; "))
+	}
+	n.idle(add)
+	return out
+}
+
+// step is an event with its time and its actor.
+func (n *narrator) step(i int) string {
+	n.steps[i] = true
+	e := &n.h.Events[i]
+	return fmt.Sprintf("at %s: %s %s", history.Moment(e.At), e.Actor(), n.texts[i])
+}
+
+// latest is the last request of a program that changed something or failed; -1 if there is none.
+func (n *narrator) latest() int {
+	for i := n.violation - 1; i >= 0; i-- {
+		e := &n.h.Events[i]
+		if e.Kind == history.Request && e.Source != "" && !e.Ref.Chatter() && (n.changes(i) || refused(e)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// changes reports whether a request changed something, in the cluster or outside.
+func (n *narrator) changes(i int) bool { return n.h.Events[i].Write() || len(n.effects[i]) > 0 }
+
+// refused reports whether a request failed. That a get finds nothing is an answer.
+func refused(e *history.Event) bool { return failed(e) && !(e.Verb == "get" && e.Code == 404) }
+
+// reply is the reply to request i before the violation; -1 if there is none.
+func (n *narrator) reply(i int) int {
+	for j := i + 1; j < n.violation; j++ {
+		if e := &n.h.Events[j]; e.Kind == history.Reply && e.Call == i {
+			return j
+		}
+	}
+	return -1
+}
+
+// unanswered says that the reply to the step had not arrived long after it.
+func (n *narrator) unanswered() string {
+	e := &n.h.Events[n.d]
+	_, killed := n.crash[e.Actor()]
+	done := func(j int) bool { return n.h.Events[j].Kind == history.Done }
+	if start, ok := n.dequeued[n.d]; ok && slices.ContainsFunc(n.inside[start], done) {
+		return ""
+	}
+	if e.Kind != history.Request || killed || n.h.Events[n.violation].At-e.At <= slow || n.reply(n.d) >= 0 {
+		return ""
+	}
+	return "; its reply did not arrive before the violation"
+}
+
+// began says why the reconcile of the step began, and what its cache had not received then.
+func (n *narrator) began(add func(string, ...any)) {
+	e := &n.h.Events[n.start]
+	what, why, _ := strings.Cut(strings.TrimPrefix(n.texts[n.start], "reconciles "), ", because of ")
+	if why != "" {
+		why = " because of " + why
+	}
+	add("Its reconcile, %s, began at %s%s.", what, history.Moment(e.At), why)
+	for _, s := range e.Seen {
+		if writes := n.writesBefore(s.Ref, n.start); len(writes) > 0 {
+			add("It did not know of the last write, %s.", n.step(writes[len(writes)-1]))
+		}
+	}
+	for _, note := range n.lacking(n.start) {
+		add("When that reconcile began, %s.", note)
+	}
+}
+
+// failures says which requests of the reconcile failed, and how it ended.
+func (n *narrator) failures(add func(string, ...any)) {
+	last, failures, end := -1, 0, ""
+	for _, j := range n.inside[n.start] {
+		switch e := &n.h.Events[j]; {
+		case j == n.d || j > n.violation:
+		case e.Kind == history.Done:
+			end = n.texts[j]
+		case refused(e):
+			last, failures = j, failures+1
+		}
+	}
+	switch {
+	case failures == 1:
+		add("In that reconcile a request failed %s.", n.step(last))
+	case failures > 1:
+		add("In that reconcile %d requests failed, the last %s.", failures, n.step(last))
+	}
+	if end != "" {
+		add("That reconcile %s.", end)
+	}
+}
+
+// before are earlier steps that belong to the step: the same effect, the last write of its object
+// and of the object of its reconcile, the last write of a program to an object that the sentence
+// names, and the end of an incarnation of the program in between.
+func (n *narrator) before() (out []string) {
+	var steps []int
+	alike := n.alike()
+	add := func(i int) {
+		if !slices.Contains(steps, i) && !n.steps[i] && len(steps) < maxBefore && !n.together(i) &&
+			!slices.Contains(alike, i) {
+			steps = append(steps, i)
+		}
+	}
+	for _, f := range n.effects[n.d] {
+		latestOf(n.same[n.identity(f)], n.d, add)
+	}
+	for _, c := range n.h.Events[n.d].Changes {
+		latestOf(n.telling(c.Ref), n.d, add)
+	}
+	for _, ref := range n.named {
+		latestOf(n.telling(ref), n.d, add)
+	}
+	for _, ref := range n.keyed() {
+		latestOf(n.telling(ref), n.d, add)
+	}
+	latestOf(n.namedKeys(), n.d, add)
+	latestOf(n.siblings(), n.d, add)
+	slices.Sort(steps)
+	for _, i := range steps {
+		out = append(out, n.step(i))
+		if j := n.reply(i); j >= 0 && n.texts[j] != "" {
+			out = append(out, n.step(j))
+		}
+	}
+	if end := n.endBefore(n.d); end >= 0 && !n.steps[end] {
+		out = append(out, n.step(end))
+	}
+	if len(alike) > 0 {
+		out = append(out, fmt.Sprintf("the same request %d times, the first %s", len(alike), n.step(alike[0])))
+	}
+	return out
+}
+
+// siblings are the requests that changed something by the step's line of the program, about objects
+// of the same kind.
+func (n *narrator) siblings() (out []int) {
+	b := &n.h.Events[n.d]
+	for i := range n.d {
+		a := &n.h.Events[i]
+		if a.Source == b.Source && a.Verb == b.Verb && a.Ref.Kind == b.Ref.Kind && a.Host == b.Host && n.changes(i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// alike are earlier requests like the step, from the same line of the program and about the same
+// object, if there are several.
+func (n *narrator) alike() (out []int) {
+	b := &n.h.Events[n.d]
+	for i := range n.d {
+		a := &n.h.Events[i]
+		if a.Kind == b.Kind && a.Source == b.Source && a.Ref == b.Ref && a.Verb == b.Verb && a.Path == b.Path {
+			out = append(out, i)
+		}
+	}
+	if len(out) < fewAlike {
+		return nil
+	}
+	return out
+}
+
+// latestOf calls a function with the last of some events that is before event i.
+func latestOf(events []int, i int, f func(int)) {
+	for _, j := range slices.Backward(events) {
+		if j < i {
+			f(j)
+			return
+		}
+	}
+}
+
+// telling are the writes of an object, without its creation by a user.
+func (n *narrator) telling(ref history.Ref) (out []int) {
+	for _, i := range n.writes[ref] {
+		if e := &n.h.Events[i]; e.Source != "" || e.Verb != "create" {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// keyed are the objects with the name of the step's reconcile.
+func (n *narrator) keyed() (out []history.Ref) {
+	if n.start < 0 {
+		return nil
+	}
+	key := n.h.Events[n.start].Reconcile.Key
+	for ref := range n.writes {
+		if ref.Namespace == key.Namespace && ref.Name == key.Name {
+			out = append(out, ref)
+		}
+	}
+	slices.SortFunc(out, history.Ref.Compare)
+	return out
+}
+
+// together reports whether a request is of the step's reconcile.
+func (n *narrator) together(i int) bool {
+	of, ok := n.dequeued[i]
+	return ok && of == n.start
+}
+
+// endBefore is the end of the incarnation before that of event i; -1 if it has none.
+func (n *narrator) endBefore(i int) int {
+	e := &n.h.Events[i]
+	for j := i - 1; j >= 0; j-- {
+		o := &n.h.Events[j]
+		if o.Process == e.Process && o.Incarnation < e.Incarnation &&
+			(o.Kind == history.Crash || o.Kind == history.Stop) {
+			return j
+		}
+	}
+	return -1
+}
+
+// after are later steps: writes of others to the objects that the step is about, and the end of its
+// incarnation.
+func (n *narrator) after() (out []string) {
+	e, keyed, ended := &n.h.Events[n.d], n.keyed(), false
+	for i := n.d + 1; i < n.violation && len(out) < maxAfter; i++ {
+		o := &n.h.Events[i]
+		about := n.on(i) || slices.Contains(n.named, o.Ref) || slices.Contains(keyed, o.Ref)
+		end := (o.Kind == history.Crash || o.Kind == history.Stop) && o.Actor() == e.Actor() && !ended
+		if o.Write() && o.Actor() != e.Actor() && !o.Ref.Chatter() && about || end {
+			out = append(out, n.step(i))
+			ended = ended || end
+		}
+	}
+	return out
+}
+
+// idle is about the last reconcile of the program, if it began after the step and changed nothing.
+// If its object is gone, it had nothing to do.
+func (n *narrator) idle(add func(string, ...any)) {
+	last := -1
+	for i := n.d + 1; i < n.violation; i++ {
+		switch e := &n.h.Events[i]; {
+		case e.Process != n.h.Events[n.d].Process:
+		case e.Kind == history.Dequeue:
+			last = i
+		case last >= 0 && n.dequeued[i] == last && n.changes(i):
+			last = -1
+		}
+	}
+	if last < 0 || n.gone(n.h.Events[last].Reconcile.Key) {
+		return
+	}
+	what := strings.TrimPrefix(n.texts[last], "reconciles ")
+	for _, j := range n.inside[last] {
+		if n.texts[j] != "" && j < n.violation {
+			what += "; " + n.texts[j]
+		}
+	}
+	e := &n.h.Events[last]
+	add("The last reconcile of %s changed nothing: %s, at %s.", e.Process, what, history.Moment(e.At))
+}
+
+// gone reports whether the last write to an object of a key's name deleted it.
+func (n *narrator) gone(key history.Key) bool {
+	for ref := range n.writes {
+		writes := n.writesBefore(ref, n.violation)
+		if ref.Namespace == key.Namespace && ref.Name == key.Name && len(writes) > 0 &&
+			removes(&n.h.Events[writes[len(writes)-1]], ref) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,119 @@
+package reports
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wavetank/wavetank/history"
+)
+
+// tenants is reconcile n of the tenant late.
+func tenants(n int) history.Reconcile {
+	return history.Reconcile{Key: history.Key{Controller: "tenants", Name: "late"}, N: n}
+}
+
+// during adds an event of a reconcile of the operator.
+func (r *recorded) during(of history.Reconcile, kind history.Kind, change func(*history.Event)) int {
+	e := by(kind, "", history.Ref{}, 0)
+	e.Reconcile = of
+	if change != nil {
+		change(&e)
+	}
+	r.add(e)
+	return r.Len() - 1
+}
+
+// sends adds a request of a reconcile, which commits a change unless it is refused.
+func (r *recorded) sends(of history.Reconcile, verb string, ref history.Ref, code int, revision int64) {
+	r.during(of, history.Request, func(e *history.Event) {
+		e.Verb, e.Ref, e.Code, e.Source = verb, ref, code, "op/op.go:7"
+		if code < 400 {
+			e.Revision = revision
+			e.Changes = []history.Change{{Type: "ADDED", Ref: ref, Revision: revision, Object: []byte(`{}`)}}
+		}
+	})
+}
+
+func paragraph(r *recorded) string { return strings.Join(CauseOf(&r.History, nil).Sentences, "\n") }
+
+// What was done before a crash and is done again is named, with the crash in between.
+func TestParagraphNamesWhatWasDoneBefore(t *testing.T) {
+	var r recorded
+	second := history.Ref{Kind: "Namespace", Name: "late-2"}
+	r.write("user", "create", late, 1, "ADDED")
+	r.during(tenants(1), history.Dequeue, nil)
+	r.sends(tenants(1), "create", history.Ref{Kind: "Namespace", Name: "late-1"}, 201, 2)
+	r.add(by(history.Crash, "", history.Ref{}, 0))
+	for _, e := range []history.Event{
+		{Kind: history.Dequeue, Cause: history.Cause{Kind: history.CauseInitialList}},
+		{Kind: history.Request, Verb: "create", Ref: second, Code: 201, Revision: 3, Source: "op/op.go:7",
+			Changes: []history.Change{{Type: "ADDED", Revision: 3, Object: []byte(`{}`), Ref: second}}},
+	} {
+		e.Process, e.Incarnation, e.Reconcile = "op", 2, tenants(1)
+		r.add(e)
+	}
+	r.violated("there are 2 namespaces")
+	got := paragraph(&r)
+	for _, want := range []string{
+		"The last step that led to it was at 00:06.000: op/2 create Namespace late-2 → rv 3 at op/op.go:7.",
+		"Its reconcile, tenants /late #1, began at 00:05.000 because of initial-list.",
+		"Before it: at 00:03.000: op/1 create Namespace late-1 → rv 2 at op/op.go:7; at 00:04.000: op/1 is killed.",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
+	}
+}
+
+// Where nothing came about, it is said which request failed, that its reconcile ended without an
+// error, what others did then, and that the last reconcile changed nothing.
+func TestParagraphNamesAFailureThatWasSwallowed(t *testing.T) {
+	var r recorded
+	r.write("user", "create", late, 1, "ADDED")
+	r.during(tenants(1), history.Dequeue, nil)
+	r.sends(tenants(1), "create", lateDev, 500, 0)
+	ok := func(e *history.Event) { e.Outcome = history.Outcome{Kind: history.Success} }
+	r.during(tenants(1), history.Done, ok)
+	r.write("user", "update", late, 2, "MODIFIED")
+	r.during(tenants(2), history.Dequeue, nil)
+	r.during(tenants(2), history.Done, ok)
+	r.violated("late has no namespace")
+	got := paragraph(&r)
+	for _, want := range []string{
+		"The last step that led to it was at 00:03.000: op/1 create Namespace late-dev → 500 at op/op.go:7.",
+		"That reconcile ends: ok, though a request failed.",
+		"After it: at 00:05.000: user update Tenant late → rv 2.",
+		"The last reconcile of op changed nothing: tenants /late #2, at 00:06.000.",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
+	}
+	if got := CauseOf(&r.History, nil).Line; got != "op/op.go:7" {
+		t.Errorf("the line is %q", got)
+	}
+}
+
+// A loop is counted, and not listed.
+func TestParagraphCountsALoop(t *testing.T) {
+	var r recorded
+	for n := range 9 {
+		r.during(tenants(n+1), history.Dequeue, nil)
+		r.sends(tenants(n+1), "update", late, 200, int64(n+1))
+	}
+	r.violated("late is written without end")
+	want := "Before it: the same request 8 times, the first at 00:02.000: op/1 update"
+	if got := paragraph(&r); !strings.Contains(got, want) {
+		t.Error(got)
+	}
+}
+
+// A program that did nothing has no step that could be named.
+func TestParagraphOfAnIdleProgram(t *testing.T) {
+	var r recorded
+	r.write("user", "create", late, 1, "ADDED")
+	r.violated("late has no namespace")
+	if got := paragraph(&r); got != "No program has changed anything." {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,71 @@
+package story
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Sections of a story file that explain the violation. A file may lack each of them.
+const (
+	whySection      = "why"
+	measuredSection = "measured"
+	sharesSection   = "shares"
+)
+
+// maxFaults is how many faults a paragraph names.
+const maxFaults = 3
+
+// Paragraph explains the violation: what the history shows, then what was measured. If nothing was
+// measured, it names the faults.
+func (s *Story) Paragraph() []string {
+	if len(s.Why) == 0 || len(s.Measured) > 0 {
+		return slices.Concat(s.Why, s.Measured)
+	}
+	var faults []string
+	for _, line := range s.History {
+		if at, what, ok := strings.Cut(line, " fault: "); ok {
+			faults = append(faults, fmt.Sprintf("%s at %s", what, strings.Join(strings.Fields(at), ", ")))
+		}
+	}
+	for _, delay := range s.Delays() {
+		faults = append(faults, strings.TrimPrefix(delay, "fault: "))
+	}
+	switch n := len(faults); {
+	case n == 0:
+		return s.Why
+	case n > maxFaults:
+		faults = append(faults[:maxFaults], fmt.Sprintf("%d more", n-maxFaults))
+	}
+	return append(slices.Clone(s.Why), fmt.Sprintf("Faults: %s.", strings.Join(faults, "; ")))
+}
+
+// Share says how many continuations of a run violate its property, from a step on. They repeat the
+// run until that step, and continue without further faults.
+type Share struct {
+	Step      int // the first step that they do not repeat
+	Violating int // continuations that violate the property
+	Of        int // continuations
+}
+
+func encodeShares(shares []Share) []byte {
+	var b strings.Builder
+	for _, s := range shares {
+		fmt.Fprintf(&b, "%d %d/%d\n", s.Step, s.Violating, s.Of)
+	}
+	return []byte(b.String())
+}
+
+func decodeShares(data string) (out []Share, err error) {
+	for line := range strings.Lines(data) {
+		var s Share
+		line = strings.TrimSuffix(line, "\n")
+		if _, err := fmt.Sscanf(line, "%d %d/%d", &s.Step, &s.Violating, &s.Of); err != nil ||
+			s.Step < 0 || s.Violating < 0 || s.Violating > s.Of {
+			return nil, fmt.Errorf("line %q of section %q must read like \"12 3/20\": a step, and how many of the "+
+				"continuations from there violate the property", line, sharesSection)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
