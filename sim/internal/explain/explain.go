@@ -93,15 +93,21 @@ func (m *measured) observe() string {
 	return ""
 }
 
-// violations counts the continuations that violate the property after some answers. It reports
-// false if the time is up.
-func (m *measured) violations(answers []choice.Answer) (n int, ok bool) {
-	drawn := choice.Play(m.Sequence.Drawn())
+// violations counts the continuations that violate the property after some answers. They have the
+// faults of a sequence and no others. It reports false if the time is up.
+func (m *measured) violations(answers []choice.Answer, faults choice.Sequence) (n int, ok bool) {
+	drawn, kept := choice.Play(m.Sequence.Drawn()), choice.Play(faults)
 	for i := range continuations {
 		if m.Over() {
 			return 0, false
 		}
-		res := m.Run(choice.Continue(answers, choice.Fair(uint64(i), drawn)))
+		fair := choice.Fair(uint64(i), drawn)
+		res := m.Run(choice.Continue(answers, choice.Func(func(p choice.Point) int {
+			if p.Kind == choice.Arm || p.Kind.Disturbs() {
+				return kept.Choose(p)
+			}
+			return fair.Choose(p)
+		})))
 		if res.Ending.Same(m.Ending) {
 			n++
 		}
@@ -114,7 +120,7 @@ func (m *measured) share(answers int) (n int, ok bool) {
 	if n, ok = m.shares[answers]; ok {
 		return n, true
 	}
-	if n, ok = m.violations(m.answers[:answers]); ok {
+	if n, ok = m.violations(m.answers[:answers], nil); ok {
 		m.shares[answers] = n
 	}
 	return n, ok
@@ -220,11 +226,14 @@ func (m *measured) needs() string {
 	return strings.Join(out, " ")
 }
 
-// instead counts the continuations that violate the property if an answer is another one.
+// instead counts the continuations that violate the property if an answer is another one. They keep
+// the other faults of the run.
 func (m *measured) instead(at, value int) (n int, ok bool) {
 	answers := slices.Clone(m.answers[:at+1])
 	answers[at].Value = value
-	return m.violations(answers)
+	return m.violations(answers, slices.DeleteFunc(slices.Clone(m.Sequence), func(e choice.Entry) bool {
+		return e.ID == answers[at].ID()
+	}))
 }
 
 // without is a condition: that a choice is the default one.
@@ -246,21 +255,18 @@ func without(e choice.Entry) string {
 // watched are the types of watch events.
 var watched = []string{"ADDED", "MODIFIED", "DELETED"}
 
-// swapped names the last order of actions before the step that decides, if another one saves most
-// continuations.
+// swapped says how many continuations violate the property if the other of two actions is first, in
+// case that an order decides which the run did not need to choose.
 func (m *measured) swapped() string {
-	for at := m.decided - 1; at >= 0; at-- {
-		if a := m.answers[at]; a.Kind != choice.Next || a.N < 2 {
-			continue
-		} else if a.Value > 0 { // a choice that the run needs
-			break
-		}
-		if n, ok := m.instead(at, 1); ok && n <= continuations-most {
-			return fmt.Sprintf("%s, %d of %d continuations violate it.", m.order(at, 1), n, continuations)
-		}
-		break
+	at := m.decided - 1
+	if at < 0 || m.answers[at].Kind != choice.Next || m.answers[at].N < 2 || m.answers[at].Value > 0 {
+		return ""
 	}
-	return ""
+	n, ok := m.instead(at, 1)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s, %d of %d continuations violate it.", m.order(at, 1), n, continuations)
 }
 
 // order is the condition that an answer takes another action first.

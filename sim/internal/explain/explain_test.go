@@ -14,28 +14,26 @@ import (
 )
 
 // verdict reports whether a run violates its property: by the writes at which a fault was injected,
-// and by the writes before which the second of four actions was first, a bit for each.
-type verdict func(struck map[int]bool, second int) bool
+// and by which of four actions was first before each write, two bits for each.
+type verdict func(struck map[int]bool, first int) bool
 
 // scripted is a run of eight writes. Before each, a fault may be injected. It violates its property
 // if violates says so of the writes at which one was.
 func scripted(monitor *run.Monitor, violates verdict) func(choice.Source) *run.Result {
 	return func(o choice.Source) *run.Result {
-		choices, h, struck, second := choice.New(o), &history.History{}, map[int]bool{}, 0
+		choices, h, struck, first := choice.New(o), &history.History{}, map[int]bool{}, 0
 		monitor.Latest.Store(&run.InProgress{Choices: choices, History: h})
 		for i := range 8 {
 			label := choice.Label{Kind: choice.Inject, Of: "Crash(op)", Who: "op", Verb: "update", What: "Pod web"}
 			struck[i] = choices.Rarely(label, 2, 4) > 0
-			if choices.Pick(actors) == 1 {
-				second |= 1 << i
-			}
+			first |= choices.Pick(actors) << (2 * i)
 			ref := history.Ref{Kind: "Pod", Name: fmt.Sprint("web-", i)}
 			h.Add(history.Event{Kind: history.Request, Step: i + 1, At: time.Duration(i) * time.Second, Process: "op",
 				Incarnation: 1, Verb: "update", Ref: ref, Code: 200, Source: "op.go:7",
 				Changes: []history.Change{{Type: "MODIFIED", Ref: ref}}})
 		}
 		res := &run.Result{History: h, Log: choices.Log(), Tape: choices.Sequence()}
-		if violates(struck, second) {
+		if violates(struck, first) {
 			h.Add(history.Event{Kind: history.Violation, At: 8 * time.Second, Note: "web-7 is wrong"})
 			res.Ending = result.Ending{Kind: result.Always, Property: "p"}
 		}
@@ -149,23 +147,34 @@ func TestExplainMeasuresTheShareAlongTheRun(t *testing.T) {
 }
 
 // If an order of two actions decides, the other order is tried: of an order that the run needs, and
-// of the last order before a fault.
+// of one that is the default.
 func TestExplainSwapsTheOrderThatDecides(t *testing.T) {
 	second := choice.Entry{ID: choice.ID{Label: choice.Label{Kind: choice.Next}, Nth: 4}, Value: 1}
-	got := sentences(t, choice.Sequence{second}, 1000, func(_ map[int]bool, second int) bool {
-		return second&(1<<4) > 0
-	})
+	got := sentences(t, choice.Sequence{second}, 1000, func(_ map[int]bool, first int) bool { return first>>8&3 == 1 })
 	want := "With op/1 informer before op/1 worker at 00:04.000 (op/1 update Pod web-4 at op.go:7), 0 of 20 " +
 		"continuations violate it."
 	if !strings.Contains(got, want) {
 		t.Errorf("%q is missing:\n%s", want, got)
 	}
-	got = sentences(t, choice.Sequence{crashAt(3)}, 1000, func(struck map[int]bool, second int) bool {
-		return struck[3] && second&(1<<2) == 0
-	})
-	want = "With op/1 worker before op/1 informer at 00:02.000 (op/1 update Pod web-2 at op.go:7), 0 of 20 " +
+	got = sentences(t, nil, 1000, func(_ map[int]bool, first int) bool { return first>>8&3 == 0 })
+	want = "With op/1 worker before op/1 informer at 00:04.000 (op/1 update Pod web-4 at op.go:7), 0 of 20 " +
 		"continuations violate it."
 	if !strings.Contains(got, want) {
 		t.Errorf("%q is missing:\n%s", want, got)
+	}
+}
+
+// Without one fault, the others stay: an earlier one that the violation does not need is not named
+// as its cause.
+func TestExplainKeepsTheOtherFaults(t *testing.T) {
+	struckAt5 := func(struck map[int]bool, _ int) bool { return struck[5] }
+	got := sentences(t, choice.Sequence{crashAt(2), crashAt(5)}, 1000, struckAt5)
+	for _, want := range []string{
+		`Without "Crash(op): op update Pod web" (call 3 of its kind), 20 of 20 continuations violate it.`,
+		`Without "Crash(op): op update Pod web" (call 6 of its kind), 0 of 20 continuations violate it.`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
 	}
 }
