@@ -117,21 +117,14 @@ consume: # Use what is committed as a stranger would: from a module proxy, by th
 release: ## Print what VERSION still lacks, or the tags to push.
 	go run ./hack/release check $(VERSION)
 
-# What the scenarios share is compiled once. Those without the Helm SDK run while it is compiled.
-LIGHT = promotion reposync throttle
-HELM = bundledeployment clusterextension
 .PHONY: demo
 demo: ## Search the reference operators for their bugs; writes a page.
 	@rm -rf reports/out/demo.json reports/out/demo
-	@sh hack/build.sh bin/demo $(LIGHT:%=./scenarios/%)
-	@echo "The scenarios are searched two at a time; each is printed when it is done."
-	@sh hack/build.sh bin/demo $(HELM:%=./scenarios/%) & \
-		$(MAKE) --no-print-directory -j2 --output-sync=target $(LIGHT:%=demo-%) && wait $$! && \
-		$(MAKE) --no-print-directory -j2 --output-sync=target $(HELM:%=demo-%)
-	@echo; echo "everything that this did, on one page: $(CURDIR)/reports/out/demo/index.html"
+	@sh hack/demo.sh
 
-.PHONY: $(LIGHT:%=demo-%) $(HELM:%=demo-%)
-$(LIGHT:%=demo-%) $(HELM:%=demo-%): demo-%:
+SHOWN = $(patsubst scenarios/%/demo_test.go,demo-%,$(wildcard scenarios/*/demo_test.go))
+.PHONY: $(SHOWN)
+$(SHOWN): demo-%:
 	@cd scenarios/$* && DEMO=1 $(CURDIR)/bin/demo/$*.test -test.timeout=0 -test.run='^TestDemo$$'
 
 bin/vet: hack/vet/main.go
