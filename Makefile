@@ -41,7 +41,7 @@ packages = $(sort $(foreach d,$(dir $(shell git grep -lwE '^func $(names)' -- '*
 
 # sim has the longest tests: they begin first, so that no CPU is idle at the end.
 .PHONY: test
-test: lint tidy ## What to run before a push: all tests but the long ones.
+test: vet tidy ## What to run before a push: all tests but the long ones.
 	go test -timeout $(TIMEOUT) -shuffle=on -skip '^$(call names,$(CAMPAIGNS) $(RESULTS) $(EXACT))$$' ./sim $(ALL)
 
 .PHONY: campaigns
@@ -130,12 +130,15 @@ $(SHOWN): demo-%:
 bin/vet: hack/vet/main.go
 	go build -o $@ ./hack/vet
 
-# actionlint without shellcheck and pyflakes, which not every machine has.
-.PHONY: lint
-lint: bin/vet ## gofmt, go vet, golangci-lint, and a check of the workflows.
+.PHONY: vet
+vet: bin/vet # gofmt and go vet, which are quick.
 	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
 	$(GO_VET) $(ALL)
 	$(GO_VET) -tags conformance ./conformance ./models/apiserver/serve
+
+# golangci-lint is compiled first. actionlint runs without shellcheck and pyflakes, which not every machine has.
+.PHONY: lint
+lint: vet ## gofmt, go vet, golangci-lint, and a check of the workflows.
 	$$(GOWORK=off go -C hack/lint tool -n golangci-lint) run --timeout $(TIMEOUT) ./... $(WORKSPACE:%=./%/...)
 	GOWORK=off go -C hack/lint tool actionlint -shellcheck= -pyflakes= $(wildcard $(CURDIR)/.github/workflows/*.yml)
 
@@ -255,7 +258,7 @@ generate: ## Write what is made from the code: deep copies, tables, licences.
 	go run ./hack/release licences
 
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
-STEPS = test campaigns oldest modules generate next-go platforms 'race nested-examples/backup' 'reprove PROVE=5' demo pages conformance
+STEPS = test lint campaigns oldest modules generate next-go platforms 'race nested-examples/backup' 'reprove PROVE=5' demo pages conformance
 NIGHTLY = nested 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold RUNS=0 FOR=30m SIM_SEED=random' 'fuzz FOR=10m' mutants soak \
 	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume projects determinism bench-correct bench-search bench-shrinking bench-mutants bench-scale
 COMMIT = $(shell git rev-parse --short HEAD)
