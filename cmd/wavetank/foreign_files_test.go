@@ -83,7 +83,8 @@ func TestNoEscapeCodesOfStoryFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"replay", "--explain", path}, {"replay", path}, {"run", "--list", shop}, {"export", path, "--scenario", "f", "--package", "p"},
+		{"replay", "--explain", path}, {"replay", path}, {"run", "--list", shop},
+		{"export", path, "--scenario", "f", "--package", "p"},
 		{"report", "--merge", filepath.Join(dir, "merged"), filepath.Join(dir, "results")},
 		{"report", filepath.Join(dir, "results"), "--format", "annotations"},
 		{"report", filepath.Join(dir, "results"), "--format", "junit"},

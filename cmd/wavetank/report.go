@@ -34,9 +34,9 @@ func reportCommand() *cobra.Command {
 			"  junit        a suite for each package\n" +
 			"  annotations  for the log of a GitHub workflow\n\n" +
 			"The last three formats show the campaign of each test that was written to last.\n\n" +
-			"With --merge it adds up the results of shards, wherever they ran, and writes the merged results and the\n" +
-			"shortest story of each cause. The exit code is 1 if something was found, if a complete campaign never\n" +
-			"reached a Sometimes, or if an object that must succeed never did.",
+			"With --merge it adds up the results of shards, wherever they ran, and writes the merged results and\n" +
+			"the shortest story of each cause. The exit code is 1 if something was found, if a complete campaign\n" +
+			"never reached a Sometimes, or if an object that must succeed never did.",
 		Example: "  wavetank report reports/out/campaign\n  wavetank report results --format junit > junit.xml\n" +
 			"  wavetank report faulty.run.json --beside fixed.run.json\n" +
 			"  wavetank report --merge merged shard-0 shard-1 shard-2",
@@ -46,7 +46,8 @@ func reportCommand() *cobra.Command {
 				return merge(cmd.OutOrStdout(), args, merged)
 			}
 			if len(args) > 1 {
-				return fmt.Errorf("report shows one directory, and %d are given; --merge DIRECTORY adds them up", len(args))
+				return fmt.Errorf("report shows one directory, and %d are given; --merge DIRECTORY adds them up",
+					len(args))
 			}
 			if beside != "" {
 				return compare(cmd.OutOrStdout(), args[0], beside)

@@ -102,7 +102,8 @@ func (h *host) Fatalf(format string, args ...any) { panic(halt{fmt.Sprintf(forma
 // by then.
 func (h *host) Leaves(v any) bool {
 	e, ok := v.(types.GinkgoError) //nolint:errorlint // what panicked, never wrapped
-	return ok && e.Heading == types.GinkgoErrors.UncaughtGinkgoPanic(types.CodeLocation{}).(types.GinkgoError).Heading
+	uncaught := types.GinkgoErrors.UncaughtGinkgoPanic(types.CodeLocation{})
+	return ok && e.Heading == uncaught.(types.GinkgoError).Heading //nolint:errorlint // Ginkgo's own
 }
 
 // watch calls f and returns what Fatalf was told, "" if it was not called.
