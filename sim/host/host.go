@@ -78,10 +78,19 @@ func (t Testing) Pattern() string {
 // been started by a helper of another package.
 func (t Testing) Package() string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok || !strings.HasSuffix(info.Path, ".test") || strings.HasPrefix(info.Path, "command-line-arguments") {
+	if !ok {
 		return "."
 	}
-	return strings.TrimSuffix(info.Path, ".test")
+	return packageOf(info.Path)
+}
+
+// packageOf is the package of a test binary that was built from path. The path of a package main
+// has no ending.
+func packageOf(path string) string {
+	if path == "" || strings.HasPrefix(path, "command-line-arguments") {
+		return "."
+	}
+	return strings.TrimSuffix(path, ".test")
 }
 
 // ReplayCommand is the go test command that replays a story file of a test. It names the exact
