@@ -20,13 +20,14 @@ func initCommand() *cobra.Command {
 	norun := false
 	cmd := &cobra.Command{
 		Use:   "init [directory]",
-		Short: "Write a first test for each controller of this module, run it, and say what it did",
-		Long: "Reads the module in the directory: PROJECT, types with SetupWithManager, how main fills them in\n" +
-			"and makes the manager, the schemes that main adds, definitions (config/crd/bases), webhooks\n" +
-			"(config/webhook), samples (config/samples) and the environment of config/manager. Writes a test\n" +
-			"for each controller beside it; where the tests there are Ginkgo's, a spec in a package of its own,\n" +
-			"simulation, which needs no etcd. What it had to guess is printed. A test that it has written before\n" +
-			"is renewed unless it has been edited; no other file is replaced.\n\n" +
+		Short: "Write a first test of what main starts, run it, and report what was guessed",
+		Long: "Reads the module in the directory: PROJECT, types with SetupWithManager, how main makes the manager\n" +
+			"and sets up controllers with it, definitions (config/crd/bases), webhooks (config/webhook), samples\n" +
+			"(config/samples) and the environment of config/manager or of a chart. Writes a test for each manager\n" +
+			"beside the function that makes it, with all controllers that it starts. A controller that no main\n" +
+			"starts has a test of its own; where the tests beside it are Ginkgo's, that is a spec in a package of\n" +
+			"its own, simulation, which needs no etcd. What it had to guess is printed. A test that it has written\n" +
+			"before is renewed unless it has been edited; no other file is replaced.\n\n" +
 			"Then the tests are built and run, and what they say is explained.",
 		Example: "  wavetank init\n  wavetank init ../operator --no-run",
 		Args:    cobra.MaximumNArgs(1),
@@ -55,8 +56,8 @@ func initialise(cmd *cobra.Command, dir string, run bool) error {
 		fmt.Fprintf(out, "note: %s\n", n)
 	}
 	var specs []*spec
-	for _, c := range project.Controllers {
-		s, err := newSpec(project, c)
+	for _, process := range project.Processes {
+		s, err := newSpec(project, process)
 		if err != nil {
 			return err
 		}
@@ -84,17 +85,17 @@ func initialise(cmd *cobra.Command, dir string, run bool) error {
 	return tryAll(cmd, specs)
 }
 
-// spec is the test of a controller, and what init may do with its file.
+// spec is the test of a process, and what init may do with its file.
 type spec struct {
 	*scaffold.Test
-	project    *scaffold.Project
-	controller scaffold.Controller
-	hosts      []string // for which the test has a guess
-	edited     bool     // a person has written or edited the file
+	project *scaffold.Project
+	process *scaffold.Process
+	hosts   []string // for which the test has a guess
+	edited  bool     // a person has written or edited the file
 }
 
-func newSpec(p *scaffold.Project, c scaffold.Controller) (*spec, error) {
-	s := &spec{project: p, controller: c}
+func newSpec(p *scaffold.Project, process *scaffold.Process) (*spec, error) {
+	s := &spec{project: p, process: process}
 	if err := s.render(); err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func newSpec(p *scaffold.Project, c scaffold.Controller) (*spec, error) {
 }
 
 func (s *spec) render() (err error) {
-	s.Test, err = s.project.Test(s.controller, s.hosts...)
+	s.Test, err = s.project.Test(s.process, s.hosts...)
 	return err
 }
 

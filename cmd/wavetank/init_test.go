@@ -120,14 +120,14 @@ func lines(t *testing.T, file string) int {
 func TestInit(t *testing.T) {
 	dir := backupProject(t, nil)
 	code, out := do(t, t.Context(), "init")
-	file := filepath.Join(dir, "internal", "controller", "backup_sim_test.go")
+	file := filepath.Join(dir, "cmd", "backup_sim_test.go")
 	if code != exitBroke || !strings.Contains(out, danglingClaim) || strings.Contains(out, "guess") {
 		t.Fatalf("exit code %d:\n%s", code, out)
 	}
 	if n := lines(t, file); n > 35 {
 		t.Errorf("%d lines were written", n)
 	}
-	stories, err := story.List(filepath.Join(dir, "internal", "controller", "testdata", "sim", "TestSimulatedBackup"))
+	stories, err := story.List(filepath.Join(dir, "cmd", "testdata", "sim", "TestSimulatedBackup"))
 	if err != nil || len(stories) == 0 {
 		t.Fatalf("no story is kept: %v", err)
 	}
@@ -135,7 +135,7 @@ func TestInit(t *testing.T) {
 	if code != exitHeld || !strings.Contains(out, "(t, backup, ") {
 		t.Errorf("export: exit code %d:\n%s", code, out)
 	}
-	if err := os.WriteFile(file, []byte("package controller\n"), 0o666); err != nil {
+	if err := os.WriteFile(file, []byte("package main\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	_, out = do(t, t.Context(), "init", "--no-run")
@@ -148,7 +148,7 @@ func TestInit(t *testing.T) {
 // guessed.
 func TestInitRenewsItsTests(t *testing.T) {
 	dir := backupProject(t, nil)
-	file := filepath.Join(dir, "internal", "controller", "backup_sim_test.go")
+	file := filepath.Join(dir, "cmd", "backup_sim_test.go")
 	initAgain := func(want string, parts ...string) {
 		t.Helper()
 		_, out := do(t, t.Context(), "init", "--no-run")
@@ -165,7 +165,7 @@ func TestInitRenewsItsTests(t *testing.T) {
 	initAgain(": written", "func TestSimulatedBackup(t *testing.T) {\n\tsim.Check(t, backup)\n}",
 		"func backup(w *sim.World) {")
 	initAgain(": is up to date", "sim.Check(t, backup)")
-	old := []byte("package controller\n\nvar _ = w.External(\"mail.example\", auto.REST())\n")
+	old := []byte("package main\n\nvar _ = w.External(\"mail.example\", auto.REST())\n")
 	if err := os.WriteFile(file, scaffold.Marked(old), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,8 @@ func TestInitRenewsItsTests(t *testing.T) {
 
 // A module that cannot be had leaves no file behind, and a checkout helps.
 func TestInitWithoutTheModule(t *testing.T) {
-	dir := backupProject(t, map[string]string{"internal/controller/suite_test.go": suiteOfBackup})
+	dir := backupProject(t, map[string]string{"internal/controller/suite_test.go": suiteOfBackup,
+		"internal/controller/note.go": noteOfBackup})
 	t.Setenv("GOPROXY", "off")
 	edit := func(args ...string) {
 		t.Helper()
@@ -219,20 +220,21 @@ func TestInitWithoutTheModule(t *testing.T) {
 	}
 }
 
-// Where the tests are Ginkgo's, with a suite that starts etcd, the spec is in a package without
-// one.
+// Where the tests are Ginkgo's, with a suite that starts etcd, the spec of a controller that no
+// main starts is in a package without one.
 //
 //make:campaigns
 func TestInitWithGinkgo(t *testing.T) {
 	dir := backupProject(t, map[string]string{"internal/controller/suite_test.go": suiteOfBackup,
 		"internal/controller/note.go": noteOfBackup})
 	code, out := do(t, t.Context(), "init")
-	if code != exitBroke || !strings.Contains(out, danglingClaim) || !strings.Contains(out, "Ran 2 of 2 Specs") ||
+	if code != exitBroke || !strings.Contains(out, danglingClaim) || !strings.Contains(out, "Ran 1 of 1 Specs") ||
 		strings.Count(out, "go test ./internal/controller/simulation") != 1 {
 		t.Fatalf("exit code %d:\n%s", code, out)
 	}
-	for _, file := range []string{"backup_sim_test.go", "note_sim_test.go", "suite_test.go"} {
-		if n := lines(t, filepath.Join(dir, "internal", "controller", "simulation", file)); n > 35 {
+	for _, file := range []string{"cmd/backup_sim_test.go", "internal/controller/simulation/note_sim_test.go",
+		"internal/controller/simulation/suite_test.go"} {
+		if n := lines(t, filepath.Join(dir, filepath.FromSlash(file))); n > 35 {
 			t.Errorf("%s has %d lines", file, n)
 		}
 	}
@@ -314,7 +316,8 @@ func (r *PostReconciler) SetupWithManager(_ context.Context, mgr ctrl.Manager, o
 `})
 	code, out := do(t, t.Context(), "init")
 	for _, want := range []string{
-		"no call of AddToScheme was seen", "no file below config/samples has a Backup", "a field is an HTTP client",
+		"no call of ctrl.NewManager was seen", "the scheme of the manager was not seen",
+		"no file below config/samples has a Backup", "a field is an HTTP client",
 		"SetupWithManager gets controller.Options{} as o", "SetupWithManager gets false as on",
 		`every reconcile of process "post" failed`,
 		`to do: if a user or an installer makes ServiceAccount "login", w.Apply it before w.Settle`,

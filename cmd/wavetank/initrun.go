@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wavetank/wavetank/cmd/wavetank/internal/scaffold"
 	"github.com/wavetank/wavetank/story"
 )
 
@@ -126,6 +128,12 @@ func (r *trier) try(t *trial) (failed bool, err error) {
 			fmt.Fprint(out, "  ", line)
 		}
 	}
+	for _, s := range t.specs {
+		for _, why := range blamed(text, t.dir, s.Empty) {
+			fmt.Fprintf(out, "  this says nothing about the operator: %s. Write its value into %s\n", why,
+				relative(s.File))
+		}
+	}
 	for _, todo := range advise(text) {
 		fmt.Fprintf(out, "  to do: %s\n", todo)
 	}
@@ -175,6 +183,44 @@ func unknownHosts(text string) (hosts []string) {
 		}
 	}
 	return hosts
+}
+
+var nilAt = regexp.MustCompile(`([\w./-]+\.go):(\d+)`)
+
+// blamed are the reasons for a test that dereferences nil, if a line that it names reads something
+// that the test leaves empty.
+func blamed(text, dir string, empty []scaffold.Empty) (why []string) {
+	if len(empty) == 0 || !strings.Contains(text, "nil pointer dereference") && !strings.Contains(text, "nil map") {
+		return nil
+	}
+	for _, m := range nilAt.FindAllStringSubmatch(text, -1) {
+		line := sourceLine(dir, m[1], m[2])
+		for _, e := range empty {
+			if named, err := regexp.MatchString(`(?i)\b`+regexp.QuoteMeta(e.Name)+`\b`, line); err == nil && named &&
+				!slices.Contains(why, e.Why) {
+				why = append(why, e.Why)
+			}
+		}
+	}
+	return why
+}
+
+// sourceLine is a line of a file that a test in a directory has named; "" if there is none.
+func sourceLine(dir, file, number string) string {
+	n, _ := strconv.Atoi(number)
+	for at := dir; ; at = filepath.Dir(at) {
+		path := file
+		if !filepath.IsAbs(file) {
+			path = filepath.Join(at, file)
+		}
+		data, err := os.ReadFile(path)
+		if lines := strings.Split(string(data), "\n"); err == nil && n > 0 && n <= len(lines) {
+			return lines[n-1]
+		}
+		if at == filepath.Dir(at) {
+			return ""
+		}
+	}
 }
 
 // advise is what would help a test that says this, each once.

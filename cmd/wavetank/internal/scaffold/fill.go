@@ -1,10 +1,10 @@
 package scaffold
 
 import (
-	"cmp"
 	"fmt"
 	"go/ast"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,83 +17,149 @@ var simulated = []string{"Cache", "NewCache", "Client", "NewClient", "Controller
 var election = []string{"LeaderElection", "LeaderElectionID", "LeaderElectionNamespace",
 	"LeaderElectionReleaseOnCancel", "LeaseDuration", "RenewDeadline", "RetryPeriod"}
 
-// options are those of main, as far as a simulation heeds them.
-func (w *writer) options() string {
-	main, names, out := w.project.main.options, slices.Clone(simulated), []string{"Scheme: " + w.schemeName()}
-	if x := main.fields["LeaderElection"]; x != nil {
-		if text, _ := w.ofMain(main.in, x, false); text == "true" {
-			names = append(names, election...)
+// options are those of main, as far as a simulation heeds them, and the statements that they need.
+func (w *writer) options() (before, options string) {
+	of := w.process.wiring
+	if of == nil {
+		if w.ginkgo { // the suite makes it
+			return "", composite("ctrl.Options", []string{"Scheme: " + w.schemeName()})
+		}
+		return w.scheme(), composite("ctrl.Options", []string{"Scheme: " + w.schemeName()})
+	}
+	names, out := append([]string{"Scheme"}, simulated...), []string{}
+	if x := of.options["LeaderElection"]; x != nil && !of.isFalse(x) {
+		names = append(names, election...)
+	}
+	s := w.sliceOf(map[*unit]bool{}, nil)
+	s.before = true
+	var need []types.Object
+	fields := map[string]ast.Expr{}
+	for _, name := range names {
+		if x := of.options[name]; x != nil {
+			fields[name] = x
+			r := &reader{unit: &unit{in: of.pkg}, w: of}
+			ast.Inspect(x, r.visit)
+			need = append(need, r.reads...)
 		}
 	}
+	units := of.closure(nil, need)
+	s = w.sliceOf(units, need)
+	s.before = true
+	lines := s.text()
 	for _, name := range names {
-		x := main.fields[name]
+		x := fields[name]
 		if x == nil {
 			continue
 		}
-		text, why := w.ofMain(main.in, x, false)
-		if why != "" {
+		r := &reader{unit: &unit{in: of.pkg}, w: of, t: s}
+		ast.Inspect(x, r.visit)
+		text := joined(r.text(x))
+		if r.why != "" {
 			w.guess("main sets %s of ctrl.Options to %s; it depends on %s, and the test leaves it out", name,
-				oneLine(types.ExprString(x)), why)
+				oneLine(types.ExprString(x)), r.why)
 			continue
 		}
 		out = append(out, name+": "+text)
 	}
-	elects, chosen := slices.Contains(out, "LeaderElection: true"), main.fields["LeaderElectionNamespace"] != nil
-	if elects && !chosen && w.project.Rights == "" { // else it is that of the account
+	if fields["Scheme"] == nil {
+		scheme := w.scheme()
+		lines, out = append(lines, strings.TrimSuffix(scheme, "\n")), append(out, "Scheme: "+w.schemeName())
+	}
+	if fields["LeaderElection"] != nil && fields["LeaderElectionNamespace"] == nil && w.project.Rights == "" {
 		w.guess("the namespace of the leader election is that of the manager's Pod, here default")
 		out = append(out, `LeaderElectionNamespace: "default"`)
 	}
-	return composite("ctrl.Options", out)
+	if before = strings.Join(lines, "\n"); before != "" {
+		before += "\n"
+	}
+	return before, composite("ctrl.Options", out)
 }
 
-// setup is the call of the setup method, on a controller made as main makes it.
-func (w *writer) setup(process string) string {
-	call := w.project.main.setups[w.c.fullName]
-	args := w.arguments(call)
-	if w.c.typ == nil {
-		return w.qualified(w.c.Package.PkgPath, "", w.c.Setup) + "(" + args + ")"
+// isFalse reports whether an expression is false, or a variable whose flag's default is.
+func (w *wiring) isFalse(x ast.Expr) bool {
+	r := &reader{unit: &unit{in: w.pkg}, w: w}
+	if star, ok := x.(*ast.StarExpr); ok {
+		x = star.X
 	}
-	if made, ok := w.made(call); ok {
-		return fmt.Sprintf("%s.%s(%s)", made, w.c.Setup, args)
+	id, ok := x.(*ast.Ident)
+	if !ok {
+		return false
 	}
-	literal := w.qualified(w.c.Package.PkgPath, "", w.c.Name)
-	return fmt.Sprintf("(&%s).%s(%s)", composite(literal, w.fields(process)), w.c.Setup, args)
+	if id.Name == "false" {
+		return true
+	}
+	o := r.object(id)
+	for _, u := range w.units {
+		if o == nil || u.stmt == nil || !slices.Contains(u.sets, o) {
+			continue
+		}
+		r := &reader{unit: u, w: w}
+		switch s := u.stmt.(type) {
+		case *ast.ExprStmt:
+			if call, ok := s.X.(*ast.CallExpr); ok {
+				_, def := r.flag(call)
+				return def != nil && types.ExprString(def) == "false"
+			}
+		case *ast.AssignStmt:
+			if call, ok := s.Rhs[0].(*ast.CallExpr); ok {
+				def := r.pointer(call)
+				return def != nil && types.ExprString(def) == "false"
+			}
+		}
+	}
+	return false
 }
 
-// made is what main calls the setup method on, if a function makes that.
-func (w *writer) made(s setup) (string, bool) {
-	x := s.receiver
-	if id, ok := x.(*ast.Ident); ok {
-		x = w.project.main.locals[s.in.TypesInfo.Uses[id]].value
+// main is the setup function of the process: what main does with its manager.
+func (w *writer) main(given []types.Object) string {
+	of := w.process.wiring
+	s := w.sliceOf(w.process.units, nil)
+	s.given = given
+	lines := s.text()
+	if len(lines) == 0 {
+		lines = []string{"return nil"}
 	}
-	if call, ok := x.(*ast.CallExpr); ok {
-		text, why := w.ofMain(s.in, call, true)
-		return text, why == ""
+	last := &lines[len(lines)-1]
+	if m := onlyReturns.FindStringSubmatch(*last); m != nil {
+		*last = "return " + m[1]
+	} else if !strings.HasPrefix(*last, "return ") {
+		lines = append(lines, "return nil")
 	}
-	return "", false
+	return fmt.Sprintf("func(%s ctrl.Manager) error {\n%s\n}", of.manager.Name(), strings.Join(lines, "\n"))
 }
 
-// fields fills the controller in as main does. What depends on more than the manager is left out,
-// or made of the field's type.
-func (w *writer) fields(process string) []string {
-	var out []string
-	main := w.project.main.filled[fullName(w.c.typ)]
-	s := w.c.typ.Underlying().(*types.Struct)
+// onlyReturns matches a statement that returns its error, if there is one.
+var onlyReturns = regexp.MustCompile(`(?s)^if err :?= (.*); err != nil \{\s*return err\s*\}$`)
+
+// setup is the setup function of a controller that no main starts.
+func (w *writer) setup(c Controller, process string) string {
+	args := w.arguments(c)
+	call := ""
+	if c.typ == nil {
+		call = w.qualified(c.Package.PkgPath, "", c.Setup) + "(" + args + ")"
+	} else {
+		literal := w.qualified(c.Package.PkgPath, "", c.Name)
+		call = fmt.Sprintf("(&%s).%s(%s)", composite(literal, w.fields(c, process)), c.Setup, args)
+	}
+	return fmt.Sprintf("func(mgr ctrl.Manager) error {\nreturn %s\n}", call)
+}
+
+// fields fills a controller in by the types of its fields.
+func (w *writer) fields(c Controller, process string) (out []string) {
+	s := c.typ.Underlying().(*types.Struct)
 	for f := range s.Fields() {
 		if !f.Exported() {
 			continue
 		}
-		set, isSet := main.fields[f.Name()]
-		value, why := "", ""
-		if isSet {
-			value, why = w.ofMain(main.in, set, true)
-		}
-		switch value = cmp.Or(value, w.byType(f.Type(), process)); {
-		case value != "":
+		if value := w.byType(f.Type(), process); value != "" {
 			out = append(out, f.Name()+": "+value)
-		case isSet:
-			w.guess("main sets %s.%s to %s; it depends on %s, and the test leaves it empty", w.c.Name, f.Name(),
-				oneLine(types.ExprString(set)), why)
+			continue
+		}
+		switch f.Type().Underlying().(type) {
+		case *types.Pointer, *types.Interface, *types.Map, *types.Signature, *types.Chan:
+			why := fmt.Sprintf("%s of %s was left nil: no main was seen that sets it", f.Name(), c.Name)
+			w.empty = append(w.empty, Empty{f.Name(), why})
+			w.guess("%s of %s is left nil, because no main was seen that sets it: write its value", f.Name(), c.Name)
 		}
 	}
 	return out
@@ -107,42 +173,48 @@ func composite(of string, fields []string) string {
 	return of + "{\n" + strings.Join(fields, ",\n") + ",\n}"
 }
 
+var (
+	lineBreak = regexp.MustCompile(`\s*\n\s*`)
+	lastComma = regexp.MustCompile(`, ?([})])`)
+)
+
+// joined is a literal on one line. What has comments, statements or texts of several lines stays.
+func joined(source string) string {
+	has := func(part string) bool { return strings.Contains(source, part) }
+	if !has("\n") || has("//") || has("func(") || has("`") {
+		return source
+	}
+	source = lineBreak.ReplaceAllString(source, " ")
+	return strings.ReplaceAll(lastComma.ReplaceAllString(source, "$1"), "{ ", "{")
+}
+
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// arguments are those of the setup function: the manager, what main gives it, and what is empty of
-// every other type.
-func (w *writer) arguments(main setup) string {
+// arguments are those of the setup function: the manager, and what is empty of every other type.
+func (w *writer) arguments(c Controller) string {
 	var out []string
-	i := -1
-	for p := range w.c.params.Variables() {
-		i++
+	for p := range c.params.Variables() {
 		if isManager(p.Type()) {
 			out = append(out, "mgr")
 			continue
 		}
-		if i < len(main.args) && len(main.args) == w.c.params.Len() {
-			if text, why := w.ofMain(main.in, main.args[i], true); why == "" {
-				out = append(out, text)
-				continue
-			}
-		}
-		value := w.empty(p.Type())
+		value := w.zero(p.Type())
 		out = append(out, value)
 		if typeName(p.Type()) != "context.Context" {
-			w.guess("%s gets %s as %s", w.c.Setup, value, p.Name())
+			w.guess("%s gets %s as %s", c.Setup, value, p.Name())
 		}
 	}
 	return strings.Join(out, ", ")
 }
 
-// empty is the zero value of a type, or a context.
-func (w *writer) empty(t types.Type) string {
+// zero is the zero value of a type, or a context.
+func (w *writer) zero(t types.Type) string {
 	if typeName(t) == "context.Context" {
 		return w.use("context", "") + ".Background()"
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
-		return types.TypeString(t, func(p *types.Package) string { return w.use(p.Path(), p.Name()) }) + "{}"
+		return types.TypeString(t, w.qualify) + "{}"
 	case *types.Basic:
 		switch {
 		case u.Info()&types.IsString != 0:

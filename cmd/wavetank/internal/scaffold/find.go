@@ -6,17 +6,22 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
+	pathpkg "path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// candidates are the directories of packages that are read: those with an exported function that
-// takes a manager, and the packages main that use controller-runtime. A file that cannot be parsed
-// is one, too; whether it is built is found out later.
+// candidates are the directories of packages that are read: those with a function that takes a
+// manager, the packages main that use controller-runtime, and those that import, themselves or
+// through others, a package that makes a manager. A file that cannot be parsed is one, too; whether
+// it is built is found out later.
 func (p *Project) candidates() (dirs []string, err error) {
+	imports, makers := map[string][]string{}, []string{} // packages of the module
+	own := regexp.MustCompile(`"(` + regexp.QuoteMeta(p.Module) + `(?:/[^"\s]*)?)"`)
 	err = filepath.WalkDir(p.Root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -38,11 +43,30 @@ func (p *Project) candidates() (dirs []string, err error) {
 			p.reads[string(m[1])] = true
 		}
 		rel, err := filepath.Rel(p.Root, filepath.Dir(path))
+		for _, m := range own.FindAllSubmatch(data, -1) {
+			imports[rel] = append(imports[rel], string(m[1]))
+		}
+		if newManager.Match(data) {
+			makers = append(makers, pathpkg.Join(p.Module, filepath.ToSlash(rel)))
+		}
 		if err == nil && isCandidate(path, data) && !slices.Contains(dirs, rel) {
 			dirs = append(dirs, rel)
 		}
 		return err
 	})
+	for range maxCalls {
+		for _, rel := range slices.Sorted(maps.Keys(imports)) {
+			of := pathpkg.Join(p.Module, filepath.ToSlash(rel))
+			if !slices.Contains(makers, of) && slices.ContainsFunc(imports[rel], func(path string) bool {
+				return slices.Contains(makers, path)
+			}) {
+				makers = append(makers, of)
+				if !slices.Contains(dirs, rel) {
+					dirs = append(dirs, rel)
+				}
+			}
+		}
+	}
 	return dirs, err
 }
 
@@ -59,17 +83,19 @@ func isElsewhere(path, name string) bool {
 	return err == nil
 }
 
+var newManager = regexp.MustCompile(`\bNewManager\(|\bmanager\.New\(`)
+
 func isCandidate(path string, data []byte) bool {
 	if !bytes.Contains(data, []byte(`"sigs.k8s.io/controller-runtime`)) {
 		return false
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), path, data, parser.SkipObjectResolution)
-	if err != nil || file.Name.Name == "main" {
+	if err != nil || file.Name.Name == "main" || newManager.Match(data) {
 		return true
 	}
 	return slices.ContainsFunc(file.Decls, func(d ast.Decl) bool {
 		f, ok := d.(*ast.FuncDecl)
-		return ok && f.Name.IsExported() && slices.ContainsFunc(f.Type.Params.List, func(param *ast.Field) bool {
+		return ok && slices.ContainsFunc(f.Type.Params.List, func(param *ast.Field) bool {
 			switch t := param.Type.(type) {
 			case *ast.Ident:
 				return t.Name == "Manager"

@@ -84,7 +84,7 @@ func (p *Project) complete() {
 		if r.Webhooks.Conversion {
 			p.conversion("PROJECT has a conversion webhook for " + r.Kind)
 		}
-		hooked := slices.ContainsFunc(p.hooks, func(h hook) bool { return h.kind == r.Kind })
+		hooked := slices.Contains(p.hooked, r.Kind)
 		if (r.Webhooks.Defaulting || r.Webhooks.Validation) && (!hooked || p.Webhooks == "") {
 			p.note("PROJECT has a webhook for %s, and there is no config/webhook with its configuration, or no "+
 				"function such as Setup%[1]sWebhookWithManager(ctrl.Manager) error: the test has no webhook; run make "+
@@ -129,6 +129,7 @@ func (p *Project) files() error {
 		p.manifests.see(rel, text)
 		switch {
 		case strings.Contains(text, "{{"): // a template of a chart
+			p.workload(rel, p.withoutTemplates(rel, text))
 		case isKustomization(rel):
 			p.kustomization(rel, text)
 		case strings.Contains(text, "kind: CustomResourceDefinition\n"):
@@ -145,8 +146,8 @@ func (p *Project) files() error {
 			}
 		case strings.HasSuffix(dir, "samples"):
 			p.sample(rel, text)
-		case strings.HasPrefix(dir, "config/manager"):
-			p.environment(text)
+		default:
+			p.workload(rel, text)
 		}
 		return nil
 	})
@@ -159,33 +160,10 @@ func (p *Project) files() error {
 	}
 	p.selectSamples()
 	p.findRights()
+	p.environment()
 	if file := converts[p.Definitions]; file != "" {
 		p.conversion(file + " has spec.conversion.strategy Webhook, which w.Install refuses where there are several " +
 			"versions: install a copy without spec.conversion")
 	}
 	return err
-}
-
-// environment notes the variables that the manager's Deployment sets to a value.
-func (p *Project) environment(text string) {
-	for doc := range strings.SplitSeq("\n"+text, "\n---") {
-		var d struct {
-			Kind string
-			Spec struct {
-				Template struct {
-					Spec struct{ Containers []struct{ Env []Variable } }
-				}
-			}
-		}
-		if yaml.Unmarshal([]byte(doc), &d) != nil || d.Kind != "Deployment" {
-			continue
-		}
-		for _, c := range d.Spec.Template.Spec.Containers {
-			for _, v := range c.Env {
-				if v.Value != "" && p.reads[v.Name] {
-					p.Environment = append(p.Environment, v)
-				}
-			}
-		}
-	}
 }

@@ -1,4 +1,4 @@
-// Package scaffold writes a first simulated test for each controller of a project. It reads what
+// Package scaffold writes a first simulated test for each process of a project. It reads what
 // the project says already: PROJECT, which types have SetupWithManager, how main fills them in and
 // makes the manager, and where definitions, webhooks and samples are.
 package scaffold
@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/mod/modfile"
 	"golang.org/x/tools/go/packages"
 )
 
@@ -38,6 +39,7 @@ type Controller struct {
 // Project is what a module says of its operator.
 type Project struct {
 	Root        string
+	Module      string    // path
 	Manifest    *Manifest // nil if there is no PROJECT file
 	Controllers []Controller
 	Definitions string // directory of CustomResourceDefinitions, from the root; "" for none
@@ -51,10 +53,17 @@ type Project struct {
 	manifests     manifests
 	withoutRights string // why Rights is empty
 
-	main  program
-	hooks []hook
-	reads map[string]bool // strings in the code that may be names of variables
+	Processes []*Process
+
+	deployed  deployment
+	guessed   []string        // of the environment
+	hooked    []string        // kinds with a function that registers their webhooks; "" if it is not known
+	reads     map[string]bool // strings in the code that may be names of variables
+	reachable map[string]bool // packages that a package main imports, by their path
 }
+
+// function is a function of a package.
+type function struct{ path, name string }
 
 // Sample is an object in a file of config/samples.
 type Sample struct{ File, Kind, APIVersion string }
@@ -62,16 +71,14 @@ type Sample struct{ File, Kind, APIVersion string }
 // Variable is a variable of the environment.
 type Variable struct{ Name, Value string }
 
-// hook is a function that registers a webhook of a kind, or a method that does.
-type hook struct {
-	function
-	receiver string // "" for a function
-	kind     string
-}
-
 // Read reads a project. Dir is the root of its module.
 func Read(dir string) (*Project, error) {
-	p := &Project{Root: dir, main: newProgram(), reads: map[string]bool{}, kustomized: map[string][]string{}}
+	p := &Project{Root: dir, reads: map[string]bool{}, reachable: map[string]bool{}, kustomized: map[string][]string{},
+		deployed: deployment{configMaps: map[string]map[string]string{}, namespaces: map[string]string{},
+			prefixes: map[string]string{}}}
+	if mod, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil {
+		p.Module = modfile.ModulePath(mod)
+	}
 	if err := p.manifest(); err != nil {
 		return nil, err
 	}
@@ -81,7 +88,7 @@ func Read(dir string) (*Project, error) {
 	}
 	var loaded []*packages.Package
 	if len(dirs) > 0 {
-		if loaded, err = load(dir, dirs); err != nil {
+		if loaded, p.reachable, err = load(dir, dirs); err != nil {
 			return nil, fmt.Errorf("the module in %s cannot be read; go build ./... must pass before its controllers "+
 				"can be run:\n%w", dir, err)
 		}
@@ -97,6 +104,7 @@ func Read(dir string) (*Project, error) {
 		return nil, err
 	}
 	p.complete()
+	p.processes(loaded)
 	if p.Definitions == "" {
 		p.note("no CustomResourceDefinition was found below %s (config/crd/bases is where controller-gen writes "+
 			"them): run make manifests, and run wavetank init again or w.Install them", dir)
@@ -117,9 +125,6 @@ func (p *Project) look(pkg *packages.Package) {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil && pkg.Name != "main" {
 				p.function(pkg, f)
 			}
-		}
-		if pkg.Name == "main" {
-			p.main.read(pkg, file)
 		}
 	}
 }
@@ -172,14 +177,11 @@ func (p *Project) function(pkg *packages.Package, f *ast.FuncDecl) {
 		}
 	}
 	if strings.Contains(f.Name.Name, "Webhook") && sig.Params().Len() == 1 {
-		h := hook{function: function{pkg.PkgPath, f.Name.Name}}
+		kind := ""
 		if of := given(pkg, f, "NewWebhookManagedBy", "For"); len(of) > 0 {
-			h.kind = of[0].Obj().Name()
+			kind = of[0].Obj().Name()
 		}
-		if named != nil {
-			h.receiver = named.Obj().Name()
-		}
-		p.hooks = append(p.hooks, h)
+		p.hooked = append(p.hooked, kind)
 		return
 	}
 	dir := filepath.Dir(pkg.Fset.Position(f.Pos()).Filename)

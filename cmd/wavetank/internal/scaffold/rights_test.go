@@ -42,12 +42,12 @@ func TestRights(t *testing.T) {
 			"config/default/kustomization.yaml": kustomization,
 			"config/rbac/kustomization.yaml":    "resources: [all.yaml]",
 			"config/rbac/all.yaml":              installed, "a/kustomization.yaml": "resources: [../config/rbac]",
-		}, []string{`sim.AsDeployed("../../config/default")`}},
-		{"plain files", map[string]string{"deploy/all.yaml": installed}, []string{`sim.AsDeployed("../../deploy")`}},
+		}, []string{`sim.AsDeployed("../config/default")`}},
+		{"plain files", map[string]string{"deploy/all.yaml": installed}, []string{`sim.AsDeployed("../deploy")`}},
 		{"a chart", map[string]string{"charts/b/Chart.yaml": "name: b\n", "charts/b/templates/all.yaml": installed},
-			[]string{`sim.AsDeployed("../../charts/b")`}},
+			[]string{`sim.AsDeployed("../charts/b")`}},
 		{"a bundle", map[string]string{"bundle/manifests/backup.clusterserviceversion.yaml": csv},
-			[]string{`sim.AsDeployed("../../bundle/manifests")`}},
+			[]string{`sim.AsDeployed("../bundle/manifests")`}},
 		{"a template", map[string]string{
 			"charts/b/Chart.yaml":         "name: b\n",
 			"charts/b/templates/all.yaml": strings.ReplaceAll(installed, "system", "{{ .Release.Namespace }}"),
@@ -67,7 +67,7 @@ func TestRights(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			test, err := p.Test(p.Controllers[0])
+			test, err := p.Test(p.Processes[0])
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,12 +19,31 @@ func isKustomization(file string) bool {
 
 // kustomization notes which files a kustomization names.
 func (p *Project) kustomization(file, text string) {
-	var k struct{ Resources []string }
+	var k struct {
+		Resources             []string
+		Namespace, NamePrefix string
+		ConfigMapGenerator    []struct {
+			Name     string
+			Literals []string
+		}
+	}
 	if err := yaml.Unmarshal([]byte(text), &k); err != nil {
 		if strings.HasSuffix(path.Dir(file), "samples") {
 			p.note("%s cannot be read (%v): every sample beside it is used", file, err)
 		}
 		return
+	}
+	if k.Namespace != "" {
+		p.deployed.namespaces[path.Dir(file)] = k.Namespace
+	}
+	p.deployed.prefixes[path.Dir(file)] = k.NamePrefix
+	for _, g := range k.ConfigMapGenerator {
+		data := map[string]string{}
+		for _, literal := range g.Literals {
+			key, value, _ := strings.Cut(literal, "=")
+			data[key] = value
+		}
+		p.deployed.configMaps[g.Name] = data
 	}
 	for _, r := range k.Resources {
 		p.kustomized[path.Dir(file)] = append(p.kustomized[path.Dir(file)], path.Join(path.Dir(file), r))
@@ -64,36 +83,39 @@ func (p *Project) sample(file, text string) {
 	}
 }
 
-// samplesFor are the files with what users write for a controller: objects of kinds that no other
-// controller here has or that it watches, and one of its own kind, in the version that it reads if
-// there is one.
-func (p *Project) samplesFor(c Controller) (files []string, found bool) {
-	own := ""
-	for _, s := range p.Samples {
-		group, version, _ := strings.Cut(s.APIVersion, "/")
-		if s.Kind != c.Kind || c.group != "" && c.group != group {
-			continue
-		}
-		if own == "" || version == path.Base(c.kindPath) && !strings.HasSuffix(own, "!") {
-			own = s.File
-			if version == path.Base(c.kindPath) {
-				own += "!"
+// samplesFor are the files with what users write for controllers: objects of kinds that no other
+// controller here has or that they watch, and one of each own kind, in the version that the
+// controller reads if there is one. Lacking are the controllers without such a file.
+func (p *Project) samplesFor(cs []Controller) (files []string, lacking []Controller) {
+	var owns []string
+	for _, c := range cs {
+		own, exact := "", false
+		for _, s := range p.Samples {
+			group, version, _ := strings.Cut(s.APIVersion, "/")
+			if s.Kind != c.Kind || c.group != "" && c.group != group {
+				continue
+			}
+			if is := version == path.Base(c.kindPath); own == "" || is && !exact {
+				own, exact = s.File, is
 			}
 		}
+		if own == "" {
+			lacking = append(lacking, c)
+		} else if !slices.Contains(owns, own) {
+			owns = append(owns, own)
+		}
 	}
-	own = strings.TrimSuffix(own, "!")
 	for _, s := range p.Samples {
-		others := slices.ContainsFunc(p.Controllers, func(other Controller) bool {
-			return (other.Kind == s.Kind || other.Kind == "") && !slices.Contains(c.watches, s.Kind)
+		others := slices.ContainsFunc(p.Controllers, func(o Controller) bool {
+			return (o.Kind == s.Kind || o.Kind == "") && !slices.ContainsFunc(cs, func(c Controller) bool {
+				return slices.Contains(c.watches, s.Kind)
+			})
 		})
-		if !others && !slices.Contains(files, s.File) && s.File != own {
+		if !others && !slices.Contains(files, s.File) && !slices.Contains(owns, s.File) {
 			files = append(files, s.File)
 		}
 	}
-	if own == "" {
-		return files, false
-	}
-	return append(files, own), true
+	return append(files, owns...), lacking
 }
 
 var schedule = regexp.MustCompile(`(?m)^\s*schedule:[ \t]*["']?([^"'#\n]+)`)

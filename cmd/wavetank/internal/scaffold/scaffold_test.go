@@ -165,8 +165,8 @@ func TestTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := strings.Join(p.Notes, "\n")
-	for _, c := range p.Controllers {
-		test, err := p.Test(c, "mail.example")
+	for _, process := range p.Processes {
+		test, err := p.Test(process, "mail.example")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,24 +177,25 @@ func TestTests(t *testing.T) {
 		"PROJECT has a conversion webhook for Backup. Conversion webhooks are not modelled",
 		"PROJECT has a webhook for Letter, and there is no config/webhook",
 		`auto.Scenario(w, auto.Samples("../../config/samples/secret.yaml", "../../config/samples/v1.yaml"))`,
-		`auto.Scenario(w, auto.Samples("../../config/samples/secret.yaml"), ` +
+		`auto.Scenario(w, auto.Samples("../config/samples/secret.yaml"), ` +
 			`auto.Objects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "sample"}}))`,
 		"// Guess: no file below config/samples has a ConfigMap, so users make an empty one.",
 		`w.External("mail.example", auto.REST())`,
 		"// Guess: what mail.example answers is not known",
 		`t.Setenv("MAIL_FROM", "me") sim.Check(`,
 		"w.Builtin(append(workload.New(), kubelet.New()...)...)",
-		`return NewLetters(mgr.GetClient(), ` +
-			`Config{URL: "https://mail.example", Region: "here", HTTP: sim.HTTPClient(mgr)})` +
-			`.SetupWithManager(context.Background(), mgr, 3, "")`,
-		"// Guess: SetupWithManager gets \"\" as name.",
+		`func(mgr ctrl.Manager) error { var changed string workers := new(3) url := "https://mail.example" ` +
+			`changed = unknown() letters := mail.NewLetters(mgr.GetClient(), ` +
+			`mail.Config{URL: url, Region: region, HTTP: sim.HTTPClient(mgr)}) ` +
+			`_ = letters.SetupWithManager(context.Background(), mgr, *workers, changed) return nil }`,
+		`workers := new(3) elect := true scheme := runtime.NewScheme() _ = examplev1.AddToScheme(scheme) ` +
+			`timeout := 10 * time.Second w.Install("../config/crd/bases")`,
 		"Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.ConfigMap{}: { " +
 			"Transform: func(o any) (any, error) { return o, nil }}}}",
-		"// Guess: main sets Client of ctrl.Options to client.Options{…}; it depends on unknown of package main",
-		"main sets GracefulShutdownTimeout of ctrl.Options to &timeout; it depends on the address of timeout",
-		`w.Install("../../config/crd/bases")`,
-		"Controller: config.Controller{MaxConcurrentReconciles: 3}",
-		`LeaderElection: true, LeaderElectionID: "backup", LeaderElectionNamespace: "default", }))`,
+		"Client: client.Options{FieldOwner: unknown()}, " +
+			"Controller: config.Controller{MaxConcurrentReconciles: *workers}, GracefulShutdownTimeout: &timeout, " +
+			`LeaderElection: elect, LeaderElectionID: "backup", LeaderElectionNamespace: "default", }))`,
+		"// Guess: no manager was seen to start BackupReconciler, so it is alone in its process.",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %s:\n%s", want, said)
@@ -230,15 +231,15 @@ func (r *ClockReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil || len(p.Controllers) != 2 {
 		t.Fatalf("%d controllers (%v)", len(p.Controllers), err)
 	}
-	for _, c := range p.Controllers {
-		test, err := p.Test(c)
+	for _, process := range p.Processes {
+		test, err := p.Test(process)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, part := range []string{"// Guess: with robfig/cron the operator acts by the clock",
 			`w.ApplyFiles("../../config/samples/v1.yaml")`, "w.Sleep(6 * time.Hour)"} {
-			if strings.Contains(string(test.Source), part) != (c.Name == "ClockReconciler") {
-				t.Errorf("whether the test of %s has %s:\n%s", c.Name, part, test.Source)
+			if strings.Contains(string(test.Source), part) != (process.Name == "Clock") {
+				t.Errorf("whether the test of %s has %s:\n%s", process.Name, part, test.Source)
 			}
 		}
 	}
@@ -296,8 +297,8 @@ func TestClusterScopedKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		said := ""
-		for _, c := range p.Controllers {
-			test, err := p.Test(c)
+		for _, process := range p.Processes {
+			test, err := p.Test(process)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -330,17 +331,17 @@ func TestNothingIsCompiled(t *testing.T) {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, c := range p.Controllers {
-		test, err := p.Test(c)
+	for _, process := range p.Processes {
+		test, err := p.Test(process)
 		if err != nil {
 			t.Fatal(err)
 		}
-		names = append(names, c.Name)
-		if c.Kind == "Backup" && !strings.Contains(string(test.Source), "apiv1.AddToScheme(scheme)") {
+		names = append(names, process.Name)
+		if process.Name == "Letter" && !strings.Contains(string(test.Source), "examplev1.AddToScheme(scheme)") {
 			t.Errorf("the scheme of main is not seen:\n%s", test.Source)
 		}
 	}
-	if got := strings.Join(names, " "); got != "BackupReconciler LetterReconciler" {
+	if got := strings.Join(names, " "); got != "Letter Backup" {
 		t.Errorf("the controllers are %q", got)
 	}
 }

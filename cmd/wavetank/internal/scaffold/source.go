@@ -70,12 +70,13 @@ type reference struct {
 // type is four packages away from a main that calls AddToScheme.
 const maxHops = 4
 
-// load reads packages, each given by its directory as seen from the root.
-func load(root string, dirs []string) ([]*packages.Package, error) {
+// load reads packages, each given by its directory as seen from the root. Reachable are those that
+// a package main imports, itself or through others.
+func load(root string, dirs []string) (out []*packages.Package, reachable map[string]bool, err error) {
 	l := &library{set: token.NewFileSet(), listed: map[string]*listed{}, sources: map[string]*source{}}
 	asked, err := l.list(root, dirs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var todo []reference
 	var bad []error
@@ -86,15 +87,14 @@ func load(root string, dirs []string) ([]*packages.Package, error) {
 		}
 	}
 	if err := errors.Join(bad...); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := l.missing(asked); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for len(todo) > 0 {
 		todo = append(todo[1:], l.need(todo[0])...)
 	}
-	var out []*packages.Package
 	for _, p := range asked {
 		s := l.sources[p.ImportPath]
 		l.check(s)
@@ -102,7 +102,27 @@ func load(root string, dirs []string) ([]*packages.Package, error) {
 			TypesInfo: s.info}
 		out = append(out, pkg)
 	}
-	return out, nil
+	return out, l.reachable(asked), nil
+}
+
+func (l *library) reachable(asked []*listed) map[string]bool {
+	out := map[string]bool{}
+	var visit func(p *listed)
+	visit = func(p *listed) {
+		for _, path := range p.Imports {
+			path = cmp.Or(p.ImportMap[path], path)
+			if of := l.listed[path]; of != nil && !out[path] && of.Module != nil && of.Module.Main {
+				out[path] = true
+				visit(of)
+			}
+		}
+	}
+	for _, p := range asked {
+		if p.Name == "main" {
+			visit(p)
+		}
+	}
+	return out
 }
 
 // list asks the go command for packages and what they import. It returns those that were asked for

@@ -1,7 +1,6 @@
 package scaffold
 
 import (
-	"cmp"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -17,7 +16,7 @@ import (
 
 const modulePath = "github.com/wavetank/wavetank"
 
-// Test is a test for one controller.
+// Test is a test for one process.
 type Test struct {
 	File   string // path
 	Name   string // of the test function, or of the suite's
@@ -27,30 +26,37 @@ type Test struct {
 	SuiteSource []byte
 	// Guesses are what was not seen in the project.
 	Guesses []string
+	// Empty is what the test leaves empty, though the operator does not.
+	Empty []Empty
 }
+
+// Empty is a variable or a field without a value, with the reason.
+type Empty struct{ Name, Why string }
 
 // writer collects the parts of a test.
 type writer struct {
 	project *Project
-	c       Controller
+	process *Process
 	ginkgo  bool
 	hosts   []string
 	imports map[string]string // name by path
 	guesses []string
+	empty   []Empty
 }
 
-// Test renders the test of a controller. In a project with Ginkgo it is a spec in a package of its
-// own, which needs no etcd. Hosts are those of services that the controller was seen to ask.
-func (p *Project) Test(c Controller, hosts ...string) (*Test, error) {
-	w := &writer{project: p, c: c, hosts: hosts, ginkgo: p.usesGinkgo(c), imports: map[string]string{
+// Test renders the test of a process, beside the function that makes its manager. That of a
+// controller that no main starts is, where the tests beside it are Ginkgo's, a spec in a package of
+// its own, which needs no etcd. Hosts are those of services that the process was seen to ask.
+func (p *Project) Test(process *Process, hosts ...string) (*Test, error) {
+	w := &writer{project: p, process: process, hosts: hosts, imports: map[string]string{
 		"sigs.k8s.io/controller-runtime": "ctrl", modulePath + "/sim": "",
 	}}
-	short := strings.TrimSuffix(strings.TrimSuffix(c.Name, "Reconciler"), "Controller")
-	short = cmp.Or(short, c.Kind, c.Package.Name)
+	w.ginkgo = process.wiring == nil && usesGinkgo(process.dir)
+	short := process.Name
 	t := &Test{Name: "TestSimulated" + short}
-	dir, pkg := c.Dir, c.Package.Name
+	dir, pkg := process.dir, process.pkg.Name
 	if w.ginkgo {
-		dir, pkg = filepath.Join(c.Dir, "simulation"), "simulation"
+		dir, pkg = filepath.Join(dir, "simulation"), "simulation"
 		t.Suite, t.Name = filepath.Join(dir, "suite_test.go"), "TestSimulations"
 		w.imports[modulePath+"/sim/simginkgo"] = ""
 		w.imports["github.com/onsi/ginkgo/v2"] = "."
@@ -58,26 +64,33 @@ func (p *Project) Test(c Controller, hosts ...string) (*Test, error) {
 		w.imports["testing"] = ""
 	}
 	t.File = filepath.Join(dir, strings.ToLower(short)+"_sim_test.go")
-	scheme := ""
 	var err error
 	if w.ginkgo {
 		if t.SuiteSource, err = w.suite(); err != nil {
 			return nil, err
 		}
 		t.SuiteSource = Marked(t.SuiteSource)
-	} else {
-		scheme = w.scheme()
 	}
+	w.guesses = append(append(w.guesses, process.notes...), p.guessed...)
 	body := w.body(dir, strings.ToLower(short))
 	scenario := w.free(short, t.File)
-	source := fmt.Sprintf("package %s\n\n%s\n%s%s\n// %s is what surrounds the operator, and what users do.\n"+
-		"func %[5]s(w *sim.World) {\n%s%s}\n",
-		pkg, w.importBlock(), w.comments(), w.test(t.Name, short, scenario), scenario, scheme, body)
-	if t.Source, err = format.Source([]byte(source)); err != nil {
+	source := fmt.Sprintf("package %s\n\n%s\n%s%s\n%s\nfunc %s(w *sim.World) {\n%s}\n",
+		pkg, w.importBlock(), w.comments(), w.test(t.Name, short, scenario), w.about(scenario), scenario, body)
+	formatted, err := format.Source([]byte(source))
+	if err != nil {
 		return nil, fmt.Errorf("%w in:\n%s", err, source)
 	}
-	t.Source, t.Guesses = Marked(t.Source), w.guesses
+	t.Source, t.Guesses, t.Empty = Marked(formatted), w.guesses, w.empty
 	return t, nil
+}
+
+// about is the comment of a scenario.
+func (w *writer) about(scenario string) string {
+	if of := w.process.wiring; of != nil {
+		return fmt.Sprintf("// %s is the operator, set up as at %s, and what users do.", scenario,
+			w.project.line(of.pkg, of.made))
+	}
+	return fmt.Sprintf("// %s is what surrounds the operator, and what users do.", scenario)
 }
 
 // test is the function, or the spec, that runs the scenario.
@@ -102,7 +115,7 @@ func (w *writer) free(short, file string) string {
 	name := string(runes)
 	taken := func(name string) bool {
 		return token.IsKeyword(name) || types.Universe.Lookup(name) != nil || w.taken(name) ||
-			!w.ginkgo && w.c.Package.Types.Scope().Lookup(name) != nil || declaredBeside(file, name)
+			!w.ginkgo && w.process.pkg.Types.Scope().Lookup(name) != nil || declaredBeside(file, name)
 	}
 	for taken(name) {
 		name += "Scenario"
@@ -147,7 +160,7 @@ func (w *writer) environment() string {
 // suite renders the bootstrap of a Ginkgo suite of simulations, with the scheme that its specs
 // share.
 func (w *writer) suite() ([]byte, error) {
-	s := &writer{project: w.project, c: w.c, ginkgo: true, imports: map[string]string{"testing": "",
+	s := &writer{project: w.project, process: w.process, ginkgo: true, imports: map[string]string{"testing": "",
 		"github.com/onsi/ginkgo/v2": ".", "github.com/onsi/gomega": ".", modulePath + "/sim/simginkgo": ""}}
 	scheme := s.scheme()
 	w.guesses = append(w.guesses, s.guesses...)
@@ -168,9 +181,9 @@ func schemeOfMain() *runtime.Scheme {
 `, s.importBlock(), scheme)))
 }
 
-// usesGinkgo says whether tests beside a controller are Ginkgo's.
-func (p *Project) usesGinkgo(c Controller) bool {
-	files, _ := filepath.Glob(filepath.Join(c.Dir, "*_test.go"))
+// usesGinkgo reports whether the tests in a directory are Ginkgo's.
+func usesGinkgo(dir string) bool {
+	files, _ := filepath.Glob(filepath.Join(dir, "*_test.go"))
 	return slices.ContainsFunc(files, func(f string) bool { return contains(f, `"github.com/onsi/ginkgo/v2"`) })
 }
 
@@ -182,23 +195,23 @@ func (w *writer) body(dir, process string) string {
 		rel, _ := filepath.Rel(dir, filepath.Join(p.Root, filepath.FromSlash(file)))
 		return filepath.ToSlash(rel)
 	}
+	before, options := w.options()
+	if !w.ginkgo {
+		b.WriteString(before)
+	}
 	var install []string
 	if p.Definitions != "" {
 		install = append(install, fmt.Sprintf("%q", up(p.Definitions)))
 	}
-	var hooks []hook
-	for _, h := range p.hooks {
-		if p.Webhooks != "" && h.kind == w.c.Kind && h.kind != "" {
-			hooks = append(hooks, h)
-		}
-	}
-	if len(hooks) > 0 {
+	if p.Webhooks != "" && len(p.hooked) > 0 && w.process.wiring != nil {
 		install = append(install, fmt.Sprintf("%q", up(p.Webhooks)))
 	}
 	if len(install) > 0 {
 		fmt.Fprintf(&b, "w.Install(%s)\n", strings.Join(install, ", "))
 	}
-	if slices.ContainsFunc(w.c.children, runsPods) {
+	if slices.ContainsFunc(w.process.Controllers, func(c Controller) bool {
+		return slices.ContainsFunc(c.children, runsPods)
+	}) {
 		workload, kubelet := w.use(modulePath+"/models/workload", ""), w.use(modulePath+"/models/kubelet", "")
 		fmt.Fprintf(&b, "w.Builtin(append(%s.New(), %s.New()...)...)\n", workload, kubelet)
 	}
@@ -206,50 +219,54 @@ func (w *writer) body(dir, process string) string {
 		w.guess("what %s answers is not known; auto.REST keeps what is sent, and gives an id to what is posted", host)
 		fmt.Fprintf(&b, "w.External(%q, %s.REST())\n", host, w.use(modulePath+"/sim/auto", ""))
 	}
-	fmt.Fprintf(&b, "w.Start(%q, func(mgr ctrl.Manager) error {\n", process)
-	for _, h := range hooks {
-		call := w.qualified(h.path, "webhook"+path.Base(h.path), h.name)
-		if h.receiver != "" {
-			call = fmt.Sprintf("(&%s{}).%s", w.qualified(h.path, schemeAlias(h.path), h.receiver), h.name)
-		}
-		fmt.Fprintf(&b, "if err := %s(mgr); err != nil {\nreturn err\n}\n", call)
+	setup := ""
+	if of := w.process.wiring; of != nil {
+		setup = w.main(of.given())
+	} else {
+		setup = w.setup(w.process.Controllers[0], process)
 	}
-	fmt.Fprintf(&b, "return %s\n", w.setup(process))
-	fmt.Fprintf(&b, "}, sim.Options(%s)%s)\n", w.options(), w.rights(up))
-	files, found := w.project.samplesFor(w.c)
+	fmt.Fprintf(&b, "w.Start(%q, %s, sim.Options(%s)%s)\n", process, setup, options, w.rights(up))
+	w.users(&b, process, up)
+	return b.String()
+}
+
+// users writes what users do.
+func (w *writer) users(b *strings.Builder, process string, up func(string) string) {
+	files, lacking := w.project.samplesFor(w.process.Controllers)
 	watched := w.project.watchedFor(files)
 	for i, f := range files {
 		files[i] = fmt.Sprintf("%q", up(f))
 	}
-	if samples := strings.Join(files, ", "); found && w.actsByTheClock() {
+	if samples := strings.Join(files, ", "); len(lacking) < len(w.process.Controllers) && w.actsByTheClock() {
 		w.guess("with robfig/cron the operator acts by the clock and never comes to rest, so it is watched for %v",
 			watched)
 		faults, times := w.use(modulePath+"/sim/fault", ""), w.use("time", "")
-		fmt.Fprintf(&b, "w.Inject(%s.StaleCache(30*%s.Second), %[1]s.Crash(%[3]q), %[1]s.LostReply())\n", faults, times,
+		fmt.Fprintf(b, "w.Inject(%s.StaleCache(30*%s.Second), %[1]s.Crash(%[3]q), %[1]s.LostReply())\n", faults, times,
 			process)
-		fmt.Fprintf(&b, "w.ApplyFiles(%s)\nw.Sleep(%s)\n", samples, inUnits(watched, times))
+		fmt.Fprintf(b, "w.ApplyFiles(%s)\nw.Sleep(%s)\n", samples, inUnits(watched, times))
 	} else {
-		fmt.Fprintf(&b, "%s.Scenario(w%s)\n", w.use(modulePath+"/sim/auto", ""), w.samples(samples, found))
+		fmt.Fprintf(b, "%s.Scenario(w%s)\n", w.use(modulePath+"/sim/auto", ""), w.samples(samples, lacking))
 	}
-	return b.String()
 }
 
 // runsPods says whether a package has kinds of which a cluster makes Pods.
 func runsPods(in string) bool { return in == "k8s.io/api/apps/v1" || in == "k8s.io/api/batch/v1" }
 
-// actsByTheClock reports whether a file with methods of the controller imports a library of
+// actsByTheClock reports whether a file with methods of a controller imports a library of
 // schedules. Such a controller creates something for ever.
 func (w *writer) actsByTheClock() bool {
-	for _, file := range w.c.Package.Syntax {
-		if !slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool {
-			return strings.Contains(i.Path.Value, "github.com/robfig/cron")
-		}) {
-			continue
-		}
-		for _, d := range file.Decls {
-			for name := range parts(d) {
-				if name == w.c.Name || name == w.c.Setup {
-					return true
+	for _, c := range w.process.Controllers {
+		for _, file := range c.Package.Syntax {
+			if !slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool {
+				return strings.Contains(i.Path.Value, "github.com/robfig/cron")
+			}) {
+				continue
+			}
+			for _, d := range file.Decls {
+				for name := range parts(d) {
+					if name == c.Name || name == c.Setup {
+						return true
+					}
 				}
 			}
 		}
@@ -257,28 +274,30 @@ func (w *writer) actsByTheClock() bool {
 	return false
 }
 
-// samples is what users write, as options of the scenario. Files are those with samples, and found
-// says whether one has the controller's own kind.
-func (w *writer) samples(files string, found bool) string {
+// samples is what users write, as options of the scenario. Files are those with samples, and
+// lacking are the controllers of whose kind no file has an object.
+func (w *writer) samples(files string, lacking []Controller) string {
 	out := ""
 	if files != "" {
 		out = fmt.Sprintf(", auto.Samples(%s)", files)
 	}
-	switch {
-	case found:
-	case w.c.Kind == "":
-		w.guess("the builder's For was not seen: give what the controller reconciles to auto.Objects")
-	case strings.HasPrefix(w.c.kindPath, "k8s.io/api/") || w.project.Definitions == "":
-		w.guess("no file below config/samples has a %s, so users make an empty one", w.c.Kind)
-		meta := w.use("k8s.io/apimachinery/pkg/apis/meta/v1", "metav1")
-		kind := w.qualified(w.c.kindPath, schemeAlias(w.c.kindPath), w.c.Kind)
-		namespace := "Namespace: \"default\", "
-		if w.c.isClusterScoped() {
-			namespace = ""
+	for _, c := range lacking {
+		switch {
+		case c.Kind == "":
+			w.guess("the builder's For of %s was not seen: give what it reconciles to auto.Objects", c.Name)
+		case strings.HasPrefix(c.kindPath, "k8s.io/api/") || w.project.Definitions == "":
+			w.guess("no file below config/samples has a %s, so users make an empty one", c.Kind)
+			meta := w.use("k8s.io/apimachinery/pkg/apis/meta/v1", "metav1")
+			kind := w.qualified(c.kindPath, schemeAlias(c.kindPath), c.Kind)
+			namespace := "Namespace: \"default\", "
+			if c.isClusterScoped() {
+				namespace = ""
+			}
+			out += fmt.Sprintf(", auto.Objects(&%s{ObjectMeta: %s.ObjectMeta{%sName: \"sample\"}})", kind, meta,
+				namespace)
+		default:
+			w.guess("no file below config/samples has a %s, so users write what its definition allows", c.Kind)
 		}
-		out += fmt.Sprintf(", auto.Objects(&%s{ObjectMeta: %s.ObjectMeta{%sName: \"sample\"}})", kind, meta, namespace)
-	default:
-		w.guess("no file below config/samples has a %s, so users write what its definition allows", w.c.Kind)
 	}
 	return out
 }
@@ -293,24 +312,22 @@ func (w *writer) schemeName() string {
 // scheme makes the scheme as main does.
 func (w *writer) scheme() string {
 	const machinery = "k8s.io/apimachinery/pkg/"
-	schemes := w.project.main.schemes
-	if len(schemes) == 0 {
-		schemes = []function{{"k8s.io/client-go/kubernetes/scheme", "AddToScheme"}}
-		var kinds []string
-		for _, c := range w.project.Controllers {
-			shares := c.fullName == w.c.fullName || w.ginkgo && c.Dir == w.c.Dir // the suite's scheme
-			if !shares || c.kindPath == "" {
-				continue
-			}
-			kinds = append(kinds, c.Kind)
-			add := function{c.kindPath, "AddToScheme"}
-			if !strings.HasPrefix(c.kindPath, "k8s.io/api/") && !slices.Contains(schemes, add) {
-				schemes = append(schemes, add)
-			}
+	schemes := []function{{"k8s.io/client-go/kubernetes/scheme", "AddToScheme"}}
+	var kinds []string
+	for _, c := range w.project.Controllers {
+		shares := w.ginkgo && c.Dir == w.process.dir || // the suite's scheme
+			slices.ContainsFunc(w.process.Controllers, func(o Controller) bool { return o.fullName == c.fullName })
+		if !shares || c.kindPath == "" {
+			continue
 		}
-		w.guess("no call of AddToScheme was seen in package main, so the scheme has the built-in kinds and %s",
-			strings.Join(kinds, ", "))
+		kinds = append(kinds, c.Kind)
+		add := function{c.kindPath, "AddToScheme"}
+		if !strings.HasPrefix(c.kindPath, "k8s.io/api/") && !slices.Contains(schemes, add) {
+			schemes = append(schemes, add)
+		}
 	}
+	w.guess("the scheme of the manager was not seen, so the test's has the built-in kinds and %s",
+		strings.Join(kinds, ", "))
 	var b strings.Builder
 	fmt.Fprintf(&b, "scheme := %s.NewScheme()\n", w.use(machinery+"runtime", ""))
 	for _, add := range schemes {
@@ -333,60 +350,4 @@ func schemeAlias(importPath string) string {
 
 func (w *writer) guess(format string, args ...any) {
 	w.guesses = append(w.guesses, fmt.Sprintf(format, args...))
-}
-
-// use imports a package, and returns its name in the test; "" for the package that the test is in.
-func (w *writer) use(importPath, name string) string {
-	if importPath == w.c.Package.PkgPath && !w.ginkgo {
-		return ""
-	}
-	if _, ok := w.imports[importPath]; !ok {
-		name = cmp.Or(name, path.Base(importPath))
-		for w.taken(name) {
-			name += "x"
-		}
-		w.imports[importPath] = name
-	}
-	return cmp.Or(w.imports[importPath], path.Base(importPath))
-}
-
-func (w *writer) taken(name string) bool {
-	for importPath, as := range w.imports {
-		if name == cmp.Or(as, path.Base(importPath)) {
-			return true
-		}
-	}
-	return false
-}
-
-// qualified is a name of a package, as the test writes it.
-func (w *writer) qualified(importPath, alias, name string) string {
-	if in := w.use(importPath, alias); in != "" {
-		return in + "." + name
-	}
-	return name
-}
-
-func (w *writer) importBlock() string {
-	var std, others []string
-	for importPath, name := range w.imports {
-		line := fmt.Sprintf("%q", importPath)
-		if name != "" && name != path.Base(importPath) {
-			line = name + " " + line
-		}
-		switch first, _, _ := strings.Cut(importPath, "/"); {
-		case !strings.Contains(first, "."):
-			std = append(std, line)
-		default:
-			others = append(others, line)
-		}
-	}
-	byPath := func(a, b string) int { return strings.Compare(a[strings.Index(a, `"`):], b[strings.Index(b, `"`):]) }
-	var groups []string
-	for _, g := range [][]string{std, others} {
-		if slices.SortFunc(g, byPath); len(g) > 0 {
-			groups = append(groups, strings.Join(g, "\n"))
-		}
-	}
-	return "import (\n" + strings.Join(groups, "\n\n") + "\n)\n"
 }

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/wavetank/wavetank/cmd/wavetank/internal/scaffold"
+)
+
+// paintProject lays out the operator of testdata/paint.txtar.
+func paintProject(t *testing.T) string {
+	t.Helper()
+	t.Setenv("GOWORK", "off")
+	archive, err := txtar.ParseFile("testdata/paint.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, f := range archive.Files {
+		if err := writeFile(filepath.Join(dir, f.Name), f.Data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	err = goCommand(t.Context(), dir, "mod", "edit", "-replace="+ours+"="+here, "-require="+ours+"@v0.1.0")
+	if err := errors.Join(err, goCommand(t.Context(), dir, "mod", "tidy")); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "cmd", "operator", "paint_sim_test.go")
+}
+
+// painted is what the written test gets as a question of its own: whether the two controllers share
+// their colours, and whether flags, environment and chart reach them.
+const painted = `	w.Sometimes("a wall is painted", func(h *history.History) bool {
+		o, ok := h.Object("paint.example.com", "Wall", "default", "north")
+		var wall v1.Wall
+		return ok && o.Into(&wall) == nil && wall.Status.Paint == "matt satin here red"
+	})
+	auto.Scenario(`
+
+// In a project that is laid out unlike kubebuilder's, all controllers that main starts are one
+// process, wired as in main.
+//
+//make:campaigns
+func TestInitOfAnotherStyle(t *testing.T) {
+	file := paintProject(t)
+	if code, out := do(t, t.Context(), "init", "--no-run"); code != exitHeld || strings.Contains(out, "guess") {
+		t.Fatalf("exit code %d:\n%s", code, out)
+	}
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(source), "\tauto.Scenario(", painted, 1)
+	text = strings.Replace(text, "import (\n", "import (\n\t\"github.com/wavetank/wavetank/history\"\n", 1)
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	code, out := do(t, t.Context(), "run", "./...", "--runs", "20")
+	if code != exitHeld || !strings.Contains(out, "20 runs") {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
+// A nil that is dereferenced where the test left something empty is the test's fault.
+func TestBlamed(t *testing.T) {
+	dir := t.TempDir()
+	err := writeFile(filepath.Join(dir, "internal", "rule.go"), []byte("package rule\n\nvar _ = r.Rules.Get()\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "always \"no panic\" broke: runtime error: invalid memory address or nil pointer dereference " +
+		"at internal/rule.go:3"
+	empty := []scaffold.Empty{{Name: "Rules", Why: "Rules was left nil"}, {Name: "Get", Why: "Get"}, {Name: "Other"}}
+	got := blamed(text, filepath.Join(dir, "cmd"), empty)
+	if strings.Join(got, ", ") != "Rules was left nil, Get" {
+		t.Errorf("to blame are %q", got)
+	}
+	for _, other := range []string{strings.ReplaceAll(text, "rule.go:3", "rule.go:1"), "no nil at internal/rule.go:3"} {
+		if got := blamed(other, dir, empty); len(got) > 0 {
+			t.Errorf("%q blames %q", other, got)
+		}
+	}
+}
