@@ -118,6 +118,10 @@ func ExampleSlowEffect() {
 	world.Inject(fault.SlowEffect(10 * time.Minute))
 }
 
+func ExampleHostDown() {
+	world.Inject(fault.HostDown(time.Minute))
+}
+
 func ExampleFailedEffect() {
 	world.Inject(fault.FailedEffect())
 }

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 
@@ -64,4 +65,30 @@ func (d *doubledEffect) Arrive(c *wire.Call) wire.Ruling {
 	d.note(c, "twice,")
 	d.observed()
 	return wire.Ruling{Again: true}
+}
+
+// HostDown makes a host outside the cluster refuse all connections for windows of up to d. Each
+// host has windows of its own.
+func HostDown(d time.Duration, scopes ...Scope) Fault {
+	return declare("HostDown", d.String(), scopes,
+		func(c core) inject.Fault { return &hostDown{newLasting(c)} }).upTo(d)
+}
+
+type hostDown struct{ lasting } // by host
+
+// Arrive implements [inject.Arriver].
+func (f *hostDown) Arrive(c *wire.Call) wire.Ruling {
+	if c.Host == "" || !f.reaches(c) {
+		return wire.Ruling{}
+	}
+	var seen func() // of the request at which it is injected
+	if f.remaining(c.Host) == 0 {
+		v := f.injectedAt(c, "", len(lengths), 6, 2)
+		if v == 0 {
+			return wire.Ruling{}
+		}
+		seen = f.observed
+		f.note(c, fmt.Sprintf("for %v, beginning with", f.begin(c.Host, v)))
+	}
+	return wire.Ruling{Seen: seen, Lose: refused()}
 }
