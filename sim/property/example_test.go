@@ -120,6 +120,10 @@ func ExampleNoLostUpdate() {
 		property.NoLostUpdate(history.Ref{Kind: "ConfigMap"}))
 }
 
+func ExampleNoLostField() {
+	w.Always("labels of others stay", property.NoLostField())
+}
+
 func ExampleObservedGeneration() {
 	w.Eventually("the status is about this generation",
 		property.ObservedGeneration(history.Ref{Group: "example.com"}))

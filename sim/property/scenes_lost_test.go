@@ -45,3 +45,27 @@ func retriesStale(w *sim.World, flawed bool) {
 	w.Apply(work("a", "wanted", "x"))
 	w.Settle()
 }
+
+// dropsLabels writes a field that users change, too, and may set it back. Flawed, it also writes
+// the labels that it has read.
+func dropsLabels(w *sim.World, flawed bool) {
+	w.Always("NoLostField", property.NoLostField())
+	start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
+		if !flawed {
+			return result{}, o.set(c, cm, "done", "yes")
+		}
+		if cm.Data["done"] == "yes" {
+			return result{}, nil
+		}
+		cm.ResourceVersion = ""
+		cm.Data["done"] = "yes"
+		return result{}, o.Update(c, cm)
+	}, nil)
+	w.Inject(fault.Conflict())
+	w.Apply(work("a", "wanted", "x"))
+	for range 3 {
+		w.Settle()
+		edit(w, "done", "no")
+	}
+	w.Settle()
+}

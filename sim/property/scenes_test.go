@@ -69,6 +69,7 @@ var scenes = []scene{
 	{"StatusNamesWhatExists", "goes on naming what is gone", namesTheGone},
 	{"NoLostUpdate", "updates what it read without its version", overwrites},
 	{"NoLostUpdate", "retries what it read under the newest version", retriesStale},
+	{"NoLostField", "writes back a whole object without its version", dropsLabels},
 }
 
 // operator is a controller of the ConfigMaps in a role.

@@ -36,9 +36,17 @@ import (
 // that do not count for the generation differ. A change that stale content overwrites with a new
 // value is not reported either.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
-func NoLostUpdate(of ...history.Ref) func(*history.History) error {
+func NoLostUpdate(of ...history.Ref) func(*history.History) error { return noLostUpdate(false, of) }
+
+// NoLostField is [NoLostUpdate] for the fields of an object that the program itself has never
+// written: labels, annotations and fields that belong to other writers. For Always. A program may
+// set its own fields back whoever has changed them, for example by server-side apply.
+func NoLostField(of ...history.Ref) func(*history.History) error { return noLostUpdate(true, of) }
+
+func noLostUpdate(foreign bool, of []history.Ref) func(*history.History) error {
 	return perRun(func() judge {
-		w := &writers{of: of, objects: map[history.Ref]map[string]written{}, known: map[view][]version{},
+		w := &writers{foreign: foreign, of: of, objects: map[history.Ref]map[string]written{},
+			known:  map[view][]version{},
 			active: map[history.ReconcileID]int{}, bases: map[history.Ref][]base{},
 			refused: map[history.ReconcileID]map[string]refusal{}, own: map[history.Ref]map[string]bool{}}
 		return judge{event: w.event}
@@ -47,6 +55,7 @@ func NoLostUpdate(of ...history.Ref) func(*history.History) error {
 
 // writers keeps account of who wrote what, and who knew it.
 type writers struct {
+	foreign bool // only fields that the program has never written count
 	of      []history.Ref
 	objects map[history.Ref]map[string]written // the last change of each field
 	known   map[view][]version                 // what each incarnation has learned
@@ -206,7 +215,8 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 	stale := w.basedOn(e, c.Ref, named)
 	for _, path := range differing(before, after) {
 		last, ok := fields[path]
-		if ok && running && e.Incarnation > 0 && last.by != e.Process {
+		mine := w.own[c.Ref][e.Process+" "+path]
+		if ok && running && e.Incarnation > 0 && last.by != e.Process && !(w.foreign && mine) {
 			known := max(named, w.knew(e.Actor(), c.Ref, since))
 			if breaks("NoLostUpdate: a change that the writer did not know", known < last.revision) {
 				return fmt.Errorf("%s in reconcile %q changed %s from %s, which %s had written at %s (rv %d), "+
@@ -214,7 +224,7 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 					what(e), e.Reconcile.String(), path, or(last.value), last.by, history.Clock(last.at),
 					last.revision, or(after[path]), known)
 			}
-			meant := !stale.proven && w.own[c.Ref][e.Process+" "+path]
+			meant := !stale.proven && mine
 			back := stale.fields != nil && last.revision > stale.revision && after[path] == stale.fields[path] && !meant
 			if breaks("NoLostUpdate: a field that stale content sets back", back) {
 				return fmt.Errorf("%s in reconcile %q set %s back from %s, which %s had written at %s (rv %d), "+
