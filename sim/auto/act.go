@@ -84,7 +84,7 @@ func (u *users) perform(a action) string {
 		name := all[a.nth%len(all)]
 		u.world.Stop(name)
 		return "restart " + name
-	case removeChild, editChild, unlabelChild:
+	case removeChild, editChild, unlabelChild, markChild:
 		return u.disturbChild(a)
 	case provide:
 		return u.provide(a)
@@ -117,6 +117,12 @@ func (u *users) perform(a action) string {
 		return u.remove(a.subject)
 	case recreate:
 		return u.recreate(a.subject)
+	case mark:
+		return u.mark(a, have.DeepCopy(), s.String(), s.fields)
+	case twice:
+		return u.changeTwice(a)
+	case removeAndRestart:
+		return u.removeAndRestart(a)
 	}
 	return ""
 }
@@ -201,6 +207,18 @@ func (u *users) children() (out []history.Object) {
 	return out
 }
 
+// pick is the nth child. Kinds take turns: one with many objects does not hide another.
+func pick(all []history.Object, n int) history.Object {
+	var kinds []string
+	for _, o := range all {
+		if !slices.Contains(kinds, o.Ref.Kind) {
+			kinds = append(kinds, o.Ref.Kind)
+		}
+	}
+	of := slices.DeleteFunc(slices.Clone(all), func(o history.Object) bool { return o.Ref.Kind != kinds[n%len(kinds)] })
+	return of[n/len(kinds)%len(of)]
+}
+
 // controlled says whether an object names its controller.
 func controlled(o history.Object) bool {
 	var m unstructured.Unstructured
@@ -222,7 +240,7 @@ func (u *users) disturbChild(a action) string {
 	if len(all) == 0 {
 		return ""
 	}
-	child := all[a.nth%len(all)]
+	child := pick(all, a.nth)
 	var o unstructured.Unstructured
 	if o.UnmarshalJSON(child.JSON) != nil || o.GetDeletionTimestamp() != nil {
 		return ""
@@ -245,6 +263,9 @@ func (u *users) disturbChild(a action) string {
 		return u.patchChild(&o, patch, fmt.Sprintf("remove the label %s of %s", key, name))
 	}
 	fields := fieldsIn(nil, o.Object, nil)
+	if a.what == markChild {
+		return u.mark(a, &o, name, nil)
+	}
 	if len(fields) == 0 {
 		return ""
 	}

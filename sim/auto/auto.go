@@ -69,12 +69,15 @@ func Actions(most int) Option { return func(u *users) { u.most = most } }
 //  3. Up to eight actions follow, each of them drawn: create, change a field, change it back,
 //     scale, delete, delete and create again, apply everything again, delete a child, change a
 //     child, remove a label of a child, restart a program, create, change or delete what a program
-//     has looked for in vain. The world settles after each; in one run of three some actions do not
+//     has looked for in vain, set labels, annotations and fields as another manager, change twice
+//     without a pause, restart a program during a deletion. The world
+//     settles after each; in one run of three some actions do not
 //     wait for that. In one of three others two neighbours change places.
-//  4. Each program is restarted. Then everything is deleted but what programs have looked for.
+//  4. Each program is restarted. Then everything is deleted, at last what programs have looked for.
 //
 // What the server refuses, by the schema, by CEL rules or by a webhook, is left out. Where the
-// scenario has declared no faults, those of [Faults] are injected. Properties of the scenario's own
+// scenario has declared no faults, those of [Faults] are injected, and if it has hosts outside the
+// cluster, faults of these. Properties of the scenario's own
 // are judged, too.
 func Scenario(w *sim.World, opts ...Option) {
 	u := &users{world: world.Current(), sim: w, most: mostActions, wanted: map[int]*unstructured.Unstructured{},
@@ -96,6 +99,9 @@ func Scenario(w *sim.World, opts ...Option) {
 	}
 	if !u.world.DeclaresFaults() {
 		w.Inject(Faults(u.world.Processes()...)...)
+		if u.world.HasOutside() {
+			w.Inject(outsideFaults()...)
+		}
 	}
 	u.begin()
 	u.act()
@@ -113,6 +119,12 @@ func Faults(processes ...string) []fault.Fault {
 	return out
 }
 
+// outsideFaults are added to [Faults] where the scenario has hosts outside the cluster.
+func outsideFaults() []fault.Fault {
+	return []fault.Fault{fault.FailedEffect(), fault.SlowEffect(time.Minute), fault.DoubledEffect(),
+		fault.HostDown(time.Minute)}
+}
+
 // users is everybody who writes to the cluster beside the programs under test.
 type users struct {
 	world *world.World
@@ -122,6 +134,8 @@ type users struct {
 	paths   []string
 	objects []client.Object
 	without []string
+	keeps   []string // kinds that stay when all is deleted
+	marks   []string // keys of annotations and labels that the programs read
 	most    int
 
 	subjects []*subject
@@ -204,10 +218,7 @@ func (u *users) nextIsEarly(from int) time.Duration {
 
 // end restarts the programs and deletes everything.
 func (u *users) end() {
-	for _, name := range u.world.Processes() {
-		u.world.Stop(name)
-	}
-	u.world.Drew("end", "restart every program")
+	u.restart("end", "restart every program")
 	u.world.Settle()
 	var left []int
 	for i, s := range u.subjects {
@@ -215,11 +226,36 @@ func (u *users) end() {
 			left = append(left, i)
 		}
 	}
-	if len(left) == 0 {
-		return
-	}
 	for _, i := range slices.Backward(left) {
 		u.world.Drew("end", u.remove(i))
+	}
+	if len(left) > 0 {
+		if u.drawn.restarts {
+			u.world.Sleep(soon[3])
+			u.restart("end", "restart every program while objects are being deleted")
+		}
+		u.world.Settle()
+	}
+	u.clear()
+}
+
+// restart restarts every program.
+func (u *users) restart(label, said string) {
+	for _, name := range u.world.Processes() {
+		u.world.Stop(name)
+	}
+	u.world.Drew(label, said)
+}
+
+// clear deletes what programs have looked for: nothing asks for it any longer.
+func (u *users) clear() {
+	for i, s := range u.subjects {
+		if u.wanted[i] != nil && s.provided {
+			u.world.Drew("end", u.remove(i))
+		}
+	}
+	if len(u.wanted) == 0 {
+		u.world.Drew("end", allDeleted)
 	}
 	u.world.Settle()
 }

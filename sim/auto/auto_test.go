@@ -50,6 +50,8 @@ func TestFlawsAreFound(t *testing.T) {
 		"holds the config":  auto.NothingOwned,
 		"makes it once":     auto.StatusIsTrue,
 		"observes once":     auto.UpToDate,
+		"leaves a copy":     auto.NothingLeft,
+		"writes blindly":    auto.OthersFields,
 	} {
 		t.Run(flaw, func(t *testing.T) {
 			explore := func(o ...auto.Option) *result.Failure {

@@ -23,6 +23,10 @@ const (
 	unlabelChild
 	scale
 	provide
+	mark
+	markChild
+	twice
+	removeAndRestart
 	verbs int = iota
 )
 
@@ -44,7 +48,7 @@ type action struct {
 // known says whether it is known without looking at the world what the action is done to.
 func (a action) known() bool {
 	switch a.what {
-	case removeChild, editChild, unlabelChild, applyAgain, provide:
+	case removeChild, editChild, unlabelChild, markChild, applyAgain, provide:
 		return false
 	}
 	return true
@@ -52,7 +56,7 @@ func (a action) known() bool {
 
 // onObject says whether the action is done to one object.
 func (a action) onObject() bool {
-	return a.what != nothing && a.what != restart && a.what != applyAgain
+	return a.what != nothing && a.what != restart && a.what != removeAndRestart && a.what != applyAgain
 }
 
 // plan is everything that users do in one run.
@@ -61,6 +65,7 @@ type plan struct {
 	first    []int       // subjects that are created first, in order
 	actions  []action
 	hurried  bool // some actions do not wait for the world to settle
+	restarts bool // every program is restarted while all objects are being deleted
 }
 
 // What a plan has at most.
@@ -69,6 +74,9 @@ const (
 	mostActions  = 8
 	mostChildren = 12 // numbers that stand for children
 )
+
+// soon are the times between two steps of one action.
+var soon = []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond, time.Second}
 
 // earlier are the times after which an action happens that does not wait.
 var earlier = []time.Duration{0, 20 * time.Millisecond, 200 * time.Millisecond, 2 * time.Second}
@@ -83,6 +91,7 @@ func (u *users) plan() (p plan) {
 		}
 	}
 	p.hurried = u.world.Choose("pace", "actions wait", 2, 3) == 1
+	p.restarts = u.world.Choose("end", "restart while all is deleted", 2, 3) == 1
 	for i := range u.most {
 		a := action{label: fmt.Sprintf("action %d", i+1)}
 		draw := func(what string, n, odds int) int { return u.world.Choose(a.label, what, n, odds) }
@@ -91,13 +100,16 @@ func (u *users) plan() (p plan) {
 		case nothing, applyAgain:
 		case restart:
 			a.nth = draw("which", mostChildren, 0)
-		case removeChild, editChild, unlabelChild, provide:
+		case removeChild, editChild, unlabelChild, markChild, provide:
 			a.nth, a.field = draw("which", mostChildren, 0), draw("field", mostChildren, 0)
 			a.value = draw("value", variants, 0)
 		default:
 			a.subject = draw("object", len(u.subjects), 0)
 			a.field = draw("field", max(len(u.subjects[a.subject].fields), 1), 0)
 			a.value = draw("value", variants+1, 0)
+			if a.what == removeAndRestart || a.what == twice {
+				a.nth = draw("then", mostChildren, 0)
+			}
 		}
 		if p.hurried && a.what != nothing {
 			a.early = earlier[draw("how early", len(earlier), 0)]

@@ -21,6 +21,10 @@ const (
 	UpToDate       = "observedGeneration is up to date"
 	SameEffects    = "same effects"
 	SameInAnyOrder = "same end state in any order"
+	EffectOnce     = "no effect twice"
+	OthersFields   = "fields of others stay"
+	NothingLeft    = "nothing is left"
+	ReadyIsTrue    = "ready means done"
 	// ObjectsReconcile fails a campaign, and not a run: each object that users create is reconciled
 	// without an error in some run.
 	ObjectsReconcile = "every object reconciles"
@@ -30,7 +34,7 @@ const (
 // properties.
 func Properties() []string {
 	return []string{SameEndState, NoWritesAtRest, NothingOwned, StatusIsTrue, UpToDate, SameEffects, SameInAnyOrder,
-		ObjectsReconcile}
+		EffectOnce, OthersFields, NothingLeft, ReadyIsTrue, ObjectsReconcile}
 }
 
 // site stands in messages where a property of a scenario's own has its line.
@@ -52,6 +56,10 @@ func (u *users) declare(calm, drawn *history.History) {
 		}
 	}
 	on(result.Always, NoWritesAtRest, property.IdempotentAtRest())
+	on(result.Always, OthersFields, property.NoLostField())
+	on(result.Eventually, EffectOnce, noEffectTwice(calm))
+	on(result.Eventually, NothingLeft, nothingLeft(u.keeps))
+	on(result.Eventually, ReadyIsTrue, readyMeansDone())
 	on(result.Eventually, NothingOwned, property.NoOrphans(0))
 	on(result.Eventually, UpToDate, property.ObservedGeneration())
 	on(result.Eventually, StatusIsTrue, property.StatusNamesWhatExists())

@@ -124,6 +124,12 @@ func (r *widgets) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 		}
 	}
 	r.config[name] = true
+	if r.flaw == "leaves a copy" {
+		copied := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name + "-copy"}}
+		if err := client.IgnoreAlreadyExists(r.Create(ctx, copied)); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
 	if err := r.keep(ctx, &w, name); err != nil {
 		if r.flaw == "swallows errors" {
 			return ctrl.Result{}, nil
@@ -151,6 +157,9 @@ func (r *widgets) keep(ctx context.Context, w *Widget, name string) error {
 				number = r.next(ctx)
 			}
 			cm.Data["number"] = number
+		}
+		if r.flaw == "writes blindly" {
+			cm.ResourceVersion = ""
 		}
 		if r.flaw == "holds the config" {
 			controllerutil.AddFinalizer(cm, finalizer)

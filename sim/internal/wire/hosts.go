@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -136,6 +137,14 @@ func (h *Hosts) State(u *url.URL) HostState {
 		return Absent
 	}
 	return Undeclared
+}
+
+// HasOutside reports whether there is a model of a host outside the cluster.
+func (h *Hosts) HasOutside() bool {
+	exact := slices.Collect(maps.Values(h.exact))
+	return len(h.services) > 0 ||
+		slices.ContainsFunc(exact, func(handler http.Handler) bool { return handler != nil }) ||
+		slices.ContainsFunc(h.patterns, func(p hostPattern) bool { return p.handler != nil })
 }
 
 // resolveService returns the Service that a host name of the cluster means.

@@ -80,6 +80,9 @@ func (w *World) LookedFor() []history.Ref {
 // DeclaresFaults says whether the scenario has declared a fault.
 func (w *World) DeclaresFaults() bool { return len(w.faults.Counts()) > 0 }
 
+// HasOutside reports whether the scenario has declared a host outside the cluster.
+func (w *World) HasOutside() bool { return w.wire.Hosts.HasOutside() }
+
 // Objects are those in a file or directory, as [World.ApplyFiles] reads them.
 func (w *World) Objects(path string) ([]client.Object, error) { return w.user.Objects(path) }
 
