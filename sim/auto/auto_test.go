@@ -13,6 +13,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/auto"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/story"
 )
@@ -80,6 +81,7 @@ func TestShrinkingRemovesActions(t *testing.T) {
 	const most = 10
 	r := sim.Explore(t, func(w *sim.World) {
 		start(w, "remembers")
+		w.Inject(fault.RacingRequeue()) // which does not break it by itself
 		w.Eventually("each widget has its config", func(h *history.History) error {
 			for _, o := range h.Objects("example.com", "Widget") {
 				if _, ok := h.Object("", "ConfigMap", o.Ref.Namespace, o.Ref.Name+"-config"); !ok {
