@@ -36,14 +36,16 @@ func TestInitReadsEachProject(t *testing.T) {
 				t.Fatal(err)
 			}
 			var kinds []string
-			for _, c := range p.Controllers {
-				test, err := p.Test(c)
+			for _, process := range p.Processes {
+				test, err := p.Test(process)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if strings.Contains(string(test.Source), "no call of AddToScheme was seen") {
-					t.Errorf("the test of %s does not have the scheme of main:\n%s", c.Name, test.Source)
+					t.Errorf("the test of %s does not have the scheme of main:\n%s", process.Name, test.Source)
 				}
+			}
+			for _, c := range p.Controllers {
 				kinds = append(kinds, c.Kind)
 			}
 			slices.Sort(kinds)
