@@ -272,7 +272,7 @@ func TestVet(t *testing.T) {
 	if code, out := do(t, t.Context(), "vet", shop); code != exitHeld || out != "" {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
-	if code, out := do(t, t.Context(), "vet", "./hazard/testdata/src/a"); code != exitBroke ||
+	if code, out := do(t, t.Context(), "vet", "./internal/hazard/testdata/src/a"); code != exitBroke ||
 		!strings.Contains(out, "a.go:30: Create inside a range over a map") {
 		t.Errorf("exit code %d, want %d:\n%s", code, exitBroke, out)
 	}
