@@ -132,7 +132,8 @@ var processes = []misuse{
 	in("no setup function", func(w *sim.World) { w.Start("op", nil) }, `w.Start("op") was given no setup function`),
 	in("an unknown name of the default properties", func(w *sim.World) { w.Without("no panic", "no hot loops") },
 		`w.Without("no hot loops"): there is no default property of that name, `+
-			`only ["settles" "no panic" "cache untouched" "no hot loop" "no stuck finalizer" "no missing permission" "apply is stable"]`),
+			`only ["settles" "no panic" "cache untouched" "no hot loop" "no stuck finalizer" "no missing permission" `+
+			`"apply is stable"]`),
 	in("an apply of nothing once more", func(w *sim.World) {
 		w.Apply(configMap("a"))
 		w.Remove(configMap("a"))

@@ -68,9 +68,11 @@ func TestFiveHollowObjectsAreNamed(t *testing.T) {
 // What is missing is named with what to do.
 func TestSentenceOfAHollowObject(t *testing.T) {
 	for want, missing := range map[string][]string{
-		"; add Secret ns/a and Secret ns/b to the scenario (":                              {"Secret ns/a", "Secret ns/b"},
-		"; the program looked for Secret a without a namespace: give it the one that main": {"Secret a" + NoNamespace},
-		"; add to the scenario what the object needs (":                                    nil,
+		"; add Secret ns/a and Secret ns/b to": {"Secret ns/a", "Secret ns/b"},
+
+		"; the program looked for Secret a without a namespace: give it": {"Secret a" + NoNamespace},
+
+		"; add to the scenario what the object needs (": nil,
 	} {
 		got := ObjectTotal{Object: "Tenant blue", Failure: "no", Missing: missing}.Sentence()
 		if !strings.Contains(got, want) {

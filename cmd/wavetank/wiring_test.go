@@ -53,7 +53,8 @@ const painted = `	w.Sometimes("a wall is painted", func(h *history.History) bool
 //make:campaigns
 func TestInitOfAnotherStyle(t *testing.T) {
 	file := paintProject(t)
-	if code, out := do(t, t.Context(), "init", "--no-run"); code != exitHeld || strings.Count(out, "guess:") != 1 || // the chart has no roles
+	code, out := do(t, t.Context(), "init", "--no-run")
+	if code != exitHeld || strings.Count(out, "guess:") != 1 || // the chart has no roles
 		!strings.Contains(out, "guess: the operator runs as cluster administrator") {
 		t.Fatalf("exit code %d:\n%s", code, out)
 	}
@@ -66,7 +67,7 @@ func TestInitOfAnotherStyle(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	code, out := do(t, t.Context(), "run", "./...", "--runs", "20")
+	code, out = do(t, t.Context(), "run", "./...", "--runs", "20")
 	if code != exitHeld || !strings.Contains(out, "20 runs") {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}

@@ -170,7 +170,8 @@ func (p *Project) valueOf(v variable, of *workload) (value, why string) {
 	case v.ValueFrom.FieldRef != nil:
 		field, prefix := v.ValueFrom.FieldRef.FieldPath, p.deployed.prefixes["config/default"]
 		if v.Name == "WATCH_NAMESPACE" && field == "metadata.namespace" {
-			return "default", "WATCH_NAMESPACE is default, where the samples are applied, and not the operator's namespace"
+			return "default", "WATCH_NAMESPACE is default, where the samples are applied, " +
+				"and not the operator's namespace"
 		}
 		value := map[string]string{
 			"metadata.namespace":      p.Namespace(),
