@@ -140,7 +140,7 @@ vet: bin/vet # gofmt and go vet, which are quick.
 .PHONY: lint
 lint: vet ## gofmt, go vet, golangci-lint, and a check of the workflows.
 	$$(GOWORK=off go -C hack/lint tool -n golangci-lint) run --timeout $(TIMEOUT) ./... $(WORKSPACE:%=./%/...)
-	GOWORK=off go -C hack/lint tool actionlint -shellcheck= -pyflakes= $(wildcard $(CURDIR)/.github/workflows/*.yml)
+	GOWORK=off go -C hack/workflows tool actionlint -shellcheck= -pyflakes= $(wildcard $(CURDIR)/.github/workflows/*.yml)
 
 .PHONY: tidy
 tidy: ## The rules of this repository, and go.mod files (FIX=1 corrects these).
