@@ -21,16 +21,17 @@ import (
 // scenario take.
 //
 // It starts again after a disturbance. It also starts again when a watch event arrives whose change
-// was committed before the period began or by a reconcile of another key, and when an attempt
-// succeeds: the reconcile ends without an error, and none of its requests that count was refused.
-// Creating an object that exists, or deleting one that does not, is a success.
+// was committed before the period began or by a reconcile of another key, or that is the first
+// creation of an object of its kind by this key. It also starts again when an attempt succeeds: the
+// reconcile ends without an error, and none of its requests that count was refused. Creating an
+// object that exists, or deleting one that does not, is a success.
 func BackoffSettled(controller string, slowest time.Duration,
 	attempt func(*history.Event) bool) func(*history.History) error {
 	if attempt == nil {
 		attempt = mutates
 	}
 	return perRun(func() judge {
-		b := backOffs{controller, slowest, attempt, map[string]*period{}, map[revisionOf]commit{}}
+		b := backOffs{controller, slowest, attempt, map[string]*period{}, map[revisionOf]commit{}, map[string]bool{}}
 		var disturbed disturbances
 		return judge{event: func(_ *history.History, e *history.Event) error {
 			if disturbed.by(e) {
@@ -52,12 +53,14 @@ type backOffs struct {
 	attempt    func(*history.Event) bool
 	periods    map[string]*period // by incarnation and key
 	committed  map[revisionOf]commit
+	created    map[string]bool // kinds of objects, by the process and key that created one
 }
 
 // commit is when a change was committed, and by which key of which incarnation.
 type commit struct {
-	at history.Time
-	by string
+	at    history.Time
+	by    string
+	first bool // the key's first creation of an object of this kind
 }
 
 // revisionOf is a resource version of one cluster.
@@ -76,18 +79,23 @@ type period struct {
 	refused  bool              // an attempt of the current reconcile was
 }
 
-// learn restarts the periods of keys that a watch event reaches late, or tells of what another key
-// changed.
+// learn restarts the periods of keys that a watch event reaches late, or that it informs of a
+// change by another key or of progress.
 func (b *backOffs) learn(e *history.Event) {
 	for _, c := range e.Changes {
-		b.committed[revisionOf{c.Ref.Cluster, c.Revision}] = commit{c.At, e.Actor() + " " + e.Reconcile.Key.String()}
+		key := e.Reconcile.Key.String()
+		kind := e.Process + " " + key + " " + c.Ref.Group + "/" + c.Ref.Kind
+		b.committed[revisionOf{c.Ref.Cluster, c.Revision}] = commit{c.At, e.Actor() + " " + key,
+			c.Type == "ADDED" && !b.created[kind]}
+		b.created[kind] = b.created[kind] || c.Type == "ADDED"
 	}
 	if e.Kind != history.Deliver {
 		return
 	}
 	change, known := b.committed[revisionOf{e.Ref.Cluster, e.Revision}]
 	maps.DeleteFunc(b.periods, func(name string, p *period) bool {
-		return known && (change.at < p.begun || change.by != name) && strings.HasPrefix(name, e.Actor()+" ")
+		return known && (change.at < p.begun || change.by != name || change.first) &&
+			strings.HasPrefix(name, e.Actor()+" ")
 	})
 }
 

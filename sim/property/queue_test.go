@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -100,17 +101,58 @@ func TestNoStarvationDoesNotCountPauses(t *testing.T) {
 	}
 }
 
+// toA maps any object to the key default/a.
+func toA(context.Context, client.Object) []request {
+	return []request{{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}}}
+}
+
+// A failing key is woken by its own first creation of a Service, which is progress. One that
+// creates another Service in each attempt wakes itself for ever.
+func TestBackoffSettledAllowsAnAttemptAfterProgress(t *testing.T) {
+	for name, tried := range map[string]struct {
+		child metav1.ObjectMeta
+		fails bool
+	}{
+		"one child":            {named("child"), false},
+		"a child each attempt": {metav1.ObjectMeta{Namespace: "default", GenerateName: "child-"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := sim.Explore(t, func(w *sim.World) {
+				w.Start("operator", func(mgr ctrl.Manager) error {
+					o, begun := mgr.GetClient(), time.Now()
+					return ctrl.NewControllerManagedBy(mgr).Named("work").For(&corev1.ConfigMap{}).
+						Watches(&corev1.Service{}, handler.EnqueueRequestsFromMapFunc(toA)).
+						Complete(reconciler(func(c context.Context, _ request) (result, error) {
+							if time.Since(begun) > 10*time.Second {
+								child := &corev1.Service{ObjectMeta: tried.child}
+								child.Spec.Ports = []corev1.ServicePort{{Port: 80}}
+								if err := o.Create(c, child); client.IgnoreAlreadyExists(err) != nil {
+									return result{}, err
+								}
+							}
+							return result{}, o.Create(c, &corev1.Secret{ObjectMeta: named("Not a name")})
+						}))
+				})
+				w.Without("settles", "no hot loop")
+				w.Always("BackoffSettled", property.BackoffSettled("work", time.Second, nil))
+				w.Apply(work("a"))
+				w.Sleep(5 * time.Minute)
+			}, sim.Runs(3), sim.For(0), sim.Shrink(0))
+			if (r.Failure != nil) != tried.fails {
+				t.Error(r.Err())
+			}
+		})
+	}
+}
+
 // A failing key is woken by what another key of its controller writes. That is no attempt of its
 // own accord.
 func TestBackoffSettledAllowsAnAttemptAfterAnotherKeysWrite(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Start("operator", func(mgr ctrl.Manager) error {
 			o := mgr.GetClient()
-			toA := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []request {
-				return []request{{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}}}
-			})
 			return ctrl.NewControllerManagedBy(mgr).Named("work").For(&corev1.ConfigMap{}).
-				Watches(&corev1.Secret{}, toA).
+				Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(toA)).
 				Complete(reconciler(func(c context.Context, req request) (result, error) {
 					if req.Name == "a" { // the server refuses this name
 						return result{}, o.Create(c, &corev1.Secret{ObjectMeta: named("Not a name")})
