@@ -20,11 +20,12 @@ import (
 // from the first back-off whose delay is longer than slowest, the time that clean-ups in the
 // scenario take.
 //
-// It starts again after a disturbance. It also starts again when a watch event arrives whose change
-// was committed before the period began or by a reconcile of another key, or that is the first
-// creation of an object of its kind by this key. It also starts again when an attempt succeeds: the
-// reconcile ends without an error, and none of its requests that count was refused. Creating an
-// object that exists, or deleting one that does not, is a success.
+// It starts again after a disturbance, after an informer has listed again, and when an attempt
+// succeeds: the reconcile ends without an error, and none of its requests that count was refused.
+// Creating an object that exists, or deleting one that does not, is a success. It also starts again
+// when a watch event arrives whose change was committed before the period began or by a reconcile
+// of another key, or that is the key's first creation of an object of its kind since the last
+// disturbance.
 func BackoffSettled(controller string, slowest time.Duration,
 	attempt func(*history.Event) bool) func(*history.History) error {
 	if attempt == nil {
@@ -36,6 +37,7 @@ func BackoffSettled(controller string, slowest time.Duration,
 		return judge{event: func(_ *history.History, e *history.Event) error {
 			if disturbed.by(e) {
 				clear(b.periods)
+				clear(b.created)
 			}
 			b.learn(e)
 			if e.Reconcile.Controller != controller {
@@ -53,7 +55,7 @@ type backOffs struct {
 	attempt    func(*history.Event) bool
 	periods    map[string]*period // by incarnation and key
 	committed  map[revisionOf]commit
-	created    map[string]bool // kinds of objects, by the process and key that created one
+	created    map[string]bool // kinds of which a key has created an object since the last disturbance
 }
 
 // commit is when a change was committed, and by which key of which incarnation.
@@ -89,12 +91,13 @@ func (b *backOffs) learn(e *history.Event) {
 			c.Type == "ADDED" && !b.created[kind]}
 		b.created[kind] = b.created[kind] || c.Type == "ADDED"
 	}
-	if e.Kind != history.Deliver {
+	listed := e.Kind == history.Reply && e.Verb == "list" && e.Reconcile == (history.Reconcile{}) // by an informer
+	if e.Kind != history.Deliver && !listed {
 		return
 	}
 	change, known := b.committed[revisionOf{e.Ref.Cluster, e.Revision}]
 	maps.DeleteFunc(b.periods, func(name string, p *period) bool {
-		return known && (change.at < p.begun || change.by != name || change.first) &&
+		return (listed || known && (change.at < p.begun || change.by != name || change.first)) &&
 			strings.HasPrefix(name, e.Actor()+" ")
 	})
 }
