@@ -117,12 +117,13 @@ func newTracing(h *history.History) *tracing {
 	return x
 }
 
-// mayExplainFailure says whether an event of a reconcile is a fault, a failed request or its end.
+// mayExplainFailure reports whether an event of a reconcile is a fault, a failed request or its
+// end.
 func mayExplainFailure(e *history.Event) bool {
 	return e.Kind == history.Done || e.Kind == history.Fault || failed(e)
 }
 
-// failed says whether a request was refused or got no reply.
+// failed reports whether a request was refused or got no reply.
 func failed(e *history.Event) bool {
 	return e.Kind == history.Reply && e.Note != "" || e.Kind == history.Request && e.Code >= 400
 }

@@ -213,8 +213,8 @@ func (m *model) listed(e *history.Event) (holds [][2]int64) {
 	return holds
 }
 
-// words describes an event and says whether it is chatter. The words are those of the story, which
-// omits chatter.
+// words describes an event and reports whether it is chatter. The words are those of the story,
+// which omits chatter.
 func (m *model) words(e *history.Event) (text string, chatter bool) {
 	if text, ok := m.lines[e.Index]; ok {
 		return strings.TrimSpace(text), false
@@ -284,5 +284,5 @@ func (m *model) join(h *history.History) {
 	}
 }
 
-// isChange says whether a frame of a watch is about a change of one object.
+// isChange reports whether a frame of a watch is about a change of one object.
 func isChange(verb string) bool { return verb != "LIST" && verb != "BOOKMARK" && verb != "ERROR" }

@@ -50,7 +50,7 @@ type listed struct {
 	Module                    struct{ Main bool }
 }
 
-// linksSim says whether sim is among what a package is built from.
+// linksSim reports whether sim is among what a package is built from.
 func (p listed) linksSim() bool {
 	return slices.ContainsFunc(p.Deps, func(d string) bool {
 		d, _, _ = strings.Cut(d, " ")
@@ -241,7 +241,7 @@ func scenariosIn(set *token.FileSet, d ast.Decl, apis apis) []scenario {
 	return out
 }
 
-// hands says whether a variable is an argument of a call.
+// hands reports whether a variable is an argument of a call.
 func hands(call *ast.CallExpr, name string) bool {
 	return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool {
 		id, ok := arg.(*ast.Ident)

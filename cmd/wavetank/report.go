@@ -170,7 +170,7 @@ func modulePath(cmd *cobra.Command, results []*story.Result) string {
 	return path
 }
 
-// eachRun reads every run below a directory, in order, and says whether there is one.
+// eachRun reads every run below a directory, in order, and reports whether there is one.
 func eachRun(dir string, f func(reports.Run) error) (found bool, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, reports.RunSuffix) {

@@ -40,7 +40,7 @@ func merge(out io.Writer, dirs []string, to string) error {
 // storiesDir is where a directory of results has the stories of what was found.
 const storiesDir = "stories"
 
-// keep writes the stories of all findings into a directory, and says whether there are findings.
+// keep writes the stories of all findings into a directory, and reports whether there are findings.
 func keep(results []*story.Result, dir string) (found bool, err error) {
 	for _, r := range results {
 		for _, f := range r.Findings {
@@ -60,7 +60,7 @@ func keep(results []*story.Result, dir string) (found bool, err error) {
 	return found, nil
 }
 
-// isResult says whether a file holds a campaign's result, by its name.
+// isResult reports whether a file holds a campaign's result, by its name.
 func isResult(path string) bool {
 	return strings.HasSuffix(path, ".json") && !strings.HasSuffix(path, reports.RunSuffix)
 }

@@ -84,7 +84,7 @@ func namesOf(decl ast.Decl) (names []string) {
 	return names
 }
 
-// reaches says whether a name refers to one of some names, also through others.
+// reaches reports whether a name refers to one of some names, also through others.
 func (d *declared) reaches(name string, goals map[string]bool) bool {
 	seen, todo := map[string]bool{name: true}, []string{name}
 	for len(todo) > 0 {

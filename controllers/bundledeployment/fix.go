@@ -14,7 +14,7 @@
 //     objects that are being removed do not, nor does a restart, which would empty the work queue's
 //     memory of failures. Nor does a chart that renders something else each time: it is known by
 //     its content. Reconciles that failed before they came to an attempt count as well.
-//   - Another label says whether the release was ever deployed. As long as it was not, what a
+//   - Another label records whether the release was ever deployed. As long as it was not, what a
 //     failed attempt has made is removed before the next one. Afterwards nothing is removed or
 //     rolled back: an upgrade may have done what cannot be undone.
 //   - An attempt that needs more time than one reconcile has is resumed by the next one. An attempt

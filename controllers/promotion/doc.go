@@ -28,7 +28,7 @@
 //     if the earlier ones were plainly refused. It does so, too, if none of them is found where it
 //     went and none can be on its way any more. (To give up on a forge that cannot be asked any
 //     more, delete the Promotion.)
-//   - Decisions rest on the server, not on the cache. A dry pass over the cache only says whether
+//   - Decisions rest on the server, not on the cache. A dry pass over the cache tells only whether
 //     there may be something to do; the pass that does it has read the pipeline, every target and
 //     the guard live, and binds its writes to the versions it read.
 //   - Nothing outdated is left for people to merge: see withdraw.go.

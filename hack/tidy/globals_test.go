@@ -114,7 +114,7 @@ func variables(f *ast.File) (specs []*ast.ValueSpec) {
 	return specs
 }
 
-// namesMutable says whether a declaration is of a type of sync or atomic, or has one in it.
+// namesMutable reports whether a declaration is of a type of sync or atomic, or has one in it.
 func namesMutable(spec *ast.ValueSpec) (yes bool) {
 	ast.Inspect(spec, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {

@@ -54,8 +54,8 @@ func columns(line string) int {
 // markers are comments that tools read, one line each.
 var markers = regexp.MustCompile(`^\s*//([a-z]+:|nolint|\s*\+)`)
 
-// unbreakable says whether nobody can break the line: a marker for a tool, or a comment of a single
-// word, as an address is.
+// unbreakable reports whether nobody can break the line: a marker for a tool, or a comment of a
+// single word, as an address is.
 func unbreakable(line string) bool {
 	return markers.MatchString(line) || isComment(line) && len(strings.Fields(line)) <= 2
 }

@@ -19,8 +19,8 @@ import (
 // Admission judges writes before they are stored, and may change them; models/admission is one. It
 // may ask webhooks, which suspends the request: see [Exchange].
 type Admission interface {
-	// Active says whether there is anything that could care about a write. If not, nothing else is
-	// called.
+	// Active reports whether there is anything that could care about a write. If not, nothing else
+	// is called.
 	Active() bool
 	// Mutate is asked as soon as the object is known, Validate when it is as it will be stored. An
 	// error is the answer to the request.

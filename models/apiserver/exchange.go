@@ -24,7 +24,7 @@ type Exchange struct {
 // errAbandoned unwinds a request that nobody waits for any more.
 var errAbandoned = errors.New("apiserver: the request was abandoned")
 
-// Admits says whether a write could have to wait for webhooks.
+// Admits reports whether a write could have to wait for webhooks.
 func (s *Server) Admits() bool { return s.admission != nil && s.admission.Active() }
 
 // Begin starts to serve a request, as far as that goes without a webhook's answer.

@@ -78,7 +78,7 @@ func (r *request) checkPartial(as string) error {
 	return nil
 }
 
-// tabulates says whether the reply can be a table.
+// tabulates reports whether the reply can be a table.
 func (r *request) tabulates() bool {
 	known := !r.kind.Builtin || r.kind.Columns != nil
 	return known && r.info.Subresource == "" && (r.info.Verb == "get" || r.info.Verb == "list")

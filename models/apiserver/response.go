@@ -94,8 +94,8 @@ func DecodeItems[T any](r *Response) ([]T, error) {
 	return list.Items, nil
 }
 
-// copies says whether what is decoded into v may be kept and copied: v is zero, and its type is of
-// Kubernetes' own, whose copies are generated.
+// copies reports whether what is decoded into v may be kept and copied: v is zero, and its type is
+// of Kubernetes' own, whose copies are generated.
 func copies(v any) (runtime.Object, bool) {
 	o, ok := v.(runtime.Object)
 	if !ok {

@@ -31,9 +31,10 @@ func (r *request) watch() (*Response, error) {
 // [TooLargeRevision]. It is 3 s.
 const CacheWait = 3 * time.Second
 
-// FromCache says whether the server answers a request from its watch cache, and which revision the
-// cache must have reached for that: 0 is any, so the answer may be as old as the cache is. Writes,
-// gets without a resourceVersion and lists at one exact revision are answered from the storage.
+// FromCache reports whether the server answers a request from its watch cache, and which revision
+// the cache must have reached for that: 0 is any, so the answer may be as old as the cache is.
+// Writes, gets without a resourceVersion and lists at one exact revision are answered from the
+// storage.
 func (s *Server) FromCache(req *Request) (needs int64, cached bool) {
 	info, ok := req.Info()
 	if !ok {

@@ -65,7 +65,7 @@ func (s *series) claims(pod string) (bool, error) {
 }
 
 // stale reports whether a claim for a pod that is to be made belongs to an earlier pod and is about
-// to go with it. Nothing but a change of the set or its pods brings the controller back then
+// to go with it. Only a change of the set or its pods brings the controller back then
 // (stateful_pod_control.go, PodClaimIsStale).
 func (s *series) stale(n int) bool {
 	policy := s.set.Spec.PersistentVolumeClaimRetentionPolicy

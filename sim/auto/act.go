@@ -219,7 +219,7 @@ func pick(all []history.Object, n int) history.Object {
 	return of[n/len(kinds)%len(of)]
 }
 
-// controlled says whether an object names its controller.
+// controlled reports whether an object names its controller.
 func controlled(o history.Object) bool {
 	var m unstructured.Unstructured
 	return m.UnmarshalJSON(o.JSON) == nil && metav1.GetControllerOf(&m) != nil

@@ -55,7 +55,7 @@ func kindOf(crd *apiextensionsv1.CustomResourceDefinition) *kind {
 	return nil
 }
 
-// watched says whether a program under test watches objects of a kind.
+// watched reports whether a program under test watches objects of a kind.
 func watched(h *history.History, group, kind string) bool {
 	return slices.ContainsFunc(h.Events, func(e history.Event) bool {
 		return e.Kind == history.Request && e.Verb == "watch" && e.Incarnation > 0 && e.Ref.Kind == kind &&

@@ -8,11 +8,11 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/run"
 )
 
-// noEffectTwice holds while no program sends the same request to the outside twice with an effect
-// each time, if the request carries the name or the UID of the object that is reconciled. It is no
-// repetition if users have changed something in between, or if another effect with the same key
-// has happened: what was closed may be opened again. Nor is it one if a timer asks for it and no
-// fault was injected since, or if a program repeats it in the undisturbed run by itself: that is a
+// noEffectTwice holds if no request to an outside host has an effect twice. Only requests that
+// carry the name or the UID of the object that is reconciled are judged. A second effect is no
+// repetition if users have changed something in between, or if another effect with the same key has
+// happened: what was closed may be opened again. Nor is it one if a timer asks for it and no fault
+// was injected since, or if a program repeats it in the undisturbed run by itself: that is a
 // heartbeat.
 func noEffectTwice(calm *history.History) func(*history.History) error {
 	return func(h *history.History) error {

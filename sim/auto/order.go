@@ -83,7 +83,7 @@ func actionsOf(h *history.History) (out []history.Draw) {
 	return out
 }
 
-// sameDraws says whether users have done in the one run what they do in the other.
+// sameDraws reports whether users have done in the one run what they do in the other.
 func sameDraws(here, there []history.Draw) bool {
 	if len(here) > len(there) {
 		return false
@@ -113,8 +113,8 @@ func exchange(here, there []history.Draw) (at int, ok bool) {
 	return 0, false
 }
 
-// independent says whether the objects of two actions, and what belongs to them, have nothing to do
-// with one another in the whole run.
+// independent reports whether the objects of two actions, and what belongs to them, have nothing to
+// do with one another in the whole run.
 func independent(h *history.History, one, other history.Draw) bool {
 	a, b := targets(h, one), targets(h, other)
 	if len(a) == 0 || len(b) == 0 {
@@ -138,8 +138,8 @@ func targets(h *history.History, d history.Draw) map[history.Ref]bool {
 	return out
 }
 
-// sameSpecs says whether the objects that users have made, and that exist in both runs, ask for the
-// same when both runs have settled as often.
+// sameSpecs reports whether the objects that users have made, and that exist in both runs, ask for
+// the same when both runs have settled as often.
 func sameSpecs(h, other *history.History) bool {
 	n, _ := settles(h, -1)
 	_, until := settles(other, n)

@@ -45,7 +45,7 @@ type action struct {
 	early   time.Duration // it happens so long after the one before, without waiting for the world to settle
 }
 
-// known says whether it is known without looking at the world what the action is done to.
+// known reports whether it is known without looking at the world what the action is done to.
 func (a action) known() bool {
 	switch a.what {
 	case removeChild, editChild, unlabelChild, markChild, applyAgain, provide:
@@ -54,7 +54,7 @@ func (a action) known() bool {
 	return true
 }
 
-// onObject says whether the action is done to one object.
+// onObject reports whether the action is done to one object.
 func (a action) onObject() bool {
 	return a.what != nothing && a.what != restart && a.what != removeAndRestart && a.what != applyAgain
 }

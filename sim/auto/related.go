@@ -76,13 +76,13 @@ func belongings(all []changed, of map[history.Ref]bool) (out []changed) {
 	return out
 }
 
-// related says whether one of some objects names, selects or owns one of the others, or is one of
-// them. Objects of the same name count as naming one another.
+// related reports whether one of some objects names, selects or owns one of the others, or is one
+// of them. Objects of the same name count as naming one another.
 func related(some, others []changed) bool {
 	return refer(some, others) || refer(others, some)
 }
 
-// refer says whether one of some objects names or selects one of the others.
+// refer reports whether one of some objects names or selects one of the others.
 func refer(some, others []changed) bool {
 	names := map[string]bool{}
 	var sets []labels.Set
@@ -133,7 +133,7 @@ func walk(v any, f func(key string, v any)) {
 	}
 }
 
-// mentions says whether one of the names is in a text, with no letter or digit beside it.
+// mentions reports whether one of the names is in a text, with no letter or digit beside it.
 func mentions(text string, names map[string]bool) bool {
 	for name := range names {
 		if word.Find(text, name, 0) >= 0 {
@@ -143,8 +143,8 @@ func mentions(text string, names map[string]bool) bool {
 	return false
 }
 
-// selects says whether a selector matches one of the sets of labels. One that cannot be read counts
-// as one that does.
+// selects reports whether a selector matches one of the sets of labels. One that cannot be read
+// counts as one that does.
 func selects(selector any, sets []labels.Set) bool {
 	matches := func(s labels.Selector, err error) bool {
 		return err != nil || slices.ContainsFunc(sets, func(set labels.Set) bool { return s.Matches(set) })

@@ -78,7 +78,7 @@ func (r *requeues) event(h *history.History, e *history.Event) error {
 	switch e.Kind {
 	case history.Deliver:
 		if !e.Ref.Chatter() && e.Verb != "BOOKMARK" {
-			r.anew(e.Actor())
+			r.reset(e.Actor())
 		}
 	case history.Dequeue:
 		r.begin(e)
@@ -100,8 +100,8 @@ func (r *requeues) effect(h *history.History, e *history.Event) (left bool) {
 	return left
 }
 
-// anew resets the counts of all keys of an incarnation.
-func (r *requeues) anew(who string) {
+// reset resets the counts of all keys of an incarnation.
+func (r *requeues) reset(who string) {
 	for _, k := range r.keys[who] {
 		k.changed = true
 	}
@@ -144,7 +144,7 @@ func (r *requeues) request(k *requeued, e *history.Event, changed bool) {
 		}
 		sum := answer(e)
 		if old, ok := known[asked]; changed || !ok || old != sum {
-			r.anew(e.Actor())
+			r.reset(e.Actor())
 		}
 		known[asked] = sum
 	}

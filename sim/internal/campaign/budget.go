@@ -35,7 +35,7 @@ func (e effort) spent() time.Duration {
 	return time.Since(e.began)
 }
 
-// exhausted says whether the time of a campaign is over, after some runs that took some effort.
+// exhausted reports whether the time of a campaign is over, after some runs that took some effort.
 func (s Settings) exhausted(runs int, spent time.Duration) bool {
 	if s.Budget == 0 || spent <= s.Budget {
 		return false

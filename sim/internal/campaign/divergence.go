@@ -137,8 +137,8 @@ func differingText(e *history.Event) string {
 	return "the text of an error" // of what a window has forgotten
 }
 
-// alwaysDiffers repeats a doubled run that differed, and says whether all the further pairs differ,
-// too. It also returns the first run that broke a property, if one did.
+// alwaysDiffers repeats a doubled run that differed, and reports whether all the further pairs
+// differ, too. It also returns the first run that broke a property, if one did.
 func (c *campaign) alwaysDiffers(d *divergence) (always bool, broken *run.Result) {
 	if c.repeated[d.Cause] >= repeatedRuns {
 		return c.divergenceOf(d.Cause) == nil, nil
@@ -166,7 +166,8 @@ func (c *campaign) alwaysDiffers(d *divergence) (always bool, broken *run.Result
 	return d.Differed == furtherPairs, broken
 }
 
-// failed says whether a run failed the test itself, after which no other run of it can be judged.
+// failed reports whether a run failed the test itself, after which no other run of it can be
+// judged.
 func failed(r *run.Result) bool { return r.Ending.Kind == result.TestFailed }
 
 // divergenceOf is the warning of a cause; nil if there is none.

@@ -92,7 +92,7 @@ func requests(h *history.History, of *history.Event, name history.Reconcile) (ou
 	return out
 }
 
-// same says whether two lists hold the same, in whatever order.
+// same reports whether two lists hold the same, in whatever order.
 func same[T cmp.Ordered](a, b []T) bool {
 	a, b = slices.Clone(a), slices.Clone(b)
 	slices.Sort(a)

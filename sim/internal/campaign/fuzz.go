@@ -63,8 +63,8 @@ func (c *campaign) input(data []byte) {
 	}
 }
 
-// fuzzing says whether inputs are being made, by go test -fuzz: what a kept story breaks would be
-// laid at the first one's door.
+// fuzzing reports whether inputs are being made, by go test -fuzz: what a kept story breaks would
+// be laid at the first one's door.
 func fuzzing() bool {
 	f := flag.Lookup("test.fuzz")
 	return f != nil && f.Value.String() != ""

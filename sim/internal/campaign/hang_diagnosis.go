@@ -40,8 +40,8 @@ func suspectsOf(dump string) (s suspects) {
 	return s
 }
 
-// runnable says whether a goroutine could go on if it were given a CPU. While the scenario waits in
-// foreign code, virtual time goes on and wakes others without end, so somebody always could.
+// runnable reports whether a goroutine could go on if it were given a CPU. While the scenario waits
+// in foreign code, virtual time goes on and wakes others without end, so somebody always could.
 func (s suspects) runnable() bool {
 	if s.waits != "" {
 		return true
@@ -107,9 +107,9 @@ var (
 	harness   = regexp.MustCompile(`^github\.com/wavetank/wavetank/sim(\.|/internal/)`)
 )
 
-// scenarioWaits says whether a goroutine is the scenario's and has stopped in code that is not the
-// harness's, with time running on: timers wake the programs' goroutines again and again, and one of
-// those would be blamed.
+// scenarioWaits reports whether a goroutine is the scenario's and has stopped in code that is not
+// the harness's, with time running on: timers wake the programs' goroutines again and again, and
+// one of those would be blamed.
 func scenarioWaits(g string) bool {
 	head, stack, _ := strings.Cut(g, "\n")
 	if !run.OfScenario(stack) || !strings.Contains(head, "(durable)") && !strings.HasPrefix(stack, "time.Sleep(") {

@@ -183,8 +183,8 @@ func testArgs(command string) (args []string) {
 }
 
 // reportReplayed adds a line on a story that was replayed to the file that the wavetank command, or
-// a process that repeats a run, asks for: an exit code does not say whether a test of that name was
-// there.
+// a process that repeats a run, asks for: an exit code does not report whether a test of that name
+// was there.
 func (s Settings) reportReplayed(outcome string) {
 	path := os.Getenv(replayedFile)
 	if path == "" || !s.replayFlag {

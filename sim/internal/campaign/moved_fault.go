@@ -18,24 +18,24 @@ var writeVerbs = map[string]bool{
 	"delete": true, "deletecollection": true, "DELETE": true,
 }
 
-// isWrite says whether a label names a request that writes.
+// isWrite reports whether a label names a request that writes.
 func isWrite(l choice.Label) bool {
 	_, ok := writeVerbs[l.Verb]
 	return ok && l.Who != ""
 }
 
-// sameSender says whether two labels are of the same fault, at the same point and process.
+// sameSender reports whether two labels are of the same fault, at the same point and process.
 func sameSender(a, b choice.Label) bool {
 	return a.Kind == b.Kind && a.Of == b.Of && a.Who == b.Who
 }
 
-// sameEffect says whether two writes have the same effect, whatever their verbs.
+// sameEffect reports whether two writes have the same effect, whatever their verbs.
 func sameEffect(a, b choice.Label) bool {
 	return sameSender(a, b) && writeVerbs[a.Verb] == writeVerbs[b.Verb] &&
 		(a.What == b.What || contains(a.What, b.What) || contains(b.What, a.What))
 }
 
-// contains says whether one of two objects of requests is the collection that the other is in: a
+// contains reports whether one of two objects of requests is the collection that the other is in: a
 // create names the collection, and an update the object.
 func contains(collection, object string) bool {
 	collection, clusterA, _ := strings.Cut(collection, " in ")

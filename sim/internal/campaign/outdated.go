@@ -20,7 +20,7 @@ const (
 // outdatedStory is the strategy of failures that outdated stories came to.
 const outdatedStory = "an outdated story"
 
-// stillFails says whether a run violates what a story says.
+// stillFails reports whether a run violates what a story says.
 func stillFails(s *story.Story, e result.Ending) bool {
 	return e.Failed() && e.Kind.String() == s.Kind && (s.Property == "" || e.Property == s.Property)
 }

@@ -162,7 +162,7 @@ func (c *campaign) unfinished() *story.Result {
 	return old
 }
 
-// interrupted says whether another campaign of the same command was not completed, as where a
+// interrupted reports whether another campaign of the same command was not completed, as where a
 // process ended before it came to all of its tests: the command is given again to go on, and what
 // it had completed is kept.
 func (c *campaign) interrupted(old *story.Result) bool {

@@ -82,8 +82,8 @@ func (c *campaign) elsewhere(path string, s *story.Story) string {
 	return "replay it with\n    " + command
 }
 
-// isTestHere says whether the package of the test, in whose directory go test runs it, declares a
-// test function; true if nobody knows.
+// isTestHere reports whether the package of the test, in whose directory go test runs it, declares
+// a test function; true if nobody knows.
 func isTestHere(name string) bool {
 	files, err := filepath.Glob("*_test.go")
 	if err != nil || len(files) == 0 {
@@ -98,14 +98,14 @@ func isTestHere(name string) bool {
 	return false
 }
 
-// related says whether go test cannot run one of two tests without the other: they are one, or one
-// is the other's subtest.
+// related reports whether go test cannot run one of two tests without the other: they are one, or
+// one is the other's subtest.
 func related(a, b string) bool {
 	return strings.HasPrefix(a+"/", b+"/") || strings.HasPrefix(b+"/", a+"/")
 }
 
-// alsoChosen says whether the focus in a story's command chooses a spec as well: Ginkgo matches it
-// against the suite's description and the spec's text, and only the end can be told.
+// alsoChosen reports whether the focus in a story's command chooses a spec as well: Ginkgo matches
+// it against the suite's description and the spec's text, and only the end can be told.
 func alsoChosen(s *story.Story, spec string) bool {
 	return strings.Contains(s.Replay, "-ginkgo.focus=") && strings.HasSuffix(spec, " "+testOf(s.Test))
 }
@@ -135,9 +135,9 @@ func (c *campaign) replayKept() bool {
 	return true
 }
 
-// adopts says whether a story of another test was moved to this one's, as when a test gets another
-// name and its stories are moved with it. A directory may also be that of two tests, whose names
-// differ in what paths do not take.
+// adopts reports whether a story of another test was moved to this one's, as when a test gets
+// another name and its stories are moved with it. A directory may also be that of two tests, whose
+// names differ in what paths do not take.
 func (c *campaign) adopts(path string, s *story.Story) bool {
 	mine, errA := filepath.Abs(storyDir(c.report.Name))
 	its, errB := filepath.Abs(storyDir(s.Test))
@@ -185,8 +185,8 @@ func (r storyReplay) used() choice.Sequence {
 	return slices.DeleteFunc(slices.Clone(r.tape), func(e choice.Entry) bool { return slices.Contains(r.unused, e) })
 }
 
-// ofCatalogue says whether the test plays stories by itself, with sim.Replay. They may be those of
-// another program, so nothing is said of how they fit.
+// ofCatalogue reports whether the test plays stories by itself, with sim.Replay. They may be those
+// of another program, so nothing is said of how they fit.
 func (c *campaign) ofCatalogue() bool { return c.settings.Replay != "" && !c.settings.replayFlag }
 
 // replayStory runs one story. It reports false when the story still breaks, with the failure on
@@ -295,7 +295,7 @@ func (c *campaign) play(oracle choice.Source, s *story.Story) *run.Result {
 	return res
 }
 
-// stillFails says whether what an earlier process has found can be had again.
+// stillFails reports whether what an earlier process has found can be had again.
 func (c *campaign) stillFails(f story.Finding) bool {
 	s, err := story.Decode([]byte(f.Story))
 	if err != nil || f.Kind == result.TestFailed.String() {

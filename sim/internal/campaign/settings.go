@@ -51,7 +51,7 @@ type Settings struct {
 	replayFlag bool // -sim.replay is given, and not only the option
 }
 
-// given says whether a setting was made by flag or environment.
+// given reports whether a setting was made by flag or environment.
 func given(flagName, envName string) bool {
 	if os.Getenv(envName) != "" {
 		return true
@@ -93,7 +93,7 @@ func (s *Settings) turns() []string {
 	return strings.Split(s.Strategy, ",")
 }
 
-// plans says whether one of them plans with the record of earlier runs.
+// plans reports whether one of them plans with the record of earlier runs.
 func (s *Settings) plans() bool {
 	return slices.ContainsFunc(s.turns(), func(name string) bool { return !slices.Contains(unplanned, name) })
 }

@@ -56,7 +56,7 @@ func (s Settings) shards() int {
 	return n
 }
 
-// mine says whether run i belongs to this shard.
+// mine reports whether run i belongs to this shard.
 func (s Settings) mine(i int) bool {
 	k, n, _ := parseShard(s.Shard)
 	return i%n == k

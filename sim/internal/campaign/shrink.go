@@ -141,7 +141,7 @@ func (c *campaign) addFailure(f *result.Failure, tape choice.Sequence, before, a
 	c.group(f, after.Steps)
 }
 
-// isShortest says whether no story of a failure's cause is as short: thousands of runs may fail
+// isShortest reports whether no story of a failure's cause is as short: thousands of runs may fail
 // alike, and one story will do.
 func (c *campaign) isShortest(f *result.Failure, steps int) bool {
 	i := slices.IndexFunc(c.report.Findings, func(have story.Finding) bool { return have.Cause == causeOf(f) })

@@ -92,7 +92,7 @@ func (d *watchdog) reset(signs uint64) {
 	d.signs, d.since, d.used, d.place, d.idle = signs, d.now(), d.cpu(), "", time.Time{}
 }
 
-// look says whether the run hangs: for how long it has made no progress, and in which dump of
+// look reports whether the run hangs: for how long it has made no progress, and in which dump of
 // goroutines that shows. A machine that is busy with other things, or a process that was stopped,
 // must not look like a loop. So a goroutine that could run is judged by the CPU time that the
 // process has used, and goroutines that wait must wait in the same places at a second look. Where

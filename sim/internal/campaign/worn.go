@@ -14,9 +14,9 @@ import (
 // that a million runs would take 2 GB.
 const mostWorn = 64 << 20
 
-// worn says whether the process should be replaced, and whether that changes nothing. What it has
-// made must be on file. With one shard later runs begin in earlier ones, a budget and a profile are
-// of one process.
+// worn reports whether the process should be replaced, and whether that changes nothing. What it
+// has made must be on file. With one shard later runs begin in earlier ones, a budget and a profile
+// are of one process.
 func (c *campaign) worn() bool {
 	s := c.settings
 	profiled := slices.ContainsFunc(ofOneProcess, func(name string) bool { return given(name, "") })

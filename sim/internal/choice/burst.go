@@ -163,7 +163,7 @@ func (b *Burst) delay(p Point) int {
 	return 0
 }
 
-// is says whether an actor is this one, or of this process.
+// is reports whether an actor is this one, or of this process.
 func (a Actor) is(other Actor) bool {
 	return a == other || a.Name == "" && a.Process == other.Process
 }

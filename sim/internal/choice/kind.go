@@ -20,15 +20,15 @@ const (
 	Seed     Kind = "seed"     // the seed of math/rand
 )
 
-// Schedules says whether the choice is about time and order.
+// Schedules reports whether the choice is about time and order.
 func (k Kind) Schedules() bool {
 	return k == Next || k == Request || k == Reply || k == Step || k == Handler
 }
 
-// Draws says whether the choice is of a value that is as good as any other.
+// Draws reports whether the choice is of a value that is as good as any other.
 func (k Kind) Draws() bool { return k == Draw || k == Names || k == Seed }
 
-// Disturbs says whether another answer than the default makes the run less ordinary: a fault, an
+// Disturbs reports whether another answer than the default makes the run less ordinary: a fault, an
 // option, another endpoint or another decision of a built-in controller.
 func (k Kind) Disturbs() bool {
 	return k == Inject || k == Option || k == Endpoint || k == Builtin

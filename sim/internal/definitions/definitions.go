@@ -28,7 +28,7 @@ type Definition struct {
 // Key names a definition. It is unique in a cluster.
 type Key struct{ Group, Kind, Name string }
 
-// IsDefinition says whether an object is a definition.
+// IsDefinition reports whether an object is a definition.
 func IsDefinition(obj client.Object) bool {
 	switch obj.(type) {
 	case *admissionregv1.MutatingWebhookConfiguration, *admissionregv1.ValidatingWebhookConfiguration,
@@ -49,7 +49,8 @@ func (d Definition) Key() Key {
 	return Key{apiextensionsv1.GroupName, "CustomResourceDefinition", d.Object.GetName()}
 }
 
-// Same says whether two definitions mean the same to a server. Labels and annotations do not count.
+// Same reports whether two definitions mean the same to a server. Labels and annotations do not
+// count.
 func (d Definition) Same(o Definition) bool {
 	return d.Object == o.Object || equality.Semantic.DeepEqual(d.content(), o.content())
 }

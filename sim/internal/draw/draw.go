@@ -110,7 +110,7 @@ func endingOf(rt *rapid.T, r any) ending {
 	return ending{panicked: fmt.Sprintf("%v\n%s", r, debug.Stack())}
 }
 
-// hasWords says whether there are words that have not been read.
+// hasWords reports whether there are words that have not been read.
 func hasWords(rt *rapid.T) (ok bool) {
 	defer func() { _ = recover() }()
 	rapid.Bool().Draw(rt, "more")

@@ -17,7 +17,7 @@ import (
 type Env interface {
 	// Now is the virtual time since the start of the run.
 	Now() time.Duration
-	// Ended says whether faults have ended for now, because the world recovers.
+	// Ended reports whether faults have ended for now, because the world recovers.
 	Ended() bool
 	// Rarely asks the choice source which of n alternatives is taken. Alternative 0 is that nothing
 	// is injected; the others have odds of one in so many.
@@ -37,7 +37,7 @@ type Env interface {
 	Disturb()
 	// Controllers are those of all living processes.
 	Controllers() []process.Controller
-	// Started says whether the world has a process of this name.
+	// Started reports whether the world has a process of this name.
 	Started(process string) bool
 	// Window is how far back the history goes; 0 means to the start.
 	Window() time.Duration

@@ -23,7 +23,7 @@ type Fault interface {
 	Check() error
 	// Arm sets how often the fault is injected in this run: 0 is never, 1 rarely and 2 often.
 	Arm(eagerness int)
-	// Armed says whether the fault may be injected in this run.
+	// Armed reports whether the fault may be injected in this run.
 	Armed() bool
 	// Count is what has become of the fault so far.
 	Count() Count

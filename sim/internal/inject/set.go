@@ -54,7 +54,7 @@ func hook[T any](to *[]T, f Fault) {
 	}
 }
 
-// Armed says whether any fault may be injected in this run.
+// Armed reports whether any fault may be injected in this run.
 func (s *Set) Armed() bool {
 	for _, f := range s.faults {
 		if f.Armed() {

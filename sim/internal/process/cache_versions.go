@@ -51,7 +51,7 @@ func (i *Incarnation) versionsSeen(item request) []history.Seen {
 	return out
 }
 
-// covers says whether the incarnation watches an object, as far as its open watches tell: caches
+// covers reports whether the incarnation watches an object, as far as its open watches tell: caches
 // may be of some namespaces, or of objects with some labels.
 func (i *Incarnation) covers(ref history.Ref, o history.Object) bool {
 	var m *metav1.PartialObjectMetadata
@@ -73,7 +73,7 @@ func (i *Incarnation) covers(ref history.Ref, o history.Object) bool {
 	return !known
 }
 
-// selects says whether a watch is of an object, by its namespace, labels and name.
+// selects reports whether a watch is of an object, by its namespace, labels and name.
 func selects(watch *wire.Call, m *metav1.PartialObjectMetadata) bool {
 	if ns := watch.Info.Namespace; ns != "" && ns != m.Namespace {
 		return false

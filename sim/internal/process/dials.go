@@ -78,8 +78,9 @@ func allocations() []runtime.MemProfileRecord {
 }
 
 // dialSite is the operator's line in a stack that dials, or that waits for a library's goroutine
-// which does; "" in any other stack. inRun says whether the stack is known to belong to a run: that
-// of a goroutine which the operator started is not. byHTTP says that net/http's transport dials.
+// which does; "" in any other stack. inRun reports whether the stack is known to belong to a run:
+// that of a goroutine which the operator started is not. byHTTP says that net/http's transport
+// dials.
 func dialSite(stack []uintptr) (site string, inRun, byHTTP bool) {
 	dials, library := false, ""
 	frames := runtime.CallersFrames(stack)

@@ -170,8 +170,8 @@ func (p *Process) seedOfNext(chosen int) uint64 {
 // wait after a first failure.
 func (p *Process) Fresh() { p.fresh = true }
 
-// MayEnd says whether a fault may end the process: not when there have been many incarnations since
-// the world settled. A run that mostly restarts shows little.
+// MayEnd reports whether a fault may end the process: not when there have been many incarnations
+// since the world settled. A run that mostly restarts shows little.
 func (p *Process) MayEnd() bool { return p.started-p.settled < mostIncarnations }
 
 // Settled begins to count incarnations anew.

@@ -119,7 +119,7 @@ var makeNetChannels = sync.OnceFunc(func() {
 	c.LookupPort(context.Background(), "tcp", "https")      //nolint:errcheck // only its channel matters
 })
 
-// inBubble says whether the calling goroutine belongs to a run.
+// inBubble reports whether the calling goroutine belongs to a run.
 func inBubble() bool {
 	var head [128]byte
 	first, _, _ := strings.Cut(string(head[:runtime.Stack(head[:], false)]), "\n")

@@ -64,7 +64,7 @@ func (o *orderedHandler) handle(n notification) {
 	}
 }
 
-// unchanged says whether the object has not changed, as in a resync.
+// unchanged reports whether the object has not changed, as in a resync.
 func (n notification) unchanged() bool {
 	if n.was == nil || n.is == nil {
 		return false
@@ -120,7 +120,7 @@ func (o *orderedHandler) deliverReady() {
 	}
 }
 
-// behind says whether the handler has not got all notifications of the informer yet.
+// behind reports whether the handler has not got all notifications of the informer yet.
 func (o *orderedHandler) behind() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -165,5 +165,5 @@ func (k *key) put(priority int) int {
 	return k.rank
 }
 
-// idle says whether nothing of the key is pending or in progress.
+// idle reports whether nothing of the key is pending or in progress.
 func (k *key) idle() bool { return k.name.None() && k.timer == nil && len(k.causes) == 0 }

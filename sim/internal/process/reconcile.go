@@ -66,7 +66,7 @@ func (i *Incarnation) observeController(r manager.Runnable) (manager.Runnable, e
 	return i.manage(r, f.name), nil
 }
 
-// waitsForLease says whether the controller starts only in the leader.
+// waitsForLease reports whether the controller starts only in the leader.
 func (o *observedController) waitsForLease() bool {
 	r, ok := o.runnable.(manager.LeaderElectionRunnable)
 	return !ok || r.NeedLeaderElection()

@@ -92,7 +92,7 @@ func unobservable(r manager.Runnable) (name string, is bool) {
 	return fmt.Sprintf("controller %q (%s)", n.String(), do.Type()), true
 }
 
-// warmsUp says whether r is a controller that starts its sources before it leads.
+// warmsUp reports whether r is a controller that starts its sources before it leads.
 func warmsUp(r manager.Runnable) bool {
 	v, is := structOf(r)
 	if !is {

@@ -202,7 +202,7 @@ func (s *Supervisor) holder(lease history.Ref) string {
 	return ""
 }
 
-// holds says whether one of the incarnation's managers holds a lease under that identity.
+// holds reports whether one of the incarnation's managers holds a lease under that identity.
 func (i *Incarnation) holds(lease history.Ref, identity string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/wavetank/wavetank/internal/versions"
 )
 
-// syncState says whether an informer or a handler had synced at the last quiet moment.
+// syncState reports whether an informer or a handler had synced at the last quiet moment.
 //
 // Its channel also closes when the incarnation is over. controller-runtime's caches of several
 // namespaces wait for it without a context: in production the end of the process ends that wait.

@@ -31,8 +31,8 @@ type Settings struct {
 	First *history.History
 	// Log is where programs log. The zero value discards it.
 	Log logr.Logger
-	// Leaves says whether a panic is how the test's framework leaves a test that it has marked; nil
-	// if none does.
+	// Leaves reports whether a panic is how the test's framework leaves a test that it has marked;
+	// nil if none does.
 	Leaves func(panicked any) bool
 	// Monitor shows the run to a watchdog; nil if nobody watches.
 	Monitor *Monitor
@@ -81,8 +81,8 @@ type Property struct {
 type Monitor struct {
 	// Beats counts signs of progress of the run under way.
 	Beats atomic.Uint64
-	// UnderWay says whether a run is being made at all. Between runs a campaign may take as long as
-	// it likes, to draw one of half a gigabyte for example.
+	// UnderWay reports whether a run is being made at all. Between runs a campaign may take as long
+	// as it likes, to draw one of half a gigabyte for example.
 	UnderWay atomic.Bool
 	// Latest is the run under way, as far as it has come.
 	Latest atomic.Pointer[InProgress]

@@ -10,11 +10,11 @@ import (
 //go:noinline
 func Scenario(f func()) { f() }
 
-// OfScenario says whether a goroutine of a dump is a scenario's.
+// OfScenario reports whether a goroutine of a dump is a scenario's.
 func OfScenario(stack string) bool { return strings.Contains(stack, "/sim/internal/run.Scenario(") }
 
-// OnScenario says whether the caller is on the goroutine that the scenario was called on, which is
-// also the scheduling goroutine: the only one that may end the run by a panic. The steps of
+// OnScenario reports whether the caller is on the goroutine that the scenario was called on, which
+// is also the scheduling goroutine: the only one that may end the run by a panic. The steps of
 // built-in controllers have stacks of their own, on which the scheduling goroutine waits. It is
 // asked at every use of the world, so it looks at the bottom of the stack first.
 func OnScenario() bool {

@@ -59,7 +59,7 @@ func GoTest(pkg string) string {
 	return goTest(pkg, info.Settings)
 }
 
-// Races says whether this test binary looks for data races.
+// Races reports whether this test binary looks for data races.
 func Races() bool {
 	info, _ := debug.ReadBuildInfo()
 	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})

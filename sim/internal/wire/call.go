@@ -100,7 +100,7 @@ func (c *Call) Verb() string {
 	return c.Info.Verb
 }
 
-// Writes says whether the request may change anything.
+// Writes reports whether the request may change anything.
 func (c *Call) Writes() bool {
 	switch c.Verb() {
 	case "get", "list", "watch", http.MethodGet, http.MethodHead:
@@ -109,8 +109,8 @@ func (c *Call) Writes() bool {
 	return true
 }
 
-// Idle says whether the call is one that comes again for ever, as lease renewals do in a quiescent
-// world.
+// Idle reports whether the call is one that comes again for ever, as lease renewals do in a
+// quiescent world.
 func (c *Call) Idle() bool {
 	return c.Info.Group == "coordination.k8s.io" && c.Info.Resource == "leases"
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// underLock says whether client-go's event broadcaster sends the call to end or refresh a series of
-// Events (tools/events/event_broadcaster.go). It holds a mutex until it has its answer, and every
-// new Event waits for that mutex. A bubble with a goroutine that waits for a mutex never goes
+// underLock reports whether client-go's event broadcaster sends the call to end or refresh a series
+// of Events (tools/events/event_broadcaster.go). It holds a mutex until it has its answer, and
+// every new Event waits for that mutex. A bubble with a goroutine that waits for a mutex never goes
 // quiet. It also takes the series in map order.
 func (c *Call) underLock() bool {
 	if c.Info.Group != "events.k8s.io" || c.Info.Resource != "events" || !c.Writes() {
@@ -20,7 +20,7 @@ func (c *Call) underLock() bool {
 	return calledBy("eventBroadcasterImpl).finishSeries", "eventBroadcasterImpl).refreshExistingEventSeries")
 }
 
-// recorder says whether the broadcaster of tools/record sends the call, which
+// recorder reports whether the broadcaster of tools/record sends the call, which
 // mgr.GetEventRecorderFor uses. When it is shut down while it sends, or waits to try again, it
 // chooses at random between the Events that it still has and its end.
 func (c *Call) recorder() bool {
@@ -36,7 +36,7 @@ func (c *Call) mayHaveShutDown() bool {
 	return c.Port.Owner != nil && c.Port.Owner.EndsByContext() && c.recorder()
 }
 
-// calledBy says whether the calling goroutine is in a function whose name contains one of these.
+// calledBy reports whether the calling goroutine is in a function whose name contains one of these.
 func calledBy(names ...string) bool {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])

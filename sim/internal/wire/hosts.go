@@ -62,7 +62,7 @@ type target struct {
 	clash   string // two patterns that fit equally well
 }
 
-// found says whether something may answer.
+// found reports whether something may answer.
 func (t target) found() bool { return t.handler != nil || t.service != nil || t.refused }
 
 // Outside adds a handler for a host outside the cluster, or for all hosts that match a pattern; nil
@@ -176,7 +176,7 @@ func (h *Hosts) resolveService(host, scheme string) (t target) {
 	return target{service: service}
 }
 
-// serves says whether a Service has a port. A headless Service has none: its name leads to the
+// serves reports whether a Service has a port. A headless Service has none: its name leads to the
 // pods.
 func serves(s *corev1.Service, port, scheme string) bool {
 	if s.Spec.ClusterIP == corev1.ClusterIPNone {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// lingers says whether a call of a dead incarnation waits until its goroutines may end. Every other
-// one is refused.
+// lingers reports whether a call of a dead incarnation waits until its goroutines may end. Every
+// other one is refused.
 //
 //   - After an error the event recorder draws a random number, to know when to try again. Later
 //     incarnations would get other random numbers from run to run.

@@ -25,7 +25,8 @@ const maxReflectorBackOff = time.Minute
 // more.
 func (l *LostWatch) Until() time.Duration { return l.Since + maxReflectorBackOff }
 
-// mayBeReflector says whether the call lists or watches outside any reconcile, as a reflector does.
+// mayBeReflector reports whether the call lists or watches outside any reconcile, as a reflector
+// does.
 func (c *Call) mayBeReflector() bool {
 	beside := c.Host == "" && c.Reconcile.None() && c.Port.Drive == nil
 	return beside && (c.Info.Verb == "watch" || c.Info.Verb == "list")

@@ -202,7 +202,7 @@ func (w *fakeWorld) drain(until time.Duration) {
 	}
 }
 
-// stored says whether the server has a ConfigMap.
+// stored reports whether the server has a ConfigMap.
 func (w *fakeWorld) stored(name string) bool {
 	return w.Server().Typed("", "configmaps", "default", name) != nil
 }

@@ -156,9 +156,9 @@ func SourcePlace() (Place, bool) {
 // Frame is one call of a stack.
 type Frame struct{ Function, File string }
 
-// Standard says whether the frame is of the standard library. Its packages have no dot in the first
-// element of their path. Neither have those of some modules, so the file decides where paths are
-// whole.
+// Standard reports whether the frame is of the standard library. Its packages have no dot in the
+// first element of their path. Neither have those of some modules, so the file decides where paths
+// are whole.
 func (f Frame) Standard() bool {
 	if root := rootOfStandard(); root != "" {
 		return strings.HasPrefix(f.File, root)
@@ -177,18 +177,18 @@ var rootOfStandard = sync.OnceValue(func() string {
 	return root
 })
 
-// Harness says whether the frame is Wavetank's.
+// Harness reports whether the frame is Wavetank's.
 func (f Frame) Harness() bool {
 	const sim = "github.com/wavetank/wavetank/sim"
 	return strings.HasPrefix(f.Function, sim+".") || strings.HasPrefix(f.Function, sim+"/internal/")
 }
 
-// Dependency says whether the frame is of a module other than the one under test.
+// Dependency reports whether the frame is of a module other than the one under test.
 func (f Frame) Dependency() bool {
 	return strings.Contains(f.File, "@v") || strings.Contains(f.File, "/vendor/")
 }
 
-// kubernetes says whether the frame is of the libraries between a program and its API server.
+// kubernetes reports whether the frame is of the libraries between a program and its API server.
 func (f Frame) kubernetes() bool {
 	return strings.HasPrefix(f.Function, "k8s.io/") || strings.HasPrefix(f.Function, "sigs.k8s.io/controller-runtime/")
 }

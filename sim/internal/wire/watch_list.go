@@ -31,7 +31,7 @@ func WithSortedInformer(ctx context.Context) context.Context {
 
 func isSorted(ctx context.Context) bool { return ctx.Value(sortedKey{}) != nil }
 
-// streamsList says whether a request is for a watch that begins with all objects.
+// streamsList reports whether a request is for a watch that begins with all objects.
 func (c *Call) streamsList() bool {
 	if c.Info.Verb != "watch" {
 		return false

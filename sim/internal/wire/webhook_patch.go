@@ -68,7 +68,7 @@ func sortOperations(ops []operation, depth int) {
 	}
 }
 
-// isIndex says whether a part of a path may be the index of an array.
+// isIndex reports whether a part of a path may be the index of an array.
 func isIndex(part string) bool {
 	return part == "-" || strings.Trim(part, "0123456789") == ""
 }

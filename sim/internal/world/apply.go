@@ -151,7 +151,7 @@ func (w *World) applyOnceMore(u *user.Client, a user.Applied) {
 	}
 }
 
-// editedSince says whether the scenario has changed an object since it was applied.
+// editedSince reports whether the scenario has changed an object since it was applied.
 func (w *World) editedSince(u *user.Client, a user.Applied) bool {
 	gvk, err := u.GroupVersionKindFor(a.Object)
 	if err != nil {

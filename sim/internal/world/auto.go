@@ -77,7 +77,7 @@ func (w *World) LookedFor() []history.Ref {
 	return slices.Compact(out)
 }
 
-// DeclaresFaults says whether the scenario has declared a fault.
+// DeclaresFaults reports whether the scenario has declared a fault.
 func (w *World) DeclaresFaults() bool { return len(w.faults.Counts()) > 0 }
 
 // HasOutside reports whether the scenario has declared a host outside the cluster.

@@ -40,7 +40,7 @@ func (l *builtins) add(b *builtin) {
 	l.all = append(l.all, b)
 }
 
-// has says whether there is a controller of this name.
+// has reports whether there is a controller of this name.
 func (l *builtins) has(name string) bool {
 	for _, b := range l.all {
 		if b.actor.Name() == name {
@@ -57,7 +57,8 @@ func (l *builtins) observe(ch apiserver.Change) {
 	}
 }
 
-// retried says whether every attempt that controllers repeat for ever has been made since an event.
+// retried reports whether every attempt that controllers repeat for ever has been made since an
+// event.
 func (l *builtins) retried(since int) bool {
 	for _, b := range l.all {
 		for key, step := range b.steps {

@@ -47,7 +47,7 @@ func (q *quiescence) recovers() {
 	q.activity.recovery = moment{q.history.Len() - 1, q.sched.Now()}
 }
 
-// calm says whether nothing is under way: every action that is left is idle chatter or a timer.
+// calm reports whether nothing is under way: every action that is left is idle chatter or a timer.
 func (q *quiescence) calm() bool {
 	return q.sched.Idle() && !slices.ContainsFunc(q.procs.Controllers(), process.Controller.IsBusy)
 }
@@ -55,8 +55,8 @@ func (q *quiescence) calm() bool {
 // quietAt is when nothing will have happened for the quiet period.
 func (q *quiescence) quietAt() time.Duration { return q.activity.lastEvent + quietPeriod }
 
-// reached says whether nothing is left to do. If something is, and the passing of time alone could
-// change that, again is when.
+// reached reports whether nothing is left to do. If something is, and the passing of time alone
+// could change that, again is when.
 func (q *quiescence) reached() (ok bool, again time.Duration) {
 	if !q.calm() || q.procs.Starting() != "" || q.procs.MissingWatch() != "" {
 		return false, 0

@@ -83,7 +83,7 @@ func (w *World) EndFaults() {
 	w.endFaults()
 }
 
-// faultsEnded says whether no fault may be injected now.
+// faultsEnded reports whether no fault may be injected now.
 func (w *World) faultsEnded() bool { return w.recovering || w.healed }
 
 // endRecovery lets faults be injected again.

@@ -91,7 +91,7 @@ func run(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// reconciles says whether a function is a reconciler.
+// reconciles reports whether a function is a reconciler.
 func reconciles(pass *analysis.Pass, f *ast.FuncDecl) bool {
 	if f.Recv != nil && f.Name.Name == "Reconcile" {
 		return true
@@ -146,7 +146,7 @@ func look(pass *analysis.Pass, n ast.Node) {
 	}
 }
 
-// startsGoroutine says whether a method is Go of a WaitGroup or an errgroup.
+// startsGoroutine reports whether a method is Go of a WaitGroup or an errgroup.
 func startsGoroutine(f *types.Func) bool {
 	if f.Name() != "Go" || f.Pkg() == nil {
 		return false
@@ -154,7 +154,7 @@ func startsGoroutine(f *types.Func) bool {
 	return f.Pkg().Path() == "sync" || strings.HasSuffix(f.Pkg().Path(), "/errgroup")
 }
 
-// drawsGlobally says whether a function uses the global source of math/rand/v2.
+// drawsGlobally reports whether a function uses the global source of math/rand/v2.
 func drawsGlobally(f *types.Func) bool {
 	if f.Pkg() == nil || f.Pkg().Path() != "math/rand/v2" || f.Parent() != f.Pkg().Scope() {
 		return false

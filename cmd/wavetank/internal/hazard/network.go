@@ -40,8 +40,8 @@ func dialers(pass *analysis.Pass, in *inspector.Inspector) {
 	})
 }
 
-// dialsOtherwise says whether a transport is given a function that dials. That function is looked
-// at by itself.
+// dialsOtherwise reports whether a transport is given a function that dials. That function is
+// looked at by itself.
 func dialsOtherwise(lit *ast.CompositeLit) bool {
 	for _, e := range lit.Elts {
 		if kv, ok := e.(*ast.KeyValueExpr); ok {

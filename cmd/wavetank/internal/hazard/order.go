@@ -53,13 +53,13 @@ func unsorted(pass *analysis.Pass, f *ast.FuncDecl, called bool, callers func(*a
 	})
 }
 
-// collectsMap says whether an expression is slices.Collect of a map's keys or values.
+// collectsMap reports whether an expression is slices.Collect of a map's keys or values.
 func collectsMap(pass *analysis.Pass, x ast.Expr) bool {
 	call, ok := ast.Unparen(x).(*ast.CallExpr)
 	return ok && isOf(callee(pass, call), "slices", "Collect") && len(call.Args) == 1 && fromMap(pass, call.Args[0])
 }
 
-// fromMap says whether what is ranged over comes in the order of a map: a map, or an iterator of
+// fromMap reports whether what is ranged over comes in the order of a map: a map, or an iterator of
 // package maps.
 func fromMap(pass *analysis.Pass, x ast.Expr) bool {
 	if t := pass.TypesInfo.TypeOf(x); t != nil {
@@ -114,9 +114,9 @@ func rootOf(x ast.Expr) *ast.Ident {
 	}
 }
 
-// sorts says whether a body sorts a list after a place, by package slices or sort, or by a function
-// with "sort" in its name. The list may have got another name, so its type decides. Lists of basic
-// types are frequent, so their names must be equal, too.
+// sorts reports whether a body sorts a list after a place, by package slices or sort, or by a
+// function with "sort" in its name. The list may have got another name, so its type decides. Lists
+// of basic types are frequent, so their names must be equal, too.
 func sorts(pass *analysis.Pass, body ast.Node, list ast.Expr, after token.Pos) (found bool) {
 	t := pass.TypesInfo.TypeOf(list)
 	slice, _ := t.Underlying().(*types.Slice)
@@ -155,7 +155,7 @@ func sorts(pass *analysis.Pass, body ast.Node, list ast.Expr, after token.Pos) (
 	return found
 }
 
-// returns says whether a function returns the list to its callers, which may sort it.
+// returns reports whether a function returns the list to its callers, which may sort it.
 func returns(pass *analysis.Pass, f *ast.FuncDecl, list ast.Expr) (found bool) {
 	root := rootOf(list)
 	if root == nil {
@@ -177,8 +177,8 @@ func returns(pass *analysis.Pass, f *ast.FuncDecl, list ast.Expr) (found bool) {
 	return found
 }
 
-// isOf says whether an object is one of these functions of a package, or any function where none is
-// named.
+// isOf reports whether an object is one of these functions of a package, or any function where none
+// is named.
 func isOf(o types.Object, pkg string, names ...string) bool {
 	if o == nil || o.Pkg() == nil || o.Pkg().Path() != pkg {
 		return false
@@ -191,7 +191,7 @@ func isOf(o types.Object, pkg string, names ...string) bool {
 	return len(names) == 0
 }
 
-// ofAPI says whether a list is one of a Kubernetes API's types, or of requests.
+// ofAPI reports whether a list is one of a Kubernetes API's types, or of requests.
 func ofAPI(t types.Type) bool {
 	list, ok := t.Underlying().(*types.Slice)
 	if !ok {

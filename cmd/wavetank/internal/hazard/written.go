@@ -65,8 +65,8 @@ func WrittenVariables(loaded []*packages.Package) []WrittenVariable {
 	return slices.SortedFunc(maps.Values(w.found), byName)
 }
 
-// isRoot says whether a run calls a function: it is given a Manager or a reconcile.Request, or is a
-// method called Reconcile.
+// isRoot reports whether a run calls a function: it is given a Manager or a reconcile.Request, or
+// is a method called Reconcile.
 func isRoot(f *ssa.Function) bool {
 	if f.Signature.Recv() != nil && f.Name() == "Reconcile" {
 		return true
@@ -158,8 +158,8 @@ func (w *walk) findWrites() {
 	}
 }
 
-// wrote notes that an instruction writes to a variable or through a parameter. It says whether that
-// is news of a parameter.
+// wrote notes that an instruction writes to a variable or through a parameter. It reports whether
+// that is news of a parameter.
 func (w *walk) wrote(f *ssa.Function, in ssa.Instruction, to ssa.Value) bool {
 	switch v := to.(type) {
 	case *ssa.Global:

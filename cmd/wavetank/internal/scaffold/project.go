@@ -151,10 +151,10 @@ func fullName(n *types.Named) string {
 	return n.Obj().Pkg().Path() + "." + n.Obj().Name()
 }
 
-// isManager says whether a type is controller-runtime's Manager.
+// isManager reports whether a type is controller-runtime's Manager.
 func isManager(t types.Type) bool { return strings.HasSuffix(typeName(t), "/pkg/manager.Manager") }
 
-// takesManager says whether a function takes a manager and returns an error.
+// takesManager reports whether a function takes a manager and returns an error.
 func takesManager(sig *types.Signature) bool {
 	for p := range sig.Params().Variables() {
 		if isManager(p.Type()) {
@@ -244,7 +244,7 @@ func typeName(t types.Type) string {
 	return t.String()
 }
 
-// contains says whether a file has a text.
+// contains reports whether a file has a text.
 func contains(file, text string) bool {
 	data, err := os.ReadFile(file)
 	return err == nil && strings.Contains(string(data), text)

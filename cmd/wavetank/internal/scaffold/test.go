@@ -249,7 +249,7 @@ func (w *writer) users(b *strings.Builder, process string, up func(string) strin
 	}
 }
 
-// runsPods says whether a package has kinds of which a cluster makes Pods.
+// runsPods reports whether a package has kinds of which a cluster makes Pods.
 func runsPods(in string) bool { return in == "k8s.io/api/apps/v1" || in == "k8s.io/api/batch/v1" }
 
 // actsByTheClock reports whether a file with methods of a controller imports a library of

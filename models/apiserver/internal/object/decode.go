@@ -18,7 +18,7 @@ import (
 type Decoder struct {
 	// Validation is what to do about unknown and repeated fields: Ignore, Warn or Strict.
 	Validation string
-	// Known says whether a built-in type is served; nil for none.
+	// Known reports whether a built-in type is served; nil for none.
 	Known func(group, version, kind string) bool
 	Warn  func(text string)
 }

@@ -82,7 +82,8 @@ func (s *Schema) compileOnce() error {
 	return nil
 }
 
-// MissesRequired says whether an object has not all the fields that the schema demands of its root.
+// MissesRequired reports whether an object has not all the fields that the schema demands of its
+// root.
 func (s *Schema) MissesRequired(content map[string]any) bool {
 	return s.compile() == nil &&
 		slices.ContainsFunc(s.required, func(name string) bool { _, has := content[name]; return !has })
@@ -227,7 +228,7 @@ func blocking(errs field.ErrorList) *field.Error {
 	return nil
 }
 
-// readsMeta says whether a schema says anything about metadata, kind or apiVersion beyond their
+// readsMeta reports whether a schema says anything about metadata, kind or apiVersion beyond their
 // types, or has rules that may. When it does not, validation can leave them out.
 func readsMeta(props *apiextensions.JSONSchemaProps) bool {
 	if len(props.AllOf)+len(props.AnyOf)+len(props.OneOf)+len(props.PatternProperties) > 0 || props.Not != nil ||

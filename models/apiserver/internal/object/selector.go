@@ -46,7 +46,7 @@ func (v *Version) UnknownField(name string) error {
 		fmt.Sprintf("%q is not a known field selector: only %q, %q", name, "metadata.name", "metadata.namespace"))
 }
 
-// Matches says whether the selector lets an object through.
+// Matches reports whether the selector lets an object through.
 func (s *Selector) Matches(o *Object) bool {
 	if s.Name != "" && o.Meta.Name != s.Name {
 		return false

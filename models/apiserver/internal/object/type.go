@@ -107,7 +107,7 @@ func (t *Type) VerbList() []string {
 	}
 }
 
-// Allows says whether the main resource has a verb.
+// Allows reports whether the main resource has a verb.
 func (t *Type) Allows(verb string) bool { return slices.Contains(t.VerbList(), verb) }
 
 // Version finds a served version.

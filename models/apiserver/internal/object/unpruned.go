@@ -41,8 +41,8 @@ func (d Decoder) UnprunedDraft(content map[string]any, before *Object, ver *Vers
 	return o, nil
 }
 
-// hasEmpty says whether metadata says something that is left out when it is written from its type.
-// The server sets the time of creation itself.
+// hasEmpty reports whether metadata says something that is left out when it is written from its
+// type. The server sets the time of creation itself.
 func hasEmpty(metadata any) bool {
 	fields, _ := metadata.(map[string]any)
 	for name, value := range fields {

@@ -14,7 +14,7 @@ var Builtins = sync.OnceValue(func() *Index {
 // Reviews are the kinds of access reviews, made once per process.
 var Reviews = sync.OnceValue(func() *Index { return kindsOf(reviews) })
 
-// Known says whether a built-in type is served.
+// Known reports whether a built-in type is served.
 func Known(group, version, name string) bool {
 	for _, k := range Builtins().Order {
 		if k.Group == group && k.Kind == name && k.Version(version) != nil {

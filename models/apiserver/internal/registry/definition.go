@@ -17,7 +17,7 @@ type (
 	definitionVersion = apiextensionsv1.CustomResourceDefinitionVersion
 )
 
-// Established says whether a definition is established.
+// Established reports whether a definition is established.
 func Established(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	for _, condition := range crd.Status.Conditions {
 		if condition.Type == apiextensionsv1.Established {

@@ -177,7 +177,7 @@ func typeErrors(draft *object.Object) field.ErrorList {
 	return errs
 }
 
-// specChanged says whether an update changed what metadata.generation counts for built-in types.
+// specChanged reports whether an update changed what metadata.generation counts for built-in types.
 func specChanged(o, old runtime.Object) bool {
 	spec := object.Part(o, "Spec")
 	if !spec.IsValid() {

@@ -169,7 +169,7 @@ func firstPart(key string) string {
 	return first
 }
 
-// Lost says whether a change of this table after revision, of a key with the prefix, has been
+// Lost reports whether a change of this table after revision, of a key with the prefix, has been
 // forgotten. It may say so of a prefix that is longer than the first part of a key because of
 // another key with that part.
 func (t *Table[V]) Lost(prefix string, revision int64) bool {
