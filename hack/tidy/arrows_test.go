@@ -56,10 +56,12 @@ var arrows = map[string][]string{
 		"sim/internal/wire", "history", "models"},
 	"sim/internal/run":      {"sim/internal/choice", "sim/result", "history", "story"},
 	"sim/internal/callsite": {"story"},
-	"sim/internal/explain":  {"sim/internal/choice", "sim/internal/run", "sim/result", "history", "reports", "story"},
+	"sim/internal/explain": {"sim/internal/choice", "sim/internal/run", "sim/result", "history", "internal/reports",
+		"story"},
 	"sim/internal/campaign": {"sim/host", "sim/internal/bubble", "sim/internal/callsite", "sim/internal/choice",
 		"sim/internal/explain", "sim/internal/process", "sim/internal/run", "sim/internal/shell", "sim/internal/wire",
-		"sim/result", "history", "internal/atomicfile", "internal/strategy", "internal/versions", "reports", "story"},
+		"sim/result", "history", "internal/atomicfile", "internal/strategy", "internal/versions", "internal/reports",
+		"story"},
 	"sim/internal/world": {"sim/fault", "sim/internal/bubble", "sim/internal/choice", "sim/internal/definitions",
 		"sim/internal/draw",
 		"sim/internal/inject", "sim/internal/process", "sim/internal/run", "sim/internal/sched", "sim/internal/shell",
@@ -70,11 +72,12 @@ var arrows = map[string][]string{
 	"sim/simginkgo": {"sim", "history", "story"},
 	"models":        {"history", "internal/kept", "internal/versions", "models/apiserver", "models/actor"},
 	"controllers":   {"controllers/internal", "internal/versions"}, // they do not know that they are simulated
-	"scenarios": {"sim", "models", "controllers", "reports", "history", "story", "scenarios/internal",
+	"scenarios": {"sim", "models", "controllers", "internal/reports", "history", "story", "scenarios/internal",
 		"internal/atomicfile", "internal/versions"},
-	"fuzz":        {"scenarios", "sim", "history", "story"},
-	"reports":     {"history", "internal/atomicfile", "story"},
-	"cmd":         {"history", "internal/atomicfile", "internal/deployed", "internal/strategy", "story", "reports"},
+	"fuzz":             {"scenarios", "sim", "history", "story"},
+	"internal/reports": {"history", "internal/atomicfile", "story"},
+	"cmd": {"history", "internal/atomicfile", "internal/deployed", "internal/strategy", "internal/reports",
+		"story"},
 	"conformance": {"models", "sim", "internal/versions"},
 	"determinism": {"sim", "models"},
 	"hack":        {}, // tools of the Makefile
@@ -215,7 +218,7 @@ var heavy = []struct {
 		"github.com/mattn/", "github.com/muesli/", "github.com/gdamore/"}},
 	{"./history", []string{"k8s.io/", "sigs.k8s.io/", "github.com/", "golang.org/"}},
 	{"./story", []string{"k8s.io/", "sigs.k8s.io/"}},
-	{"./reports", []string{"k8s.io/", "sigs.k8s.io/", "github.com/"}}, // sim draws with it
+	{"./internal/reports", []string{"k8s.io/", "sigs.k8s.io/", "github.com/"}}, // sim draws with it
 }
 
 func TestImportersOfSimStayLight(t *testing.T) {
@@ -373,8 +376,8 @@ func eachFile(t *testing.T, f func(path string, fset *token.FileSet, file *ast.F
 }
 
 // built are directories that hold what was built or written, not what is kept.
-var built = []string{".git", "bin", filepath.Join("reports", "out"), filepath.Join("reports", "web", "node_modules"),
-	filepath.Join("reports", "web", ".tests")}
+var built = []string{".git", "bin", filepath.Join("reports", "out"),
+	filepath.Join("internal", "reports", "web", "node_modules"), filepath.Join("internal", "reports", "web", ".tests")}
 
 // walk calls f for every file that the project keeps.
 func walk(t *testing.T, f func(path string)) {

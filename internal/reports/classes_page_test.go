@@ -25,7 +25,7 @@ func classesPage(t *testing.T, timelines ...string) (dir, page string) {
 			t.Fatal(err)
 		}
 	}
-	path, err := WriteClasses("..", dir, "../demo/index.html")
+	path, err := WriteClasses("../..", dir, "../demo/index.html")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ var attribute = regexp.MustCompile(`(href|id)="([^"]*)"`)
 
 // The page has each class once, with all that its text says, and its links lead somewhere.
 func TestTheClassesPageHasEveryClass(t *testing.T) {
-	classes, err := ReadClasses("..")
+	classes, err := ReadClasses("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestTheClassesPageLeadsToTimelines(t *testing.T) {
 	if command == nil || strings.Contains(section, ">timeline<") {
 		t.Fatalf("nothing says how to make the timeline:\n%s", section)
 	}
-	scenario := filepath.Join("..", "scenarios", "promotion")
+	scenario := filepath.Join("../..", "scenarios", "promotion")
 	if !exists(filepath.Join(scenario, command[1])) {
 		t.Errorf("the command replays %s, which is not there", command[1])
 	}
@@ -116,7 +116,7 @@ func TestTheClassesPageLeadsToTimelines(t *testing.T) {
 
 // A story has the class of the stored one of its cell, if it breaks the same by the same faults.
 func TestTheClassOfAStory(t *testing.T) {
-	kept, err := readKept("..", "scenarios/promotion/testdata/catalogue/default-trace--V1.txtar")
+	kept, err := readKept("../..", "scenarios/promotion/testdata/catalogue/default-trace--V1.txtar")
 	if err != nil || kept == nil {
 		t.Fatal("the story is not there", err)
 	}

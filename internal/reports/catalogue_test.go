@@ -16,11 +16,11 @@ var update = flag.Bool("update", false, "write the pages anew")
 // The page in the repository has the section of every scenario as its stories give it. The section
 // of a scenario that was deleted stays until make story-texts.
 func TestTheCataloguePageIsFresh(t *testing.T) {
-	entries, err := ReadCatalogue("..")
+	entries, err := ReadCatalogue("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	classes, err := ReadClasses("..")
+	classes, err := ReadClasses("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,11 +28,11 @@ func TestTheCataloguePageIsFresh(t *testing.T) {
 		t.Fatal("there is no story in the catalogue")
 	}
 	if *update {
-		if err := os.WriteFile("CATALOGUE.md", []byte(Catalogue(entries, classes)), 0o666); err != nil {
+		if err := os.WriteFile("../../scenarios/CATALOGUE.md", []byte(Catalogue(entries, classes)), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	page, err := os.ReadFile("CATALOGUE.md")
+	page, err := os.ReadFile("../../scenarios/CATALOGUE.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestTheCataloguePageIsFresh(t *testing.T) {
 
 // The card of a story names its class, and links to that on the page beside it.
 func TestCardsNameTheirClass(t *testing.T) {
-	path, err := WriteCatalogue("..", filepath.Join(t.TempDir(), "catalogue"), "")
+	path, err := WriteCatalogue("../..", filepath.Join(t.TempDir(), "catalogue"), "")
 	if err != nil {
 		t.Fatal(err)
 	}

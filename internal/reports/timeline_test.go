@@ -324,7 +324,7 @@ func TestWriteTheCatalogue(t *testing.T) {
 	if out == "" {
 		t.Skip("it writes files for make classes, which asks for it")
 	}
-	if _, err := WriteCatalogue("..", filepath.Join(out, "catalogue"), "../demo/index.html"); err != nil {
+	if _, err := WriteCatalogue("../..", filepath.Join(out, "catalogue"), "../demo/index.html"); err != nil {
 		t.Fatal(err)
 	}
 }

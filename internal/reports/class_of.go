@@ -135,7 +135,7 @@ func (l *classLinks) read() error {
 	if err != nil {
 		return err
 	}
-	for !exists(filepath.Join(root, "reports", "classes")) {
+	for !exists(filepath.Join(root, "scenarios", "classes")) {
 		up := filepath.Dir(root)
 		if up == root {
 			return nil
@@ -150,7 +150,7 @@ func (l *classLinks) read() error {
 	}
 	l.page = "reports/out/catalogue/" + ClassesFile
 	if !exists(filepath.Join(root, filepath.FromSlash(l.page))) {
-		l.page = "reports/CLASSES.md"
+		l.page = "scenarios/CLASSES.md"
 	}
 	up, err := between(l.dir, root)
 	l.page = up + "/" + l.page

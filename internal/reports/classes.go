@@ -32,11 +32,11 @@ type Class struct {
 // linesOfStory is how many lines of a story a class shows.
 const linesOfStory = 16
 
-// ReadClasses reads reports/classes below the root: lines "title", "words", "story", "faults" and
+// ReadClasses reads scenarios/classes below the root: lines "title", "words", "story", "faults" and
 // "bugs", and perhaps "also" with further stories, as in "promotion/two-leaders--V1", and "fixed"
 // with a variant; an empty line; and the text.
 func ReadClasses(root string) ([]Class, error) {
-	files, err := filepath.Glob(filepath.Join(root, "reports", "classes", "*.md"))
+	files, err := filepath.Glob(filepath.Join(root, "scenarios", "classes", "*.md"))
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ const classesHead = `# Classes of bugs
 
 What goes wrong in controllers, for code reviews. Each class has a faulty and a fixed form, a question for the review,
 public threads, and the lines of a stored story that led to the violation. An index by words is at the end. "make
-story-texts" writes this page from reports/classes; do not edit it.
+story-texts" writes this page from scenarios/classes; do not edit it.
 `
 
 // Classes is the page of the classes of bugs, with an index by word at its end.
