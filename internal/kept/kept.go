@@ -18,7 +18,7 @@ type result[T any] struct {
 }
 
 // Of returns a function that gives what read gives, and calls it once for bytes that are read again
-// soon. The result must depend on the bytes alone. All callers share it, so nobody may change it.
+// soon. The result must depend on the bytes alone. All callers share it and must not change it.
 func Of[T any](read func([]byte) T) func([]byte) T {
 	var results [most]atomic.Pointer[result[T]]
 	seed := maphash.MakeSeed() // says where a result lies, not what it is

@@ -3,8 +3,8 @@ package word
 
 import "strings"
 
-// Find returns where a word begins in a text, from some place on, with no letter or digit beside
-// it, or -1 if it is not there: 10.0.0.1 is not a word of 10.0.0.12. There is no empty word.
+// Find returns the index at or after from at which text has word, with no letter or digit next to
+// it, or -1 if there is none: 10.0.0.1 is not a word of 10.0.0.12. There is no empty word.
 func Find(text, word string, from int) int {
 	for word != "" {
 		i := strings.Index(text[from:], word)

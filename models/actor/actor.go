@@ -1,9 +1,9 @@
 // Package actor is the interface between the world and the built-in controllers of the simulated
 // cluster: namespaces, garbage collector, workloads and others.
 //
-// An actor has no goroutine, no clock and no chance of its own. It is told of every change that the
-// store commits, and it asks for steps; each step is one action that the scheduler grants, in an
-// order and after a latency that the run's choices decide. A step should do one write. Then
+// An actor has no goroutine, no clock and no source of randomness. It observes every change that
+// the store commits, and it asks for steps; each step is one action that the scheduler grants, in
+// an order and after a latency that the run's choices decide. A step should do one write. Then
 // anything may happen between two writes of an actor, as between two requests of a real controller.
 //
 // What an actor must remember it must be able to find again by listing, as the real controllers do:

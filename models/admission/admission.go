@@ -129,7 +129,7 @@ func (w *Webhooks) round(
 		}
 		changed, err := h.mutate(a, to)
 		if changed {
-			// Whoever was asked before this one has not seen the change.
+			// Webhooks called before this one have not seen the change.
 			if again == nil {
 				again = map[*hook]bool{}
 			}

@@ -163,7 +163,7 @@ func TestAnApplyMeetsWhatComesMeanwhile(t *testing.T) {
 	}
 }
 
-// What a webhook sets on the way of an update belongs to nobody, so the next apply may set it.
+// A field that a webhook sets during an update has no owner, so the next apply may set it.
 func TestWhatAWebhookSetsIsNobodys(t *testing.T) {
 	c := newCluster(t)
 	if got := c.send("APPLY", maps+"/a?fieldManager=one", theMap("v")); got != "201" {

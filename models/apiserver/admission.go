@@ -141,8 +141,8 @@ func (a *Attempt) Versions() []string {
 	return out
 }
 
-// errMoved says that what a request had read was written by somebody else while it waited for
-// webhooks: it starts again, as a real server's conditional writes do.
+// errMoved means that another writer changed the object that a request had read while it waited for
+// webhooks. The request starts again, as a real server's conditional writes do.
 var errMoved = errors.New("apiserver: the object has changed meanwhile")
 
 func (w *write) admits() bool { return w.ask != nil }

@@ -42,9 +42,9 @@
 // # Who may write what
 //
 // A server serves everybody everything until it is given an [Authorizer] (models/rbac) and an
-// [Admission] (models/admission). A write that webhooks are asked about waits: [Server.Begin]
-// returns the calls to be made. Other requests may be served meanwhile, and the write goes on when
-// the webhooks have answered. If what it had read has changed by then, it starts again.
+// [Admission] (models/admission). A write that calls webhooks waits: [Server.Begin]
+// returns the calls to make. Other requests may be served meanwhile, and the write continues when
+// the webhooks have answered. If the object that it had read has changed by then, it starts again.
 //
 // # What is different
 //
@@ -64,7 +64,7 @@
 //
 //   - Tables of most built-in types. Their columns are code inside the Kubernetes tree
 //     (pkg/printers/internalversion) that no module ships, so only those of the plainest types are
-//     made. Of the others kubectl is told 406, and prints names and ages.
+//     made. For the others kubectl gets 406 and prints names and ages.
 //   - Protobuf and CBOR encodings.
 //   - OpenAPI v2. kubectl asks for it for `explain --output=plaintext-openapiv2` alone. It takes
 //     all else from OpenAPI v3, which is made (openapi_builtin.go says what is missing there).

@@ -34,7 +34,7 @@ func (r *request) bindPod() (*Response, error) {
 	if b.Name != "" && b.Name != w.info.Name {
 		return nil, apierrors.NewBadRequest("name in URL does not match name in Binding object")
 	}
-	switch { // these answer 500, for nobody makes a status of them
+	switch { // plain errors, which a real server answers with 500
 	case b.Target.Kind != "" && b.Target.Kind != "Node":
 		return nil, fmt.Errorf(`target.kind: Unsupported value: %q: supported values: "Node", "<empty>"`, b.Target.Kind)
 	case b.Target.Name == "":

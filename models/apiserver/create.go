@@ -27,7 +27,7 @@ func (r *request) create() (*Response, error) {
 	return r.objectResponse(http.StatusCreated, stored), nil
 }
 
-// nameAttempts is how often a generated name is drawn anew when it is taken
+// nameAttempts is how often a generated name is drawn again if it is taken
 // (staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go).
 const nameAttempts = 8
 
@@ -101,7 +101,7 @@ func (w *write) tryCreate(draft *object.Object) (*object.Object, error) {
 	meta.ResourceVersion = ""
 	key := draft.Key()
 	if old, exists := w.table().Get(key); exists {
-		if w.upsert { // the transaction of an update begins anew (storage/etcd3/store.go, GuaranteedUpdate)
+		if w.upsert { // the transaction of an update starts again (storage/etcd3/store.go, GuaranteedUpdate)
 			return nil, errMoved
 		}
 		err := apierrors.NewAlreadyExists(w.kind.GroupResource(), meta.Name)

@@ -129,7 +129,7 @@ func (r *request) deleteCollection() (*Response, error) {
 }
 
 // deleteOne deletes an object of a collection, unless it has gone meanwhile. It returns the write
-// to go on with, which is another one when the kind has been defined anew.
+// to continue with, which is another one if the kind's definition has been replaced.
 func (w *write) deleteOne(o *object.Object, opts *metav1.DeleteOptions) (*write, error) {
 	for {
 		r := *w.request

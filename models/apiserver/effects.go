@@ -12,8 +12,8 @@ import (
 type effects struct {
 	warnings []string
 	changes  []Change
-	// ask calls webhooks and waits for them; nil for a request that asks nobody. waited says that
-	// it has waited, and turns counts the answers.
+	// ask calls webhooks and waits for them; nil for a request that calls none. waited
+	// reports whether it has waited, and turns counts the answers.
 	ask    func([]*WebhookCall)
 	waited bool
 	turns  int

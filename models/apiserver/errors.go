@@ -50,9 +50,9 @@ func routeError(code int32, reason metav1.StatusReason, text string) error {
 	}}
 }
 
-// statusOf turns any error into the Status that goes on the wire, as
-// staging/src/k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/status.go does: what is no
-// status error is a 500.
+// statusOf turns any error into the Status that is sent to the client, as
+// staging/src/k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/status.go does: an
+// error that is no status error is a 500.
 func statusOf(err error) metav1.Status {
 	status := metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
 	if s, ok := err.(apierrors.APIStatus); ok {

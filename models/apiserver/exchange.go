@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// Exchange is one request on its way: answered, or waiting for webhooks. Between its steps other
-// requests may be served, as on a real server; what it has not committed yet is in nobody's sight.
+// Exchange is one request in progress: answered, or waiting for webhooks. Between its steps other
+// requests may be served, as on a real server; they do not see what it has not committed yet.
 type Exchange struct {
 	// Response is the answer; nil while webhooks are being asked.
 	Response *Response
-	// Calls are the calls that have to be made, all at once. [Exchange.Resume] goes on when each
-	// has its answer.
+	// Calls are the calls to make, all at once. Call [Exchange.Resume] when each has its answer.
 	Calls []*WebhookCall
 
 	effects *effects
@@ -21,7 +20,7 @@ type Exchange struct {
 	stop    func()
 }
 
-// errAbandoned unwinds a request that nobody waits for any more.
+// errAbandoned unwinds a request whose client no longer waits for it.
 var errAbandoned = errors.New("apiserver: the request was abandoned")
 
 // Admits reports whether a write could have to wait for webhooks.
@@ -52,7 +51,7 @@ func (s *Server) Begin(req *Request) *Exchange {
 	return e
 }
 
-// Resume goes on with the answers to Calls.
+// Resume continues the request with the answers to Calls.
 func (e *Exchange) Resume() { e.Calls, _ = e.next() }
 
 // Abandon gives the request up; nothing more of it takes effect.
@@ -104,8 +103,8 @@ func (s *Server) respond(req *Request, e *effects) *Response {
 	return r
 }
 
-// serve performs a request under the identity that it is made for. A request that finds, after it
-// has waited for webhooks, that somebody else has written what it had read begins again.
+// serve performs a request under the identity that it is made for. A request starts again
+// if another writer changed the object that it had read while it waited for webhooks.
 func (s *Server) serve(req *Request, e *effects) (*Response, error) {
 	info, ok := req.Info()
 	if s.authorizer != nil {

@@ -209,8 +209,8 @@ func decodeContinue(text string) (start string, revision int64, err error) {
 	return key[1:], token.Revision, nil
 }
 
-// compacted is the answer to a list at a forgotten revision; one that was paging may go on at the
-// current state (staging/src/k8s.io/apiserver/pkg/storage/etcd3/errors.go).
+// compacted is the answer to a list at a forgotten revision; one that was paging may continue at
+// the current state (staging/src/k8s.io/apiserver/pkg/storage/etcd3/errors.go).
 func compacted(paging bool, after string) error {
 	if !paging {
 		return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")

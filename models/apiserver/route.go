@@ -63,7 +63,7 @@ func (r *request) performSubresource() (*Response, error) {
 		if !r.kind.Builtin {
 			return nil, r.notFound()
 		}
-		// A proxy's path goes on behind its name.
+		// A proxy's path continues after its name.
 		name, _, _ := strings.Cut(r.info.Subresource, "/")
 		if slices.Contains(r.kind.Strategy.Unmodelled, name) {
 			return nil, NotModelled("subresource %q of %s", r.info.Subresource, r.kind.Plural)

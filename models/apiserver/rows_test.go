@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the recorded replies under testdata/rows")
 
-// TestRows sends the requests in testdata/rows and compares the replies with those recorded beside
+// TestRows sends the requests in testdata/rows and compares the replies with those recorded next to
 // them. When they were recorded, each reply was the same as that of kube-apiserver v1.37.1, but for
 // random names, times, versions and managedFields; rows where a difference is known say so in their
 // title, after a dash.

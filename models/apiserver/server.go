@@ -35,12 +35,12 @@ func (s *Server) table(k *object.Type) *store.Table[*object.Object] { return s.s
 // Authorizer decides who may do what; models/rbac is one. A server without one serves everybody.
 type Authorizer interface {
 	// Authorize judges a request before it is served. It returns the request under the identity for
-	// which it is made, which differs from the sender's when the sender impersonates somebody. The
-	// error is the answer to a request that is refused. For a path that names no resource info is
-	// empty.
+	// which it is made, which differs from the sender's if the sender impersonates another user.
+	// The error is the answer to a request that is refused. For a path that names no resource info
+	// is empty.
 	Authorize(req *Request, info Info) (*Request, error)
-	// Grant judges a role or a binding that is about to be written, because nobody may grant what
-	// they do not have. old is nil when there is none yet.
+	// Grant judges a role or a binding before it is written, because a user may grant only rights
+	// that they have. old is nil if there is none yet.
 	Grant(req *Request, info Info, object, old runtime.Object) error
 	// Review answers a review of access, which is created but never stored, by filling its status.
 	Review(req *Request, review runtime.Object) error

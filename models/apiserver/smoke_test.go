@@ -168,8 +168,8 @@ func TestNamespaceTermination(t *testing.T) {
 	}
 }
 
-// What a real server serves beside its resources is refused by name: a 404 would say that it is not
-// there.
+// Paths of a real server that are no resources are refused by name: a 404 would mean that they do
+// not exist.
 func TestPathsThatAreNotModelled(t *testing.T) {
 	s := newServer(t)
 	for path, want := range map[string]int{

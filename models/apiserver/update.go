@@ -62,7 +62,7 @@ func (w *write) store(draft, old *object.Object, sub string) (*Response, error) 
 // replace takes a complete new version of an object through the rest of an update, in the order of
 // registry/generic/registry/store.go (Update) and registry/rest/update.go (BeforeUpdate).
 func (w *write) replace(draft, stored *object.Object, sub string) (*object.Object, error) {
-	w.own(draft, stored, sub) // what webhooks set afterwards is nobody's
+	w.own(draft, stored, sub) // fields that webhooks set later have no owner
 	draft, err := w.mutate("UPDATE", draft, stored)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// trailing is a server with a ConfigMap that was made at one revision and changed at the next.
-func trailing(t *testing.T) (s *apiserver.Server, made int64) {
+// lagging is a server with a ConfigMap that was made at one revision and changed at the next.
+func lagging(t *testing.T) (s *apiserver.Server, made int64) {
 	t.Helper()
 	s = apiserver.New(apiserver.Options{Now: time.Now, Seed: 1})
 	do := func(method, path, body string) {
@@ -32,7 +32,7 @@ func trailing(t *testing.T) (s *apiserver.Server, made int64) {
 	return s, made
 }
 
-// What a server whose cache trails says to each sort of read.
+// What a server whose cache lags answers to each sort of read.
 func TestReadsAsOfARevision(t *testing.T) {
 	const one, all = "/api/v1/namespaces/default/configmaps/a", "/api/v1/namespaces/default/configmaps"
 	for _, c := range []struct {
@@ -52,7 +52,7 @@ func TestReadsAsOfARevision(t *testing.T) {
 			"old"},
 		{all + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", true, 1, ""},
 	} {
-		s, made := trailing(t)
+		s, made := lagging(t)
 		u, _ := url.Parse(c.path)
 		req := &apiserver.Request{Method: "GET", URL: u, Groups: []string{"system:masters"}, AsOf: made}
 		needs, cached := s.FromCache(req)
@@ -90,7 +90,7 @@ func TestReadsAsOfARevision(t *testing.T) {
 // A server that has not reached the revision in time says so: to a watch in its first event, to
 // others at once.
 func TestTooLargeRevision(t *testing.T) {
-	s, made := trailing(t)
+	s, made := lagging(t)
 	for _, path := range []string{"/api/v1/configmaps?resourceVersion=9",
 		"/api/v1/configmaps?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"} {
 		u, _ := url.Parse(path)

@@ -158,8 +158,8 @@ func (w *Watch) change(advance bool) (Frame, bool) {
 	}
 }
 
-// sees says what a watcher with this selector is shown of a change: an object that comes to match
-// is added, one that no longer does is deleted in its last matching state
+// sees returns what a watcher with this selector gets of a change: an object that begins to match
+// is added, one that no longer matches is deleted in its last matching state
 // (staging/src/k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go).
 func (l *listQuery) sees(e *store.Event[*object.Object]) (string, *object.Object) {
 	if !strings.HasPrefix(e.Key, l.Prefix) {
@@ -245,9 +245,9 @@ func (w *Watch) bookmark(revision int64, endOfInitial bool) Frame {
 	return Frame{Type: "BOOKMARK", Revision: revision, Data: append(b, "}}\n"...)}
 }
 
-// emptyRest is what an empty built-in object shows beside its metadata. A real server converts the
-// bookmark from its internal type, in which the replicas of a workload are a number and not a
-// pointer.
+// emptyRest is what an empty built-in object shows in addition to its metadata. A real server
+// converts the bookmark from its internal type, in which the replicas of a workload are a number
+// and not a pointer.
 func emptyRest(o runtime.Object) []byte {
 	if spec := object.Part(o, "Spec"); spec.IsValid() {
 		if f := spec.FieldByName("Replicas"); f.IsValid() && spec.FieldByName("Selector").Kind() == reflect.Pointer {

@@ -44,7 +44,7 @@ func TestWatchBookmarksTimeoutsAndExpiry(t *testing.T) {
 		t.Fatalf("%s", f.Data)
 	}
 	if _, ok := lagging.Next(); ok {
-		t.Fatal("an expired watch goes on")
+		t.Fatal("an expired watch continues")
 	}
 	if f, ok := w.Next(); ok {
 		t.Fatalf("a watch that has seen everything does not expire: %s", f.Data)
@@ -52,7 +52,7 @@ func TestWatchBookmarksTimeoutsAndExpiry(t *testing.T) {
 	w.Close()
 	must(t, s, "DELETE", widgetDir+"/a", "", "")
 	if _, ok := w.Next(); ok {
-		t.Fatal("a closed watch goes on")
+		t.Fatal("a closed watch continues")
 	}
 }
 
@@ -97,7 +97,7 @@ func TestReadingWithoutARequest(t *testing.T) {
 	}
 }
 
-// The token that comes with 410 goes on where the page would have begun.
+// The token in a 410 continues where the page would have begun.
 func TestATokenOutlivesCompaction(t *testing.T) {
 	s := newServer(t, widgets())
 	for _, name := range []string{"a", "b", "c"} {

@@ -2,8 +2,8 @@
 // keeps pull requests, nothing else, and is reached over HTTP like the real thing.
 //
 // The model is synchronous: a request takes effect and is answered in one call of
-// [Forge.ServeHTTP]. It has no goroutine, no clock and no randomness. Slowness, failures and
-// repetition on the way to it are the business of whoever carries the requests.
+// [Forge.ServeHTTP]. It has no goroutine, no clock and no randomness. The
+// network between client and model adds delays, failures and repetition.
 //
 // Its books are kept in the run's ledger of effects, which survives whatever happens to the
 // callers: an entry of kind "attempt" for each order that the forge accepts, and one of kind

@@ -201,7 +201,7 @@ func (c *collector) delete(n *node, latest *metav1.ObjectMeta, policy metav1.Del
 	}, nil))
 }
 
-// gone is no error for somebody who wants an object to go.
+// gone returns nil for a NotFound error: the object that was to be deleted is gone.
 func gone(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -65,8 +65,8 @@ func (q *queue) wait(w work, d time.Duration, after func(time.Duration, string, 
 	})
 }
 
-// forget drops what was to be done to an object. Nobody has to wait for an attempt that was to be
-// repeated.
+// forget drops the work that was due for an object, including an attempt that was to be repeated,
+// so that no wait for quiescence includes it.
 func (q *queue) forget(n *node) {
 	for _, what := range []string{"collect", "orphan"} {
 		w := work{n, what}

@@ -155,7 +155,7 @@ func TestConditionsSayWhy(t *testing.T) {
 	}
 }
 
-// TestReadinessGates has a pod be ready only when somebody says so.
+// A pod with a readiness gate is ready only after a client has set that condition.
 func TestReadinessGates(t *testing.T) {
 	c := actortest.New(kubelet.New()...)
 	create(t, c, corev1.PodSpec{ReadinessGates: []corev1.PodReadinessGate{{ConditionType: "x.example/ready"}}})

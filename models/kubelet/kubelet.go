@@ -7,8 +7,8 @@
 //
 //   - phases, and the conditions PodScheduled, Initialized, ContainersReady and Ready;
 //   - container states with restart counts;
-//   - restarts at once, then after 10 s, 20 s, … 300 s, which begins anew once a container has run
-//     for 10 minutes;
+//   - restarts at once, then after 10 s, 20 s, … 300 s, which starts again at 0 once a container
+//     has run for 10 minutes;
 //   - readiness gates and active deadlines;
 //   - graceful termination within the pod's grace period.
 //
@@ -128,8 +128,8 @@ func (k *kubelet) Begin(c actor.Cluster) {
 	}
 }
 
-// register makes the node, unless somebody has, and says that it is ready. The taint that the API
-// server gives a node until then is taken off, as the node lifecycle controller does
+// register creates the node unless it exists, and sets its condition Ready. It removes the taint
+// that the API server gives a node until then, as the node lifecycle controller does
 // (node_lifecycle_controller.go, doNoScheduleTaintingPass).
 func (k *kubelet) register(name string) {
 	now, path := metav1.NewTime(k.Clock()), "/api/v1/nodes/"+name
@@ -320,7 +320,7 @@ func (k *kubelet) end(p *corev1.Pod, state *pod) {
 		}
 		k.report(state, phase, false)
 		if p.Spec.ActiveDeadlineSeconds != nil {
-			k.After(0, deadline(p), func() {}) // nobody has to wait for it
+			k.After(0, deadline(p), func() {}) // Settle does not wait for it
 		}
 		return
 	}

@@ -137,7 +137,7 @@ func holds(p *corev1.Pod, kind corev1.PodConditionType) bool {
 		func(c corev1.PodCondition) bool { return c.Type == kind && c.Status == corev1.ConditionTrue })
 }
 
-// pass makes a pod ready, or takes that back, after somebody has opened or shut a gate.
+// pass updates a pod's readiness after a client has changed the condition of a readiness gate.
 func (k *kubelet) pass(state *pod) {
 	var p corev1.Pod
 	if state.stopping || !actor.Get(k, state.path, &p) || passes(&p) == holds(&p, corev1.PodReady) ||

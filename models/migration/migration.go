@@ -9,7 +9,7 @@
 // A workload with one of the annotations [Takes], [Fails] and [Ready] migrates when its time has
 // passed, or not at all, and is ready after that. The model writes the status of such a Deployment,
 // as the Deployment controller would. Others migrate as soon as they are applied, and have no
-// status. Whoever replaces or removes a workload while it migrates leaves its dataset half
+// status. A workload that is replaced or removed while it migrates leaves its dataset half
 // migrated, until another migration of it is done.
 //
 // The model records effects in the run's history, by [history.AddEffect]. The effect [Migrated] is

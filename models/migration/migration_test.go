@@ -147,8 +147,8 @@ func (c *cluster) applied(generation int64, annotations map[string]string) apise
 	return apiserver.Change{Type: "MODIFIED", Group: "apps", Resource: "deployments", Object: data}
 }
 
-// A migration takes its time, fails as often as it should, and then the workload is ready. Whoever
-// replaces it meanwhile leaves the data half migrated.
+// A migration takes its time, fails as often as it should, and then the workload is ready. If it
+// is replaced meanwhile, the data stays half migrated.
 func TestMigrationsThatTakeTime(t *testing.T) {
 	to := func(level string) map[string]string {
 		return map[string]string{migration.Dataset: "alpha", migration.Level: level, migration.Takes: "2m",

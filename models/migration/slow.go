@@ -101,7 +101,7 @@ func (d *Datasets) begins(w *slowWorkload) {
 	})
 }
 
-// after goes on with a workload: its migration takes its time, and then it is ready.
+// after continues with a workload: its migration takes its time, and then it is ready.
 func (d *Datasets) after(r *running, migrates bool) {
 	switch {
 	case !migrates:

@@ -17,10 +17,10 @@ type findings struct {
 	content   []string // why types could not be deleted
 	remaining []string // what is left, by type
 	held      map[string]int
-	complete  bool // every type had its turn; else what is left is not told
+	complete  bool // every type was visited; otherwise the remaining objects are not reported
 }
 
-// note counts what is left of a type, and reports whether finalizers hold any of it.
+// note counts the remaining objects of a type and reports whether a finalizer holds any of them.
 func (f *findings) note(r actor.Resource, items []item) (held bool) {
 	if len(items) == 0 {
 		return false

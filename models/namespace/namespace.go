@@ -10,10 +10,10 @@
 // Five seconds after it has seen that a namespace terminates, the controller begins a pass:
 //
 //  1. It looks up which types have objects there.
-//  2. It deletes pods, and goes on only when none is left (KEP-5080; [AnyOrder] leaves that out).
+//  2. It deletes pods, and continues only when none is left (KEP-5080; [AnyOrder] leaves that out).
 //  3. It deletes the other types, one collection after the other. The run chooses the order, as the
 //     real controller ranges over a map.
-//  4. It writes what is left into the conditions of the namespace.
+//  4. It writes the remaining objects into the conditions of the namespace.
 //  5. If nothing is left, it takes its finalizer off spec.finalizers.
 //
 // Each of these writes is a step of its own. A type with nothing in it is passed over, for nothing
@@ -110,7 +110,7 @@ type work struct {
 	dirty    bool  // one was due meanwhile
 	failures int
 	// empty are the types that had no objects when they were last listed, and to which none was
-	// added since. The real controller lists them anew in every pass; it would see the same.
+	// added since. The real controller lists them again in every pass and would see the same.
 	empty map[schema.GroupResource]bool
 }
 
@@ -157,8 +157,8 @@ func (c *controller) Observe(change apiserver.Change) {
 	}
 }
 
-// forget drops the pass that is due for a namespace that has gone: it would find nothing, and
-// nobody has to wait for it.
+// forget drops the pass that is due for a namespace that is gone. The pass would find nothing, and
+// Settle does not wait for it.
 func (c *controller) forget(name string) {
 	w := c.work[name]
 	if w == nil {

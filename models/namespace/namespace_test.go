@@ -255,7 +255,7 @@ func TestPodsThatTerminateGracefullyHoldTheRest(t *testing.T) {
 	if p := c.Pending("namespace-controller"); p["wait shop"] != 31*time.Second {
 		t.Errorf("the next pass should come at 10+40/2+1 s; pending: %v", p)
 	}
-	c.Run(50 * time.Second) // the grace periods are over; nobody has removed the pods
+	c.Run(50 * time.Second) // the grace periods are over; no kubelet has removed the pods
 	got := conditions(t, c)[corev1.NamespaceDeletionContentFailure]
 	if want := "ContentDeletionFailed: Failed to delete all resource types, 1 remaining: unexpected items still " +
 		"remain in namespace: " +
@@ -322,7 +322,7 @@ func TestATypeWithoutCollectionDeletion(t *testing.T) {
 			return apierrors.NewMethodNotSupported(schema.GroupResource{Resource: "configmaps"}, "deletecollection")
 		case r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/configmaps/b"):
 			return apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"},
-				"b") // somebody was faster, or so it seems
+				"b") // as if another client had been faster
 		case r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/configmaps/"):
 			deleted++
 		}
@@ -403,9 +403,9 @@ func TestANamespaceThatTerminatedBefore(t *testing.T) {
 	}
 }
 
-// renewed is a world in which somebody else, between the conditions and the end of the controller's
-// pass, finalizes the namespace, creates one of the same name, and then does something more. The
-// namespace is being deleted.
+// renewed is a world in which another client, between the conditions and the end of the
+// controller's pass, finalizes the namespace, creates one of the same name, and then does something
+// more. The namespace is being deleted.
 func renewed(t *testing.T, more func(*actortest.Cluster)) *actortest.Cluster {
 	t.Helper()
 	var c *actortest.Cluster
@@ -462,7 +462,7 @@ func TestAWriteThatIsRefusedIsTriedAgain(t *testing.T) {
 			if strings.HasSuffix(r.URL.Path, what) && refused < 3 {
 				refused++
 				return apierrors.NewConflict(schema.GroupResource{Resource: "namespaces"}, "shop",
-					fmt.Errorf("somebody was faster"))
+					fmt.Errorf("another client was faster"))
 			}
 			return nil
 		}})

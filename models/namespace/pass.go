@@ -126,7 +126,7 @@ func (p *pass) turn() int {
 
 func isPods(r actor.Resource) bool { return r.Group == "" && r.Name == "pods" }
 
-// empty deletes all objects of a type, then goes on to check.
+// empty deletes all objects of a type, then continues with check.
 func (p *pass) empty(r actor.Resource) {
 	estimate, err := p.graceful(r)
 	if err != nil {
@@ -201,7 +201,8 @@ func (p *pass) judge(r actor.Resource, estimate int64, err error) {
 	p.next(func() { p.check(r, estimate, err) })
 }
 
-// check notes what is left of a type and goes on to the next, unless that type is pods.
+// check notes the remaining objects of a type and continues with the next type, unless this one is
+// pods.
 func (p *pass) check(r actor.Resource, estimate int64, failure error) {
 	var items []item
 	if failure == nil {

@@ -4,10 +4,10 @@
 //
 // They follow pkg/controller/volume/pvcprotection and pkg/controller/volume/pvprotection of
 // Kubernetes 1.37. The finalizers are put on by the API server, as its admission plugin
-// StorageObjectInUseProtection does; these controllers put them back where somebody has taken them
-// off, and take them off when they are no longer needed.
+// StorageObjectInUseProtection does; these controllers put them back if a client has removed
+// them, and remove them when they are no longer needed.
 //
-// models/upstream holds them against the real ones.
+// models/upstream compares them with the real ones.
 //
 // A pod uses a claim from when it is scheduled until it is gone, whatever its phase; a claim of an
 // ephemeral volume until the pod is shut down.
@@ -54,7 +54,7 @@ func New() []actor.Actor {
 // controller is what the two have in common.
 type controller struct {
 	name, resource, finalizer string
-	// used reports whether somebody uses the object that path leads to.
+	// used reports whether the object at path is in use.
 	used func(c *controller, path string, meta *metav1.ObjectMeta) (bool, error)
 
 	cluster  actor.Cluster

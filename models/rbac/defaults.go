@@ -19,8 +19,8 @@ const (
 	write = "create update patch delete deletecollection"
 )
 
-// cluster are the default roles by name, read once for all servers: nobody may write to these
-// rules.
+// cluster are the default roles by name. All servers share these rules, so they must not be
+// changed.
 var cluster = policy{
 	"cluster-admin": {{"*", "*", "*"}, {"*", "*"}},
 	"system:discovery": {{"get",

@@ -18,8 +18,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// Grant implements [apiserver.Authorizer]: nobody may grant rights that they do not have, but for
-// those who may escalate roles or bind them (pkg/registry/rbac/*/policybased/storage.go).
+// Grant implements [apiserver.Authorizer]: a user may grant only rights that they have, unless they
+// may escalate or bind roles (pkg/registry/rbac/*/policybased/storage.go).
 func (a *Authorizer) Grant(req *apiserver.Request, info apiserver.Info, object, old runtime.Object) error {
 	who := subject{req.User, req.Groups}
 	if privileged(who.groups) || collectorsBusiness(object, old) {

@@ -42,8 +42,8 @@ func (a *Authorizer) impersonate(req *apiserver.Request, act action) (*apiserver
 	return nil, first
 }
 
-// impersonationMode is one set of rights that lets somebody act as another. name is empty for the
-// one that is not bound to what is then done.
+// impersonationMode is one set of rights that lets a user act as another. name is empty for the
+// mode that allows every action.
 type impersonationMode struct {
 	name, group string
 	resource    string // what the user is called in rules
@@ -114,7 +114,7 @@ func (a *Authorizer) mayImpersonate(who subject, want *user.DefaultInfo, act act
 	return nil
 }
 
-// wanted reads the headers; nil when nobody is to be impersonated.
+// wanted returns the user whom the headers impersonate, or nil.
 func wanted(h http.Header) (*user.DefaultInfo, error) {
 	u := &user.DefaultInfo{
 		Name: h.Get(authenticationv1.ImpersonateUserHeader), UID: h.Get(authenticationv1.ImpersonateUIDHeader),

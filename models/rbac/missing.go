@@ -121,7 +121,7 @@ func (a *Authorizer) note(who subject, act action, rule *rbacv1.PolicyRule) {
 	a.used[use{who.name, act}] = true
 }
 
-// noteGranted notes that somebody needed the rights that he has given to others.
+// noteGranted notes that a user needed the rights that it has granted to others.
 func (a *Authorizer) noteGranted(who subject, rules []rbacv1.PolicyRule) {
 	for _, rule := range rules {
 		for _, r := range validation.BreakdownRule(rule) {

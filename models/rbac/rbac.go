@@ -4,8 +4,8 @@
 // The rules are those of plugin/pkg/auth/authorizer/rbac and pkg/registry/rbac in the Kubernetes
 // tree. A binding that is being deleted but held by a finalizer still grants, because the
 // authorizer does not look at deletionTimestamp. A request of a ServiceAccount that does not exist
-// is not authenticated (401); a real server may go on for up to ten seconds after the account's
-// deletion, for as long as it remembers the token. Members of system:masters may do everything.
+// is not authenticated (401); a real server may accept it for up to ten seconds after the account's
+// deletion, while it remembers the token. Members of system:masters may do everything.
 //
 // A new cluster has roles for its users: cluster-admin, admin, edit, view and those that every user
 // has. They are known here but not stored, so they do not show in lists. A stored ClusterRole of
@@ -44,7 +44,7 @@ type subject struct {
 	groups []string
 }
 
-// action is what somebody wants to do: something with a resource, or with a path.
+// action is what a request does: a verb on a resource, or on a path.
 type action struct {
 	verb, group, resource, subresource, namespace, name string
 	path                                                string

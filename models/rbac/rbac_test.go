@@ -127,7 +127,7 @@ func TestRules(t *testing.T) {
 			}
 			if got := s.as("bob,system:authenticated", c.method, c.path, ""); c.path != "/apis/apps/v1" &&
 				!strings.HasPrefix(got, "403") {
-				t.Errorf("somebody whom no binding names: %s", got)
+				t.Errorf("a user whom no binding names: %s", got)
 			}
 		})
 	}

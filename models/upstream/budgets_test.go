@@ -110,7 +110,7 @@ func TestBudgets(t *testing.T) {
 			alter(w, &corev1.Pod{ObjectMeta: in("shop", "alone")}, `{"metadata":{"labels":{"app":"other"}}}`)
 			w.Sleep(let)
 		},
-		"a pod of nobody": func(w *sim.World) {
+		"a pod without a controller": func(w *sim.World) {
 			w.Apply(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "alone", Labels: labelled},
 				Spec: template("web").Spec})
 			w.Apply(keep("", "1"))

@@ -247,7 +247,7 @@ func TestCornersOfDeployments(t *testing.T) {
 				&admissionregv1.ValidatingWebhookConfiguration{ObjectMeta: in("", "refused")}))
 			w.Sleep(2 * let)
 		},
-		"that is made anew while its sets are still there": func(w *sim.World) {
+		"that is created again while its sets still exist": func(w *sim.World) {
 			w.Apply(web(2))
 			w.Sleep(let)
 			var sets appsv1.ReplicaSetList

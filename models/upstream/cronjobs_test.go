@@ -104,7 +104,7 @@ func TestCronJobs(t *testing.T) {
 			tick("3 9 * * *", "ends", func(s *batchv1.CronJobSpec) { s.TimeZone = new("Asia/Tokyo") })),
 		"that never comes": runs(tick("59 23 31 2 *", "ends")),
 		"every while":      runs(tick("@every 100s", "ends")),
-		"that is suspended, and goes on": func(w *sim.World) {
+		"that is suspended and resumed": func(w *sim.World) {
 			w.Apply(tick("* * * * *", "ends", suspended))
 			w.Sleep(102*time.Minute + 30*time.Second)
 			alter(w, tick("", ""), `{"spec":{"suspend":false}}`)

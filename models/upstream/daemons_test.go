@@ -60,8 +60,8 @@ func (p *pinning) Observe(ch apiserver.Change) {
 	})
 }
 
-// told runs a scenario with the models and with the real controllers, and asks that what is told of
-// the real ones is among what is told of the models.
+// told runs a scenario with the models and with the real controllers. What tell returns for the
+// real ones must be among what it returns for the models.
 func told(t *testing.T, controllers []controller, scenario func(*sim.World), tell func(*history.History) string) {
 	t.Helper()
 	arm := func(real []controller) []string {
@@ -91,13 +91,13 @@ func told(t *testing.T, controllers []controller, scenario func(*sim.World), tel
 	t.Logf("left in the end:\n%s", ours[0])
 }
 
-// refused has nobody create objects of a type, or do something else to them.
+// refused installs a webhook that refuses these operations on a type.
 func refused(w *sim.World, group, resource string, what ...admissionregv1.OperationType) {
 	w.Apply(&admissionregv1.ValidatingWebhookConfiguration{ObjectMeta: in("", "refused"),
 		Webhooks: []admissionregv1.ValidatingWebhook{{
 			Name: "refused.x.example", AdmissionReviewVersions: []string{"v1"},
 			SideEffects: new(admissionregv1.SideEffectClassNone), TimeoutSeconds: new(int32(1)),
-			ClientConfig: admissionregv1.WebhookClientConfig{URL: new("https://nobody.x.example/")},
+			ClientConfig: admissionregv1.WebhookClientConfig{URL: new("https://absent.x.example/")},
 			Rules: []admissionregv1.RuleWithOperations{{Operations: append(what, admissionregv1.Create),
 				Rule: admissionregv1.Rule{APIGroups: []string{group}, APIVersions: []string{"*"},
 					Resources: []string{resource}}}},

@@ -92,7 +92,7 @@ func TestNamespace(t *testing.T) {
 	}
 }
 
-// TestWhatIsComparedDiffers asks that the comparison notices when nobody does the work.
+// The comparison fails if no controller does the work.
 func TestWhatIsComparedDiffers(t *testing.T) {
 	scenario := func(w *sim.World) {
 		w.Apply(shop())

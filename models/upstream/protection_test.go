@@ -49,9 +49,8 @@ func volumeProtection(ctx context.Context, cfg *rest.Config) error {
 	return nil
 }
 
-// TestProtection: claims and volumes that are deleted, with nobody or somebody who uses them. No
-// claim is bound here: of those that are, a real controller also says since when nobody has used
-// them.
+// TestProtection compares claims and volumes that are deleted, unused and in use. No claim is bound
+// here: for a bound one a real controller also reports since when it is unused.
 func TestProtection(t *testing.T) {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: in("default", "data"), Spec: corev1.PersistentVolumeClaimSpec{
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
@@ -80,7 +79,7 @@ func TestProtection(t *testing.T) {
 	}
 	now := client.GracePeriodSeconds(0)
 	for name, scenario := range map[string]func(*sim.World){
-		"a claim that nobody uses": func(w *sim.World) {
+		"a claim that is not in use": func(w *sim.World) {
 			w.Apply(claim)
 			remove(w, claim)
 		},

@@ -161,7 +161,7 @@ func TestJob(t *testing.T) {
 		"that may not fail":                goes(work("fails", limit(0)), let),
 		"that fails for a while":           goes(work("fails"), let),
 		"that fails for long":              goes(work("fails"), time.Hour),
-		"that fails with others beside":    goes(work("fails", completions(4, 2), limit(3)), 10*time.Minute),
+		"that fails next to others":        goes(work("fails", completions(4, 2), limit(3)), 10*time.Minute),
 		"that restarts on failure":         goes(work("fails", onFailure, limit(2)), 10*time.Minute),
 		"past its deadline":                goes(work("web:1", deadline(30)), let),
 		"past its deadline while it fails": goes(work("fails", deadline(60)), let),
@@ -176,13 +176,13 @@ func TestJob(t *testing.T) {
 			work("ends", func(s *batchv1.JobSpec) { s.TTLSecondsAfterFinished = new(int32(3600)) }), let),
 		"whose pods are replaced when failed": goes(
 			work("web:1", func(s *batchv1.JobSpec) { s.PodReplacementPolicy = new(batchv1.Failed) }), let),
-		"that is made anew in the background": func(w *sim.World) {
+		"that is deleted in the background and created again": func(w *sim.World) {
 			goes(work("web:1"), let)(w)
 			must(w.Client().Delete(w.Context(), work("web:1"),
 				client.PropagationPolicy(metav1.DeletePropagationBackground)))
 			goes(work("web:1"), let)(w)
 		},
-		"that is made anew without its pods": func(w *sim.World) {
+		"that is deleted without its pods and created again": func(w *sim.World) {
 			goes(work("web:1"), let)(w)
 			must(w.Client().Delete(w.Context(), work("web:1"),
 				client.PropagationPolicy(metav1.DeletePropagationOrphan)))

@@ -24,12 +24,12 @@ type controller struct {
 	start func(w *sim.World, name string)
 }
 
-// nobody stands where our controller of that name would.
-type nobody string
+// absent takes the place of our controller of that name, and does nothing.
+type absent string
 
-func (n nobody) Name() string           { return string(n) }
-func (nobody) Begin(actor.Cluster)      {}
-func (nobody) Observe(apiserver.Change) {}
+func (a absent) Name() string           { return string(a) }
+func (absent) Begin(actor.Cluster)      {}
+func (absent) Observe(apiserver.Change) {}
 
 // How often a scenario is run, each time with other choices: with the models, to know all the ways
 // that it can go, and with the real controllers.
@@ -46,7 +46,7 @@ func ends[T any](
 	}
 	report := sim.Explore(t, func(w *sim.World) {
 		for _, c := range replaced {
-			w.Builtin(nobody(c.name))
+			w.Builtin(absent(c.name))
 			if c.start != nil {
 				c.start(w, c.name)
 			}

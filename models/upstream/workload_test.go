@@ -115,11 +115,11 @@ func equally(t *testing.T, scenario func(*sim.World)) {
 	t.Logf("left in the end:\n%s", ours[0])
 }
 
-// given are names that somebody or something has drawn.
+// given matches generated names.
 var given = regexp.MustCompile(`-[a-z0-9]{5,10}(-[a-z0-9]{5})?$`)
 
-// remains tells what is left of workloads: status, conditions, and how many pods of which sort
-// belong to whom.
+// remains describes workloads at the end: status, conditions, and the number of pods by owner and
+// state.
 func remains(h *history.History) string {
 	names := map[string]string{} // by UID
 	var all []history.Object
@@ -148,7 +148,7 @@ func remains(h *history.History) string {
 		for _, r := range m.OwnerReferences {
 			line += " owned by " + names[string(r.UID)]
 			if names[string(r.UID)] == "" {
-				line += "somebody who has gone"
+				line += "an owner that is gone"
 			}
 		}
 		if m.DeletionTimestamp != nil {

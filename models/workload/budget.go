@@ -181,7 +181,7 @@ func (b *budget) disrupted() (map[string]metav1.Time, time.Duration) {
 }
 
 // expected is how many pods there should be, how many of them healthy, and whether there are pods
-// that nobody controls and that are not in these numbers (getExpectedPodCount).
+// without a controller, which are not in these numbers (getExpectedPodCount).
 func (b *budget) expected() (expected, desired int32, unmanaged bool, err error) {
 	least, most := b.pdb.Spec.MinAvailable, b.pdb.Spec.MaxUnavailable
 	if most == nil && least == nil {

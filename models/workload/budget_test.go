@@ -78,8 +78,8 @@ func TestBudgetCounts(t *testing.T) {
 	}
 }
 
-// TestBudgetOfStrangers has pods whose controllers cannot be counted, and pods that nobody
-// controls.
+// TestBudgetOfStrangers has pods whose controllers cannot be counted, and pods without a
+// controller.
 func TestBudgetOfStrangers(t *testing.T) {
 	c := cluster(taking(time.Hour))
 	j := job(1, 0)

@@ -90,7 +90,7 @@ func TestRecreatedJobLetsOldPodsGo(t *testing.T) {
 	}
 }
 
-// TestManagedJobExpires gives a Job that somebody else manages a time to live.
+// TestManagedJobExpires sets a time to live on a Job that another controller manages.
 func TestManagedJobExpires(t *testing.T) {
 	c := cluster()
 	j := job(1, 1)

@@ -73,7 +73,7 @@ func (t *timetable) deleteFinished() {
 	t.keep(batchv1.JobFailed, t.cj.Spec.FailedJobsHistoryLimit)
 }
 
-// keep deletes the oldest Jobs that ended in one way, but for as many as the limit says
+// keep deletes the oldest Jobs that ended in one way and keeps as many as the limit allows
 // (removeOldestJobs).
 func (t *timetable) keep(kind batchv1.JobConditionType, limit *int32) {
 	if limit == nil {
@@ -242,7 +242,7 @@ func (t *timetable) start(due, now time.Time) (bool, error) {
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return false, err
-	case apierrors.IsAlreadyExists(err): // made earlier, but the status could not be written; or somebody else's
+	case apierrors.IsAlreadyExists(err): // made earlier, but the status could not be written; or another owner's
 		if !actor.Get(t, jobPath(t.cj.Namespace, name), &made) || !metav1.IsControlledBy(&made, t.cj) ||
 			t.lists(made.UID) {
 			return false, nil

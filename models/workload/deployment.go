@@ -102,7 +102,7 @@ func (r *rollout) ref() metav1.OwnerReference {
 	return *metav1.NewControllerRef(r.d, appsv1.SchemeGroupVersion.WithKind("Deployment"))
 }
 
-// sameTemplate compares templates but for the hash that tells ReplicaSets apart.
+// sameTemplate compares templates without the hash that tells ReplicaSets apart.
 func sameTemplate(a, b *corev1.PodTemplateSpec) bool {
 	a, b = a.DeepCopy(), b.DeepCopy()
 	delete(a.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
@@ -252,8 +252,8 @@ func (r *rollout) makeNew() (bool, error) {
 	return true, err
 }
 
-// refused says in the status why the present ReplicaSet could not be made. Where somebody else has
-// its name, another one is chosen (sync.go, getNewReplicaSet).
+// refused reports in the status why the current ReplicaSet could not be created. If another object
+// has its name, it chooses another name (sync.go, getNewReplicaSet).
 func (r *rollout) refused(rs *appsv1.ReplicaSet, why error) (bool, error) {
 	switch {
 	case apierrors.IsAlreadyExists(why):

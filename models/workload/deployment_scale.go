@@ -249,7 +249,7 @@ func (r *rollout) shrink() (bool, error) {
 		case *rs.Spec.Replicas == 0:
 		case sick > 0:
 			return r.resize(rs, *rs.Spec.Replicas-min(sick, spare))
-		case sick < 0: // pods that are to go are still counted: nobody knows yet what remains
+		case sick < 0: // pods that are to go are still counted, so the rest is not known yet
 			return false, nil
 		}
 	}

@@ -40,7 +40,7 @@ func syncJob(c *controller, namespace, name string) (time.Duration, error) {
 		return 0, err
 	}
 	if by := w.job.Spec.ManagedBy; by != nil && *by != batchv1.JobControllerName {
-		_, err := w.expire() // somebody else's; but the controller of ttlafterfinished does not ask whose it is
+		_, err := w.expire() // another controller's; but ttlafterfinished handles every Job
 		return w.wait, err
 	}
 	selector, err := metav1.LabelSelectorAsSelector(w.job.Spec.Selector)

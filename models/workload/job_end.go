@@ -73,7 +73,7 @@ func (w *work) complete() (bool, error) {
 	return w.write(s)
 }
 
-// pause says in the status whether the Job is suspended. Time begins anew when it is resumed.
+// pause sets the condition Suspended. The start time is set again when the Job is resumed.
 func (w *work) pause() (bool, error) {
 	s, was := w.job.Status.DeepCopy(), w.is(batchv1.JobSuspended)
 	switch {

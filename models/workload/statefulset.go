@@ -139,7 +139,7 @@ func (s *series) revisions(collection string) (bool, error) {
 
 // replacement is the patch that gives a set this template again, as a ControllerRevision keeps it
 // (getPatch). Its fields are in the order of their names: the API server compares data byte by
-// byte, and a patch of the revision writes it anew so.
+// byte, and a patch of the revision encodes it in that order.
 func replacement(template corev1.PodTemplateSpec) ([]byte, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&template)
 	if err != nil {

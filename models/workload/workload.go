@@ -10,8 +10,8 @@
 // to it, has changed. What fails is tried again after 5 ms, doubling up to 1000 s (util/workqueue,
 // DefaultTypedControllerRateLimiter).
 //
-// Some steps make several writes. Nothing comes between them, unless webhooks have to be asked
-// about one; and if one fails, the next step goes on from there:
+// Some steps make several writes. Nothing happens between them, unless one of them has to wait for
+// webhooks. If one fails, the next step continues from there:
 //
 //   - A Deployment gets a new ReplicaSet, and then that revision in its annotation and its status.
 //   - A Deployment whose spec.replicas changes while a rollout is under way scales all ReplicaSets
@@ -32,23 +32,22 @@
 // # What is different
 //
 // The hashes in the names of ReplicaSets and ControllerRevisions are stable but not those of
-// upstream. Pods are created and deleted one at a time rather than in bursts that double. Only
-// about CronJobs and PodDisruptionBudgets are Events recorded: ones that are alike but for their
-// message are not combined, as upstream after ten. A DaemonSet's maxSurge counts as a
-// maxUnavailable: the old pod goes before the new one comes. Of Jobs, pod failure policies, success
-// policies and back-off limits per index are not obeyed: a Job that asks for one is left alone, and
-// says so in a condition of type Failed with reason NotModelled. A pod of a Job that is deleted
-// counts as failed at once, also with the pod replacement policy Failed. A DaemonSet keeps no
-// ControllerRevisions. A claim gets a volume of its own at once, whatever its class says. Volumes
-// that are there already are not taken, and one that is named is believed. A claim that comes to
-// ask for more is not resized. The volume goes with the claim where its reclaim policy is Delete;
-// its phase is not kept.
+// upstream. Pods are created and deleted one at a time rather than in bursts that double. Events
+// are recorded only about CronJobs and PodDisruptionBudgets. Events that differ only in their
+// message are not combined, as upstream does after ten. A DaemonSet's maxSurge counts as a
+// maxUnavailable: the old pod goes before the new one comes. Pod failure policies, success policies
+// and back-off limits per index are not implemented: a Job with one is left alone and gets a
+// condition of type Failed with reason NotModelled. A pod of a Job that is deleted counts as failed
+// at once, also with the pod replacement policy Failed. A DaemonSet keeps no ControllerRevisions. A
+// claim gets a volume of its own at once, whatever its class says. Volumes that are there already
+// are not taken, and one that is named is believed. A claim whose request grows is not resized. The
+// volume goes with the claim where its reclaim policy is Delete; its phase is not kept.
 //
 // A PodDisruptionBudget is only counted: the server refuses evictions, as not modelled, and a
 // condition DisruptionTarget that has become stale stays.
 //
-// Nobody looks after ReplicationControllers and HorizontalPodAutoscalers, whose status stays as it
-// was written; nobody makes v1 Endpoints, nor the service account and the ConfigMap
+// No controller handles ReplicationControllers and HorizontalPodAutoscalers, whose status stays as
+// it was written. v1 Endpoints are not created, nor are the ServiceAccount and the ConfigMap
 // kube-root-ca.crt of a new namespace.
 package workload
 
@@ -110,7 +109,7 @@ type controller struct {
 	// instead, when set, takes in a change of an object of kind, and reports whether it did: then
 	// that is not looked at now.
 	instead   func(c *controller, ch apiserver.Change) bool
-	lets      bool   // it does not adopt what belongs to nobody
+	lets      bool   // it does not adopt objects without a controller
 	component string // of its Events
 
 	actor.Cluster
@@ -155,7 +154,7 @@ func (c *controller) Observe(ch apiserver.Change) {
 		}
 		if !c.lets && ch.Type != "DELETED" && !bytes.Contains(ch.Object, []byte(`"ownerReferences"`)) &&
 			relabelled(ch) {
-			c.lookAtAll(ch.Namespace) // somebody may want to adopt it
+			c.lookAtAll(ch.Namespace) // a controller may adopt it
 		}
 	}
 	if c.concerns != nil {

@@ -15,8 +15,7 @@ import (
 // epoch is what the clock shows at first.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Cluster is an API server, its built-in controllers, and a clock that moves only when it is told
-// to.
+// Cluster is an API server, its built-in controllers, and a clock that moves only in [Cluster.Run].
 type Cluster struct {
 	Server *apiserver.Server
 	// Choice answers every choice; nil gives the dull answer.
@@ -48,7 +47,7 @@ func (c *Cluster) Add(a actor.Actor) {
 	a.Begin(h)
 }
 
-// Do performs a request as somebody else, and returns its status code; the answer is decoded into
+// Do performs a request as another client and returns its status code; the answer is decoded into
 // out, unless that is nil.
 func (c *Cluster) Do(method, path string, in, out any) int {
 	u, err := url.Parse(path)

@@ -87,7 +87,7 @@ func newChart() *chart.Chart {
 	}
 }
 
-// world is one server with what a chart expects of a cluster: somebody who runs jobs.
+// world is one server with what a chart expects of a cluster: a controller that runs Jobs.
 type world struct {
 	t       *testing.T
 	objects dynamic.Interface

@@ -22,12 +22,12 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// Server is an [http.Handler] in front of one model. It serialises requests; nobody else may use
-// the model meanwhile but through [Server.Do].
+// Server is an [http.Handler] in front of one model. It serialises requests. Meanwhile the model
+// may be used only through [Server.Do].
 type Server struct {
 	mu    sync.Mutex
 	model *apiserver.Server
-	// moved is closed and made anew whenever watches may have something to deliver.
+	// moved is closed and replaced whenever watches may have something to deliver.
 	moved chan struct{}
 
 	listener net.Listener

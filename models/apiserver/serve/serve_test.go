@@ -1,6 +1,6 @@
 package serve_test
 
-// Clients that nobody here wrote, over a real socket: client-go's typed, dynamic, metadata and
+// Clients of other projects, over a real socket: client-go's typed, dynamic, metadata and
 // discovery clients, and controller-runtime's cached client with typed, unstructured and metadata
 // objects side by side.
 

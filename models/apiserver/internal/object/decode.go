@@ -87,7 +87,7 @@ func otherVersion(apiVersion string, ver *Version) error {
 		"the API version in the data (%s) does not match the expected API version (%s)", apiVersion, ver.APIVersion()))
 }
 
-// NoKindError refuses data of a type that nobody knows. The message names the scheme as a trimmed
+// NoKindError refuses data of an unknown type. The message names the scheme as a trimmed
 // kube-apiserver build does.
 func NoKindError(kind, apiVersion string) error {
 	return fmt.Errorf("no kind %q is registered for version %q in scheme %s",
@@ -185,7 +185,7 @@ func (d Decoder) customDraft(content map[string]any, ver *Version) (*Object, []e
 		return nil, nil, err
 	}
 	if len(meta.ManagedFields) == 0 {
-		meta.ManagedFields = nil // metadata is written anew, which leaves an empty list out: it clears nothing here
+		meta.ManagedFields = nil // metadata is encoded again without the empty list, which clears nothing here
 	}
 	content["kind"], content["apiVersion"] = ver.Type.Kind, ver.APIVersion()
 	more, err := ver.Schema.coerce(content, !d.ignores())

@@ -188,9 +188,9 @@ func (n *Note) owner() string {
 	return b.String()
 }
 
-// stamped puts the model's time where the library has put the process's, which is every time that
-// nobody knows: neither the object nor the writer. The known ones stay, whosever entry the library
-// has moved them to, as it does where it merges old updaters. The entries are ordered by it as
+// stamped replaces the process's time, which the library sets, by the model's. It does so for each
+// time that neither the object nor the writer has. Known times stay in whichever entry the
+// library has moved them to, as it does if it merges old updaters. The entries are ordered by it as
 // util/managedfields/internal/managedfields.go (sortEncodedManagedFields) does.
 func stamped(entries owners, now time.Time, known ...owners) owners {
 	out := slices.Clone(entries)
@@ -236,8 +236,8 @@ func seconds(t *metav1.Time) int64 {
 	return t.Unix()
 }
 
-// onlyTimesDiffer says that ownership is the same but for its times, which alone are no reason for
-// a new revision (endpoints/handlers/fieldmanager/equality.go).
+// onlyTimesDiffer reports whether ownership differs in its times alone, which are no reason for a
+// new revision (endpoints/handlers/fieldmanager/equality.go).
 func onlyTimesDiffer(a, b owners) bool {
 	if len(a) != len(b) || len(a) == 0 {
 		return false

@@ -35,8 +35,8 @@ type Patch struct {
 const maxPatchOperations = 10000
 
 // KeepBytes keeps the bytes of free-form data that a merge patch or a JSON patch has left alone.
-// Both keep what they do not touch as it was written. A strategic patch and an apply write it anew,
-// and a client that compares bytes sees the difference.
+// Both keep untouched data as it was written. A strategic patch and an apply encode it again, and a
+// client that compares bytes sees the difference.
 func KeepBytes(draft, old runtime.Object) {
 	r, ok := draft.(*appsv1.ControllerRevision)
 	if !ok {
@@ -96,7 +96,7 @@ func (p *Patch) document(old *Object) (map[string]any, []error, error) {
 }
 
 // invalid is the refusal of a patch whose result cannot be read. It shows the patched document, or
-// the patch itself if that is a strategic one. The document is made anew, because reading it has
+// the patch itself if that is a strategic one. The document is built again, because reading it has
 // changed it. The error is worded as the JSON decoder words it.
 func (p *Patch) invalid(old *Object, err error) error {
 	var shown []byte

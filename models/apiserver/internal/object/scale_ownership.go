@@ -1,7 +1,7 @@
 package object
 
-// Ownership through a scale subresource: there the replicas are a field of another type, and who
-// sets them by scaling takes them from whoever set them on the object (apimachinery's
+// Ownership through a scale subresource: there the replicas are a field of another type, and a
+// manager that scales takes them from the manager that set them on the object (apimachinery's
 // util/managedfields/scalehandler.go).
 
 import (

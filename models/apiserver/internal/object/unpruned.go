@@ -1,8 +1,8 @@
 package object
 
 // What a mutating webhook leaves in a custom object that its schema does not know. A real server
-// writes it to its store as it is and prunes it whenever it reads the object, so nobody is shown
-// it. It counts as a change all the same: of the object, which gets another generation, and of what
+// writes it to its store as it is and prunes it whenever it reads the object, so no client
+// sees it. It still counts as a change: of the object, which gets another generation, and of what
 // the store holds (apiextensions-apiserver's customresource_handler.go, schemaCoercingDecoder;
 // storage/etcd3/store.go, GuaranteedUpdate).
 

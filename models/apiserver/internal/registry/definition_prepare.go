@@ -36,9 +36,9 @@ var preparedDefinitions = struct {
 	byText    map[string]*Prepared
 }{byPointer: map[*apiextensionsv1.CustomResourceDefinition]pointed{}, byText: map[string]*Prepared{}}
 
-// mostPointers bounds what is known by its pointer: who makes definitions anew for each run has
-// another one each time.
-const mostPointers = 300
+// maxPointers limits what is known by its pointer: a test that makes new definitions for each run
+// has another pointer each time.
+const maxPointers = 300
 
 // Prepare makes a definition ready to install.
 func Prepare(crd *apiextensionsv1.CustomResourceDefinition) *Prepared {
@@ -48,7 +48,7 @@ func Prepare(crd *apiextensionsv1.CustomResourceDefinition) *Prepared {
 	if p := known.byPointer[crd]; p.Prepared != nil && p.fits(crd) {
 		return p.Prepared
 	}
-	if len(known.byPointer) >= mostPointers {
+	if len(known.byPointer) >= maxPointers {
 		clear(known.byPointer)
 	}
 	text := EncodeDefinition(crd)

@@ -136,15 +136,15 @@ func (s *Store[V]) Commit(t *Table[V], key string, remove bool, build func(revis
 	return e
 }
 
-// Compact forgets the changes up to and including revision, and nobody can follow from before it
-// any more. Marks never move back and never pass the newest revision.
+// Compact forgets the changes up to and including revision. No reader can follow from before it
+// afterwards. Marks never move back and never pass the newest revision.
 func (s *Store[V]) Compact(revision int64) {
 	s.compacted = max(s.compacted, min(revision, s.revision))
 	s.Trim(revision)
 }
 
-// Trim is Compact for those who would miss a change: whoever follows keys of which nothing was
-// forgotten does not notice.
+// Trim is Compact for readers that would miss a change. A reader of keys without a forgotten change
+// does not notice.
 func (s *Store[V]) Trim(revision int64) {
 	revision = min(revision, s.revision)
 	if revision <= s.trimmed {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// state is a table as somebody would write it who has time: what it held after each revision.
+// state is a table in its simplest form: what it held after each revision.
 type state map[string]int
 
 // Whatever is committed, trimmed and compacted, tables answer as a list of all states would.
@@ -106,7 +106,7 @@ func TestManyKeysStayInOrder(t *testing.T) {
 	}
 }
 
-// Who follows a table is told what was forgotten.
+// A reader that follows a table learns what was forgotten.
 func TestPositionsOfWhoFollows(t *testing.T) {
 	s := New[int](1)
 	a, b := s.Table("a"), s.Table("b")
