@@ -16,7 +16,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/models/migration"
+	"github.com/wavetank/wavetank/scenarios/clusterextension/migration"
 	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 )

@@ -13,8 +13,8 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/models/forge"
 	"github.com/wavetank/wavetank/scenarios/internal/worlds"
+	"github.com/wavetank/wavetank/scenarios/promotion/forge"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )

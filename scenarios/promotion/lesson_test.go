@@ -15,8 +15,8 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/models/forge"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
+	"github.com/wavetank/wavetank/scenarios/promotion/forge"
 	"github.com/wavetank/wavetank/sim"
 )
 

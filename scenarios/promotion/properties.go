@@ -14,8 +14,8 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/models/forge"
 	"github.com/wavetank/wavetank/scenarios/internal/properties"
+	"github.com/wavetank/wavetank/scenarios/promotion/forge"
 	"github.com/wavetank/wavetank/sim/property"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
-	"github.com/wavetank/wavetank/models/forge"
 	"github.com/wavetank/wavetank/scenarios/internal/properties"
+	"github.com/wavetank/wavetank/scenarios/promotion/forge"
 )
 
 // lag is how far in the past an order's reasons may lie: the longest lag of a cache, and the time

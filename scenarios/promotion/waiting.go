@@ -17,8 +17,8 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
-	"github.com/wavetank/wavetank/models/forge"
 	"github.com/wavetank/wavetank/scenarios/internal/stored"
+	"github.com/wavetank/wavetank/scenarios/promotion/forge"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/scenarios/promotion/forge"
 )
 
 // desk is a forge with a ledger.

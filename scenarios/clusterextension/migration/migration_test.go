@@ -17,7 +17,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/models/migration"
+	"github.com/wavetank/wavetank/scenarios/clusterextension/migration"
 )
 
 func change(kind, name, annotations string) apiserver.Change {
