@@ -64,7 +64,7 @@ $(NESTED:%=nested-%): nested-%: bin/vet
 	export GOWORK=off; cd $* && $(GO_VET) ./... && go test -timeout $(TIMEOUT) -shuffle=on ./...
 
 # What a user's versions may change: the engine, the models, and whether two runs of a seed are alike.
-ENGINE := ./sim ./sim/fault ./sim/property ./sim/internal/... ./models/... ./history/... ./story ./internal/... ./determinism
+ENGINE := ./sim ./sim/fault ./sim/property ./sim/internal/... ./models/... ./history/... ./story ./internal/...
 
 .PHONY: oldest
 oldest: bin/vet # The tests of the engine at the oldest versions, those of the modules' own go.mod files.
@@ -93,7 +93,7 @@ modules: ## What Wavetank changes in an operator's go.mod: docs/modules.md.
 
 .PHONY: next-go
 next-go: # Doubled runs with the newest Go that is known, which the go command downloads.
-	GOTOOLCHAIN=go1.27.0 go test -count=1 -timeout $(TIMEOUT) ./determinism
+	GOTOOLCHAIN=go1.27.0 go test -count=1 -timeout $(TIMEOUT) ./sim/internal/determinism
 
 # What is compiled is not run: without inlining and debug information it takes a third less.
 .PHONY: platforms
@@ -280,7 +280,7 @@ PAIRS ?= 200
 exact: # Programs and campaigns in exact mode, in which Go's runtime leaves nothing to chance: PAIRS (200) doubled runs of each program.
 	@mkdir -p bin/overlay
 	overlay=$$(go run ./cmd/wavetank overlay bin/overlay) && \
-	go test -overlay=$$overlay -count=1 -timeout 0 ./determinism -determinism.pairs=$(PAIRS) && \
+	go test -overlay=$$overlay -count=1 -timeout 0 ./sim/internal/determinism -determinism.pairs=$(PAIRS) && \
 	go test -overlay=$$overlay -count=1 -timeout 0 -run '^$(call names,$(CAMPAIGNS))$$' $(call packages,$(CAMPAIGNS))
 	go test -count=1 -timeout 0 -run '^$(call names,$(EXACT))$$' $(call packages,$(EXACT))
 

@@ -112,7 +112,7 @@ func main() {
 		log.Fatal(err)
 	}
 	for _, race := range []bool{false, true} {
-		output("go", "test", "-c", "-vet=off", fmt.Sprint("-race=", race), "-o", binary(race), "./determinism")
+		output("go", "test", "-c", "-vet=off", fmt.Sprint("-race=", race), "-o", binary(race), "./sim/internal/determinism")
 	}
 	var programs []string
 	for line := range strings.Lines(output(binary(false), "-test.list=^Test")) {
@@ -188,7 +188,7 @@ func (p *progress) run(b batch, dir string) {
 		cmd := exec.Command("taskset", "-c", s.CPUs, bin, "-test.run=^Test"+b.Program+"$", "-test.timeout=0",
 			fmt.Sprint("-determinism.pairs=", b.Wanted), fmt.Sprint("-determinism.seed=", b.Group),
 			fmt.Sprint("-determinism.double=", b.Setting == 0), "-determinism.record="+half)
-		cmd.Dir = "determinism"
+		cmd.Dir = filepath.Join("sim", "internal", "determinism")
 		cmd.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", s.MaxProcs))
 		printed, failed := cmd.CombinedOutput()
 		if err := keep(b, half, file, load); err != nil {

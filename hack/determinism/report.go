@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// outcome is what the process of a batch leaves: see determinism/doubled_test.go.
+// outcome is what the process of a batch leaves: see sim/internal/determinism/doubled_test.go.
 type outcome struct {
 	batch
 	setting
@@ -180,7 +180,7 @@ func (c *counts) line(name string) string {
 
 const head = `# Runs compared, on record
 
-Each program of the package [determinism](../determinism) made the runs of a seed in several processes. The digest of
+Each program of the package [determinism](../sim/internal/determinism) made the runs of a seed in several processes. The digest of
 each run was compared with that of the first process. It covers every event: requests, replies, bodies, objects,
 outcomes and times. The first process, unpinned and with GOMAXPROCS=8, also made each run *twice* from its choices, and
 compared the two event by event, with the choices that they asked for. The others:

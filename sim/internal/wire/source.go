@@ -177,10 +177,11 @@ var rootOfStandard = sync.OnceValue(func() string {
 	return root
 })
 
-// Harness reports whether the frame is Wavetank's.
+// Harness reports whether the frame is Wavetank's. What its tests hold are programs.
 func (f Frame) Harness() bool {
 	const sim = "github.com/wavetank/wavetank/sim"
-	return strings.HasPrefix(f.Function, sim+".") || strings.HasPrefix(f.Function, sim+"/internal/")
+	ours := strings.HasPrefix(f.Function, sim+".") || strings.HasPrefix(f.Function, sim+"/internal/")
+	return ours && !strings.HasSuffix(f.File, "_test.go")
 }
 
 // Dependency reports whether the frame is of a module other than the one under test.
