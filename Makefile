@@ -156,6 +156,13 @@ bench: ## Runs and steps per second; bench-NAME: see CONTRIBUTING.md.
 	go test -timeout $(TIMEOUT) -run '^$$' -bench . -cpu 1 -o bin/bench.test -cpuprofile bin/cpu.prof ./fuzz/website
 	go run ./hack/share bin/cpu.prof
 
+.PHONY: bench-heavy
+bench-heavy: # Runs per CPU second of an operator with large statuses and of one with many small reconciles, and what takes the CPU.
+	@mkdir -p bin
+	@set -e; for b in LargeStatuses SmallReconciles; do \
+		go test -timeout $(TIMEOUT) -run '^$$' -bench $$b -benchtime 50x -cpu 1 -o bin/bench.test -cpuprofile bin/cpu.prof ./fuzz/heavy; \
+		go run ./hack/share -parts bin/cpu.prof; done
+
 FOR ?= 1m
 # Go fuzzes one target at a time, so each has a package of its own.
 FUZZED = $(sort $(dir $(shell grep -l '^func Fuzz' fuzz/*/*_test.go)))

@@ -2,7 +2,6 @@ package website
 
 import (
 	"fmt"
-	"runtime"
 	"testing"
 	"time"
 
@@ -12,13 +11,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/wavetank/wavetank/fuzz/internal/rate"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/kubelet"
 	"github.com/wavetank/wavetank/models/workload"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/property"
-	"github.com/wavetank/wavetank/sim/result"
 )
 
 // sites is a week of two sites: made, changed, scaled, broken by hand, and one of them removed.
@@ -138,27 +137,4 @@ func served(h *history.History) error {
 func TestSitesAreServed(t *testing.T) { sim.Check(t, sites, sim.Runs(20), sim.For(0)) }
 
 // BenchmarkSites says what one CPU does in a second of such a campaign.
-func BenchmarkSites(b *testing.B) {
-	b.ReportAllocs()
-	var r result.Report
-	var before, after runtime.MemStats
-	// A bubble needs a *testing.T, which a benchmark does not have.
-	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil },
-		[]testing.InternalTest{{Name: b.Name(), F: func(t *testing.T) {
-			if r.Runs > 0 {
-				return // -test.count is honoured once more in here
-			}
-			runtime.ReadMemStats(&before)
-			b.ResetTimer()
-			r = sim.Explore(t, sites, sim.Runs(b.N), sim.For(0), sim.Verify(0))
-			b.StopTimer()
-			runtime.ReadMemStats(&after)
-		}}})
-	if !ok || r.Failure != nil {
-		b.Fatalf("the scenario does not hold: %+v", r.Failure)
-	}
-	b.ReportMetric(float64(r.Runs)/r.Spent.Seconds(), "runs/cpu-s")
-	b.ReportMetric(float64(r.Steps)/r.Spent.Seconds(), "steps/cpu-s")
-	b.ReportMetric(float64(r.Steps)/float64(r.Runs), "steps/run")
-	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(r.Steps), "allocs/step")
-}
+func BenchmarkSites(b *testing.B) { rate.Bench(b, sites) }

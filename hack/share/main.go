@@ -2,10 +2,14 @@
 // libraries, or the reconciler. Each sample belongs to the innermost frame of a group. So memory
 // and garbage collection count for the code that allocates.
 //
-// Usage: go run ./hack/share cpu.prof
+// With -parts it prints the share of each part of a run with everything that the part calls. Parts
+// overlap: validation is a part of the API model.
+//
+// Usage: go run ./hack/share [-parts] cpu.prof
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"sort"
@@ -20,6 +24,7 @@ var groups = []struct{ name, prefix string }{
 	{"models", "github.com/wavetank/wavetank/models"},
 	{"reconciler", "github.com/wavetank/wavetank/controllers"},
 	{"reconciler", "github.com/wavetank/wavetank/fuzz/website.(*reconciler)"},
+	{"reconciler", "github.com/wavetank/wavetank/fuzz/heavy.(*"},
 	{"scenario", "github.com/wavetank/wavetank/scenarios"},
 	{"scenario", "github.com/wavetank/wavetank/fuzz"},
 	{"controller-runtime", "sigs.k8s.io/controller-runtime"},
@@ -35,18 +40,27 @@ var groups = []struct{ name, prefix string }{
 	{"validation", "k8s.io/apimachinery/pkg/api/validation"},
 }
 
+// parts are named by the functions that they are entered by.
+var parts = []struct {
+	name    string
+	entries []string
+}{
+	{"the operator's reconciles, with its client", []string{"sim/internal/process.(*Incarnation).reconcile"}},
+	{"API model", []string{"wavetank/models/apiserver."}},
+	{"– validation of objects", []string{"registry.(*Kind).Validate"}},
+	{"– managed fields", []string{"object.(*Object).Own", "object.(*Note)."}},
+	{"judging properties", []string{"world.(*judge).judge"}},
+	{"allocation and garbage, in all parts", []string{"runtime.mallocgc", "runtime.gcBgMarkWorker", "runtime.bgsweep"}},
+}
+
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: share cpu.prof")
+	byParts := flag.Bool("parts", false, "print the share of each part with everything that it calls")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: share [-parts] cpu.prof")
 		os.Exit(2)
 	}
-	f, err := os.Open(os.Args[1])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	defer f.Close()
-	p, err := profile.Parse(f)
+	p, err := read(flag.Arg(0))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -56,7 +70,15 @@ func main() {
 	for _, s := range p.Sample {
 		v := s.Value[len(s.Value)-1]
 		total += v
-		shares[owner(s)] += v
+		if !*byParts {
+			shares[owner(s)] += v
+			continue
+		}
+		for _, part := range parts {
+			if calls(s, part.entries) {
+				shares[part.name] += v
+			}
+		}
 	}
 	names := make([]string, 0, len(shares))
 	for n := range shares {
@@ -67,6 +89,29 @@ func main() {
 	for _, n := range names {
 		fmt.Printf("%5.1f %%  %s\n", 100*float64(shares[n])/float64(total), n)
 	}
+}
+
+func read(path string) (*profile.Profile, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return profile.Parse(f)
+}
+
+// calls reports whether one of the functions is on the stack of a sample.
+func calls(s *profile.Sample, functions []string) bool {
+	for _, loc := range s.Location {
+		for _, line := range loc.Line {
+			for _, f := range functions {
+				if strings.Contains(line.Function.Name, f) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // owner finds the innermost frame that belongs to a group.
