@@ -81,8 +81,8 @@ type period struct {
 	refused  bool              // an attempt of the current reconcile was
 }
 
-// learn restarts the periods of keys that a watch event reaches late, or that it informs of a
-// change by another key or of progress.
+// learn restarts the periods of keys that a list reaches, that a watch event reaches late, or that
+// it informs of a change by another key or of progress.
 func (b *backOffs) learn(e *history.Event) {
 	for _, c := range e.Changes {
 		key := e.Reconcile.Key.String()
@@ -91,7 +91,7 @@ func (b *backOffs) learn(e *history.Event) {
 			c.Type == "ADDED" && !b.created[kind]}
 		b.created[kind] = b.created[kind] || c.Type == "ADDED"
 	}
-	listed := e.Kind == history.Reply && e.Verb == "list" && e.Reconcile == (history.Reconcile{}) // by an informer
+	listed := gotList(e)
 	if e.Kind != history.Deliver && !listed {
 		return
 	}
@@ -100,6 +100,12 @@ func (b *backOffs) learn(e *history.Event) {
 		return (listed || known && (change.at < p.begun || change.by != name || change.first)) &&
 			strings.HasPrefix(name, e.Actor()+" ")
 	})
+}
+
+// gotList reports whether an informer has got a list: as one reply, or as watch events.
+func gotList(e *history.Event) bool {
+	return e.Kind == history.Reply && e.Verb == "list" && e.Reconcile.None() ||
+		e.Kind == history.Deliver && e.Verb == "LIST"
 }
 
 // event judges an event of the controller, about the key with the name.

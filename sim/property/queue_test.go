@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/property"
@@ -172,5 +173,45 @@ func TestBackoffSettledAllowsAnAttemptAfterAnotherKeysWrite(t *testing.T) {
 	}, sim.Runs(3), sim.For(0), sim.Shrink(0))
 	if err := r.Err(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A failing key is woken when an informer has listed again, whether the list comes as one reply or
+// as watch events. The version of the list may be that of the key's own last write.
+func TestBackoffSettledAllowsAnAttemptAfterAList(t *testing.T) {
+	creates := func(e *history.Event) bool { return e.Verb == "create" && e.Ref.Kind == "Service" }
+	for name, options := range map[string][]sim.ProcessOption{
+		"one reply":    {sim.ListThenWatch()},
+		"watch events": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := sim.Explore(t, func(w *sim.World) {
+				w.Start("operator", func(mgr ctrl.Manager) error {
+					o := mgr.GetClient()
+					return ctrl.NewControllerManagedBy(mgr).Named("work").For(&corev1.ConfigMap{}).
+						Complete(reconciler(func(c context.Context, _ request) (result, error) {
+							patch := []byte(`{"stringData":{"at":"` + time.Now().String() + `"}}`)
+							tried := &corev1.Secret{ObjectMeta: named("tried")}
+							if err := o.Patch(c, tried, client.RawPatch(types.MergePatchType, patch)); err != nil {
+								return result{}, err
+							}
+							return result{}, o.Create(c, &corev1.Service{ObjectMeta: named("Not a name")})
+						}))
+				}, options...)
+				w.Inject(fault.Relist())
+				w.Without("settles")
+				w.Always("BackoffSettled", property.BackoffSettled("work", 100*time.Millisecond, creates))
+				w.Apply(&corev1.Secret{ObjectMeta: named("tried")}, work("a"))
+				w.Sleep(5 * time.Second)
+				w.Apply(work("a", "changed", "yes"))
+				w.Settle()
+			}, sim.Runs(100), sim.For(0), sim.Shrink(0))
+			if err := r.Err(); err != nil {
+				t.Error(err)
+			}
+			if r.Faults[0].Injected == 0 {
+				t.Errorf("there was no list: %+v", r.Faults)
+			}
+		})
 	}
 }
