@@ -230,12 +230,12 @@ matrices: ## Runs that scenarios' results.json lack; writes their pages (STORY=n
 	@set -e; test -z "$(ANEW)" || rm -f scenarios/$(STORY)/results.json
 	@set -e; c=$$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- '*.go' '*.yaml' || echo -dirty); for d in $(MATRICES); do (cd $$d && $(MATRIX) $(if $(PAGES),-matrix.page,-matrix.write -matrix.commit=$$c)); done; \
 		echo "CPU time of the shell and of all that it ran, user and system:"; times
-	go test -count=1 -timeout $(TIMEOUT) ./internal/reports -update
+	go test -count=1 -timeout $(TIMEOUT) ./scenarios/internal/catalogue -update
 
 .PHONY: story-texts
 story-texts: ## Replay the stored stories; writes their texts and pages (STORY=name).
 	@set -e; for d in $(MATRICES); do (cd $$d && $(MATRIX) -matrix.texts); done
-	go test -count=1 -timeout $(TIMEOUT) ./internal/reports -update
+	go test -count=1 -timeout $(TIMEOUT) ./scenarios/internal/catalogue -update
 
 PROVE ?= 100
 .PHONY: reprove

@@ -280,3 +280,14 @@ func (s *Story) Needs() string {
 	}
 	return "needs no fault and no delay"
 }
+
+// FaultClasses returns the classes of the faults that the story needs, sorted.
+func (s *Story) FaultClasses() (classes []string) {
+	for _, c := range s.Choices {
+		if c.Kind == Arm {
+			classes = append(classes, c.Of)
+		}
+	}
+	slices.Sort(classes)
+	return slices.Compact(classes)
+}

@@ -92,7 +92,7 @@ func render(cmd *cobra.Command, dir, format string) error {
 			return fmt.Errorf("%s is not a directory that campaigns wrote to; "+
 				"write --format text or markdown for one run", dir)
 		}
-		index, err := reports.Index(dir, "Wavetank", warnings(dir))
+		index, err := reports.Index(dir, reports.Front{Title: "Wavetank", Parts: warnings(dir)})
 		if err != nil {
 			return err
 		}

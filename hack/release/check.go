@@ -128,7 +128,7 @@ func licencesFresh(root, _ string) error {
 
 // docsFresh runs the tests of the pages that are made from the code.
 func docsFresh(root, _ string) error {
-	cmd := exec.Command("go", "test", "./hack/tidy", "./hack/docs", "./internal/reports")
+	cmd := exec.Command("go", "test", "./hack/tidy", "./hack/docs", "./scenarios/internal/catalogue")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("tests of the pages fail: %w\n%s", err, out)

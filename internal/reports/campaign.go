@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"bytes"
 	"embed"
 	"fmt"
 	"html/template"
@@ -20,14 +19,33 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"ms":    func(d time.Duration) string { return d.Round(time.Millisecond).String() },
 }).ParseFS(templateFiles, "templates/*.html"))
 
-// document renders one of the templates as a page, with the script in dist that has its name.
+// document renders one of the templates as a page.
 func document(title, name string, data any) ([]byte, error) {
-	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+	body, err := fill(name, data)
+	if err != nil {
 		return nil, err
 	}
-	script, _ := dist.ReadFile("dist/" + name + ".js") // most have none
-	return page{Title: title, Script: template.JS(script), Body: template.HTML(b.String())}.render()
+	return Document(title, body, "")
+}
+
+// Document is a page with a body, and with a script of dist, or "" for none.
+func Document(title string, body template.HTML, script string) ([]byte, error) {
+	p := page{Title: title, Body: body}
+	if script != "" {
+		code, err := dist.ReadFile("dist/" + script)
+		if err != nil {
+			return nil, err
+		}
+		p.Script = template.JS(code)
+	}
+	return p.render()
+}
+
+// fill fills one of the templates.
+func fill(name string, data any) (template.HTML, error) {
+	var b strings.Builder
+	err := templates.ExecuteTemplate(&b, name, data)
+	return template.HTML(b.String()), err
 }
 
 type findingRow struct {

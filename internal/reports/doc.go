@@ -1,8 +1,7 @@
 // Package reports renders the results of runs and campaigns, for people and for machines.
 //
 //   - [Timeline] and [Compare] are HTML pages of one run and of two side by side. They need no
-//     network and no other file. [Campaign], [CataloguePage] and [Index] are pages about many runs;
-//     [WriteClasses] is about classes of bugs.
+//     network and no other file. [Campaign] and [Index] are pages about many runs.
 //   - [Text] is for a terminal, [Markdown] for a pull request, [JUnit] and [Annotations] for CI
 //     systems.
 //   - [Run] is what they are made of: a story and its whole history, as -sim.report stores them.

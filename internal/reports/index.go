@@ -8,108 +8,40 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wavetank/wavetank/story"
 )
 
-// card is one story on the catalogue page or the index.
-type card struct {
+// Card is one story on a page of many.
+type Card struct {
 	Title, Kind, Property, Message, Replay, Length string
 	Faults                                         []string
 	Thumb                                          template.HTML
 	Page, Beside, File                             string // links; "" for none
 	Thread, ThreadURL                              string
-	Class                                          *link // of bugs; nil if it is not known
+	Class                                          *PageLink // of bugs; nil if it is not known
 }
 
-func newCard(s *story.Story) card {
-	return card{
+// NewCard is the card of a story, without links.
+func NewCard(s *story.Story) Card {
+	return Card{
 		Title: strings.ReplaceAll(s.Test, "_", " "), Kind: s.Kind, Property: s.Property, Message: s.Message,
-		Replay: s.Replay, Length: s.After.Words(), Faults: Entry{Story: s}.Faults(),
+		Replay: s.Replay, Length: s.After.Words(), Faults: Faults(s),
 		Thumb: Thumbnail(s.History),
 	}
 }
 
-var markdownLink = regexp.MustCompile(`^\[(.*)\]\((.*)\)$`)
+// HTML is the card as a page has it.
+func (c Card) HTML() (template.HTML, error) { return fill("card", c) }
 
-// cataloguePage is the catalogue with a picture of each story. complete sets links of a card. index
-// is a link back, or "".
-func cataloguePage(entries []Entry, complete func(*card, Entry) error, index string) ([]byte, error) {
-	type folder struct {
-		Name  string
-		Cards []card
+// Faults are the classes of the faults that a story needs; "no fault" if there is none.
+func Faults(s *story.Story) []string {
+	if classes := s.FaultClasses(); len(classes) > 0 {
+		return classes
 	}
-	var folders []folder
-	for _, e := range entries {
-		if len(folders) == 0 || folders[len(folders)-1].Name != e.Folder {
-			folders = append(folders, folder{Name: e.Folder})
-		}
-		c := newCard(e.Story)
-		if err := complete(&c, e); err != nil {
-			return nil, err
-		}
-		if m := markdownLink.FindStringSubmatch(e.Thread); m != nil {
-			c.Thread, c.ThreadURL = m[1], m[2]
-		}
-		f := &folders[len(folders)-1]
-		f.Cards = append(f.Cards, c)
-	}
-	return document("Catalogue of stories", "catalogue", struct {
-		Index   string
-		Count   int
-		Folders []folder
-	}{index, len(entries), folders})
-}
-
-// WriteCatalogue writes dir/index.html, the page of the catalogue of the repository at root, and
-// the page of the classes of bugs next to it. Timelines that are in dir, in the folders of their
-// scenarios and under the names of their stories, are linked to. It returns the page's path.
-func WriteCatalogue(root, dir, back string) (string, error) {
-	entries, err := ReadCatalogue(root)
-	if err != nil {
-		return "", err
-	}
-	up, err := between(dir, root)
-	if err != nil {
-		return "", err
-	}
-	cells, err := knownCells(root)
-	if err != nil {
-		return "", err
-	}
-	classes := classLinks{cells: cells, page: ClassesFile}
-	html, err := cataloguePage(entries, func(c *card, e Entry) (err error) {
-		c.File = up + "/" + e.File
-		if timeline := timelineOf(e.File); exists(filepath.Join(dir, filepath.FromSlash(timeline))) {
-			c.Page = timeline
-		}
-		c.Class, err = classes.of(e.Story)
-		return err
-	}, back)
-	if err != nil {
-		return "", err
-	}
-	if _, err := WriteClasses(root, dir, back); err != nil {
-		return "", err
-	}
-	out := mkdir(dir, "index.html")
-	return out, WritePage(out, html)
-}
-
-// between is the way from one directory to another, as a link has it.
-func between(from, to string) (string, error) {
-	from, err := filepath.Abs(from)
-	if err != nil {
-		return "", err
-	}
-	if to, err = filepath.Abs(to); err != nil {
-		return "", err
-	}
-	rel, err := filepath.Rel(from, to)
-	return filepath.ToSlash(rel), err
+	return []string{"no fault"}
 }
 
 // BesideSuffix ends the names of pages that show a story next to the run of another variant.
@@ -120,8 +52,8 @@ type campaignRow struct {
 	Runs, Injected              int
 }
 
-// link is a name with an address.
-type link struct{ Name, Page string }
+// PageLink is a name with an address.
+type PageLink struct{ Name, Page string }
 
 // wrong is a cause of failures in one package, as [Causes] tells them apart, with the faults of its
 // shortest story. Campaigns that found the same, as those of shards and variants, are one.
@@ -131,42 +63,49 @@ type wrong struct {
 	Package, Kind, Property, Message string
 	Line                             string // of the program, that decided; "" if it is not known
 	Faults                           []string
-	Class                            *link  // of bugs; nil if it is not known
-	In                               []link // campaigns
-	Runs                             int    // that failed
+	Class                            *PageLink  // of bugs; nil if it is not known
+	In                               []PageLink // campaigns
+	Runs                             int        // that failed
 }
 
 // packageGroup is what an index shows of the tests of one package.
 type packageGroup struct {
 	Name      string
 	Campaigns []campaignRow
-	Cards     []card
+	Cards     []Card
+}
+
+// Front is what an index shows next to the results below its directory.
+type Front struct {
+	Title string
+	Parts []template.HTML // before the results
+	Links [][2]string     // pairs of name and address
+	// Class returns the class of bugs of a story, or nil if it is not known. It may be nil itself.
+	Class func(*story.Story) *PageLink
 }
 
 // index is what the index page shows.
 type index struct {
-	Title     string
+	Front
 	Runs      int
 	Campaigns int
 	Stories   int
 	Wrong     []wrong
 	Packages  []packageGroup
-	Links     [][2]string
-	Parts     []template.HTML
 	dir       string
 	pages     map[string]string // name of a story's file → its timeline, from dir
-	classes   classLinks
 	results   []string
 }
 
 // Index writes dir/index.html: what is wrong, and for each package every campaign's result and
-// every run below dir, each with its page. Pages that are missing are made. The page begins with
-// parts. links are further links, in pairs of name and address. It returns the page's path. It is
-// an error if there is neither a result nor a run, or if a page to be written would replace a file
-// that Wavetank did not write.
-func Index(dir, title string, parts []template.HTML, links ...[2]string) (string, error) {
-	x := &index{Title: title, Links: links, Parts: parts, dir: dir, pages: map[string]string{}}
-	x.classes.dir = dir
+// every run below dir, each with its page. Pages that are missing are made. It returns the page's
+// path. It is an error if there is neither a result nor a run, or if a page to be written would
+// replace a file that Wavetank did not write.
+func Index(dir string, front Front) (string, error) {
+	x := &index{Front: front, dir: dir, pages: map[string]string{}}
+	if x.Class == nil {
+		x.Class = func(*story.Story) *PageLink { return nil }
+	}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -195,7 +134,7 @@ func Index(dir, title string, parts []template.HTML, links ...[2]string) (string
 	}
 	slices.SortStableFunc(x.Wrong, func(a, b wrong) int { return strings.Compare(a.Package, b.Package) })
 	slices.SortStableFunc(x.Packages, func(a, b packageGroup) int { return strings.Compare(a.Name, b.Name) })
-	html, err := document(title, "index", x)
+	html, err := document(x.Title, "index", x)
 	if err != nil {
 		return "", err
 	}
@@ -226,12 +165,10 @@ func (x *index) run(path string) error {
 			return err
 		}
 	}
-	c, of := card{Title: r.Name}, ""
+	c, of := Card{Title: r.Name}, ""
 	if r.Story != nil {
-		c, of = newCard(r.Story), r.Story.Package
-		if c.Class, err = x.classes.of(r.Story); err != nil {
-			return err
-		}
+		c, of = NewCard(r.Story), r.Story.Package
+		c.Class = x.Class(r.Story)
 		x.pages[r.Story.Name()] = x.from(base + ".html")
 	}
 	c.Page = x.from(base + ".html")
@@ -264,14 +201,12 @@ func (x *index) group(name string) *packageGroup {
 }
 
 // found adds what a campaign found to what is wrong.
-func (x *index) found(r *story.Result, f story.Finding, at link) error {
+func (x *index) found(r *story.Result, f story.Finding, at PageLink) {
 	w := wrong{key: r.Package + "\n" + causeKey(f), steps: f.Steps, Package: r.Package, Kind: f.Kind,
 		Property: cmp.Or(f.Property, f.Cause), Line: shortLine(lineOf(f))}
 	if s, err := story.Decode([]byte(f.Story)); err == nil {
-		w.Message, w.Faults = s.Message, Entry{Story: s}.Faults()
-		if w.Class, err = x.classes.of(s); err != nil {
-			return err
-		}
+		w.Message, w.Faults = s.Message, Faults(s)
+		w.Class = x.Class(s)
 	}
 	i := slices.IndexFunc(x.Wrong, func(o wrong) bool { return o.key == w.key })
 	switch {
@@ -286,7 +221,6 @@ func (x *index) found(r *story.Result, f story.Finding, at link) error {
 	if !slices.Contains(x.Wrong[i].In, at) {
 		x.Wrong[i].In = append(x.Wrong[i].In, at)
 	}
-	return nil
 }
 
 func (x *index) campaign(path string, r *story.Result) error {
@@ -315,9 +249,7 @@ func (x *index) campaign(path string, r *story.Result) error {
 		row.Injected += f.Injected
 	}
 	for _, f := range r.Findings {
-		if err := x.found(r, f, link{row.Name, row.Page}); err != nil {
-			return err
-		}
+		x.found(r, f, PageLink{row.Name, row.Page})
 		if row.Broke == "" {
 			row.Broke, row.By = f.Cause, fmt.Sprintf("%s, run %d", f.Strategy, f.First)
 		} else {

@@ -11,7 +11,7 @@ web: # Build the pages' script and style anew, check its types, run its tests; n
 # Timelines are those that make reprove has left. For others the page has the commands that make them.
 .PHONY: classes
 classes: # Write the page of the classes of bugs, with a search, and the catalogue's: reports/out/catalogue/classes.html.
-	@WAVETANK_PAGES=$(CURDIR)/$(OUT) go test -timeout $(TIMEOUT) -count=1 ./internal/reports -run '^TestWriteTheCatalogue$$'
+	@WAVETANK_PAGES=$(CURDIR)/$(OUT) go test -timeout $(TIMEOUT) -count=1 ./scenarios/internal/catalogue -run '^TestWriteTheCatalogue$$'
 	@echo "the classes of bugs: $(CURDIR)/$(OUT)/catalogue/classes.html"
 
 # What is committed must be what the sources give. Every page that make demo and make reprove

@@ -196,7 +196,7 @@ func TestTheIndexLeadsEverywhere(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "other.json"), []byte("[]"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	index, err := Index(dir, "All", nil, [2]string{"more", "more.html"})
+	index, err := Index(dir, Front{Title: "All", Links: [][2]string{{"more", "more.html"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestTheIndexSaysFirstWhatIsWrong(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	index, err := Index(dir, "All", nil)
+	index, err := Index(dir, Front{Title: "All"})
 	if err != nil {
 		t.Fatal(err)
 	}

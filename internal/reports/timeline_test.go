@@ -317,18 +317,6 @@ func TestWritePagesForTheBrowser(t *testing.T) {
 	}
 }
 
-// make classes asks for the pages of the catalogue and of the classes, with links to the timelines
-// that are there by now.
-func TestWriteTheCatalogue(t *testing.T) {
-	out := os.Getenv("WAVETANK_PAGES")
-	if out == "" {
-		t.Skip("it writes files for make classes, which asks for it")
-	}
-	if _, err := WriteCatalogue("../..", filepath.Join(out, "catalogue"), "../demo/index.html"); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Each API server has a lane and its own revisions. A write in one cluster is not confused with
 // that of another.
 func TestTwoClustersAreKeptApart(t *testing.T) {

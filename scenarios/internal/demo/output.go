@@ -18,6 +18,7 @@ import (
 
 	"github.com/wavetank/wavetank/internal/atomicfile"
 	"github.com/wavetank/wavetank/internal/reports"
+	"github.com/wavetank/wavetank/scenarios/internal/catalogue"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 )
 
@@ -66,7 +67,7 @@ func (o output) clear(t *testing.T) {
 func (o output) index(t *testing.T, summary *matrix.Summary) {
 	t.Helper()
 	demo := filepath.Dir(o.pages)
-	_, err := reports.WriteCatalogue(root, filepath.Join(o.dir, "catalogue"), "../demo/index.html")
+	_, err := catalogue.WriteCatalogue(root, filepath.Join(o.dir, "catalogue"), "../demo/index.html")
 	if err == nil {
 		err = o.writeSummary(summary)
 	}
@@ -80,9 +81,13 @@ func (o output) index(t *testing.T, summary *matrix.Summary) {
 		err = errors.Join(err, readErr)
 		matrices = append(matrices, template.HTML(data))
 	}
+	front := reports.Front{Title: "What make demo has shown", Parts: matrices,
+		Links: [][2]string{{"The catalogue of stories", "../catalogue/index.html"}}}
 	if err == nil {
-		link := [2]string{"The catalogue of stories", "../catalogue/index.html"}
-		_, err = reports.Index(demo, "What make demo has shown", matrices, link)
+		front.Class, err = catalogue.ClassOf(root, demo)
+	}
+	if err == nil {
+		_, err = reports.Index(demo, front)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -141,7 +141,7 @@ type candidate[V ~string] struct {
 
 // kind is a property and the classes of faults that broke it. One story is kept of each kind.
 func (c candidate[V]) kind() string {
-	return c.Property + ", " + reports.Entry{Story: c.Story}.Pattern()
+	return c.Property + ", " + strings.Join(reports.Faults(c.Story), " and ")
 }
 
 // lines counts the lines of the story's file.

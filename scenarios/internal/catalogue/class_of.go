@@ -1,14 +1,17 @@
-package reports
+package catalogue
 
 import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/wavetank/wavetank/internal/reports"
 	"github.com/wavetank/wavetank/story"
 )
 
@@ -20,7 +23,7 @@ type cell struct{ scenario, of, variant string }
 
 // cellOf is what a test of a reference scenario ran: TestMatrix/<case>/<variant>, or
 // TestDemo/<variant>, whose cells are those of reports/out/demo.json. It is empty for other tests.
-func (l *classLinks) cellOf(s *story.Story) cell {
+func (l classLinks) cellOf(s *story.Story) cell {
 	scenario, ours := strings.CutPrefix(s.Package, scenarios)
 	parts := strings.Split(s.Test, "/")
 	switch {
@@ -58,7 +61,7 @@ func knownCells(root string) (map[cell]knownCell, error) {
 		}
 	}
 	out := map[cell]knownCell{}
-	for _, dir := range sortedKeys(folders) {
+	for _, dir := range slices.Sorted(maps.Keys(folders)) {
 		data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(dir), "results.json"))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -101,60 +104,40 @@ func readShown(path string) (map[cell]string, error) {
 	return out, err
 }
 
-// classLinks finds the classes of stories of reference scenarios, for a page in a directory of the
-// repository. It knows no class of anything else.
+// classLinks finds the classes of stories of reference scenarios, for a page. It knows no class of
+// anything else.
 type classLinks struct {
-	dir   string
-	cells map[cell]knownCell // nil until it is asked for
-	shown map[cell]string    // the case in which make demo showed a variant
-	page  string             // of the classes, from dir
+	cells map[cell]knownCell
+	shown map[cell]string // the case in which make demo showed a variant
+	page  string          // of the classes, from the page
 }
 
-// of is the class of a story, with its place on the page of the classes. It is nil unless the story
-// violates the same property under the same faults as the stored one of its cell.
-func (l *classLinks) of(s *story.Story) (*link, error) {
-	if !strings.HasPrefix(s.Package, scenarios) {
-		return nil, nil
-	}
-	if l.cells == nil {
-		if err := l.read(); err != nil {
-			return nil, err
-		}
-	}
-	k, ok := l.cells[l.cellOf(s)]
-	if !ok || k.story.Property != s.Property || (Entry{Story: k.story}).Pattern() != (Entry{Story: s}).Pattern() {
-		return nil, nil
-	}
-	return &link{k.class.Title, l.page + "#" + anchor(k.class.Title)}, nil
-}
-
-// read looks for the repository, which is above the directory or is not there.
-func (l *classLinks) read() error {
-	l.cells = map[cell]knownCell{}
-	root, err := filepath.Abs(l.dir)
-	if err != nil {
-		return err
-	}
-	for !exists(filepath.Join(root, "scenarios", "classes")) {
-		up := filepath.Dir(root)
-		if up == root {
-			return nil
-		}
-		root = up
-	}
+// ClassOf returns a function that finds the class of a story of a reference scenario, with its
+// place on the page of the classes as seen from a page in dir. The function returns nil unless the
+// story violates the same property under the same faults as the stored one of its cell.
+func ClassOf(root, dir string) (func(*story.Story) *reports.PageLink, error) {
+	l := classLinks{page: "reports/out/catalogue/" + ClassesFile}
+	var err error
 	if l.cells, err = knownCells(root); err != nil {
-		return err
+		return nil, err
 	}
 	if l.shown, err = readShown(filepath.Join(root, "reports", "out", "demo.json")); err != nil {
-		return err
+		return nil, err
 	}
-	l.page = "reports/out/catalogue/" + ClassesFile
 	if !exists(filepath.Join(root, filepath.FromSlash(l.page))) {
 		l.page = "scenarios/CLASSES.md"
 	}
-	up, err := between(l.dir, root)
+	up, err := between(dir, root)
 	l.page = up + "/" + l.page
-	return err
+	return l.of, err
+}
+
+func (l classLinks) of(s *story.Story) *reports.PageLink {
+	k, ok := l.cells[l.cellOf(s)]
+	if !ok || k.story.Property != s.Property || Pattern(k.story) != Pattern(s) {
+		return nil
+	}
+	return &reports.PageLink{Name: k.class.Title, Page: l.page + "#" + anchor(k.class.Title)}
 }
 
 func exists(path string) bool {

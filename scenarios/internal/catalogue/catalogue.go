@@ -1,16 +1,36 @@
-package reports
+// Package catalogue makes the pages of the stored stories of the reference scenarios, and of the
+// classes of bugs that they show.
+package catalogue
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
+	"html/template"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/wavetank/wavetank/internal/reports"
 	"github.com/wavetank/wavetank/story"
 )
+
+//go:embed pages.html
+var templateFiles embed.FS
+
+var templates = template.Must(template.ParseFS(templateFiles, "pages.html"))
+
+// document renders one of the templates as a page, with a script of the reports, or "" for none.
+func document(title, name, script string, data any) ([]byte, error) {
+	var b strings.Builder
+	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+		return nil, err
+	}
+	return reports.Document(title, template.HTML(b.String()), script)
+}
 
 // Entry is one story of the catalogue.
 type Entry struct {
@@ -54,27 +74,8 @@ func ReadCatalogue(root string) ([]Entry, error) {
 	return out, nil
 }
 
-// faults are the classes of the faults that a story needs.
-func (e Entry) faults() (classes []string) {
-	for _, c := range e.Story.Choices {
-		if c.Kind == story.Arm {
-			classes = append(classes, c.Of)
-		}
-	}
-	slices.Sort(classes)
-	return slices.Compact(classes)
-}
-
-// Faults are the classes of the faults that a story needs; "no fault" if there is none.
-func (e Entry) Faults() []string {
-	if classes := e.faults(); len(classes) > 0 {
-		return classes
-	}
-	return []string{"no fault"}
-}
-
-// Pattern is [Entry.Faults] in words.
-func (e Entry) Pattern() string { return strings.Join(e.Faults(), " and ") }
+// Pattern is the classes of the faults that a story needs, in words.
+func Pattern(s *story.Story) string { return strings.Join(reports.Faults(s), " and ") }
 
 // cause is the first fault that the story needs and the number of the others; or else what it needs
 // instead.
@@ -141,4 +142,79 @@ func rows(entries []Entry, classes []Class) (out []string) {
 			strings.ReplaceAll(e.cause(), "|", `\|`), e.File))
 	}
 	return out
+}
+
+var markdownLink = regexp.MustCompile(`^\[(.*)\]\((.*)\)$`)
+
+// cataloguePage is the catalogue with a picture of each story. complete sets links of a card. index
+// is a link back, or "".
+func cataloguePage(entries []Entry, complete func(*reports.Card, Entry), index string) ([]byte, error) {
+	type folder struct {
+		Name  string
+		Cards []reports.Card
+	}
+	var folders []folder
+	for _, e := range entries {
+		if len(folders) == 0 || folders[len(folders)-1].Name != e.Folder {
+			folders = append(folders, folder{Name: e.Folder})
+		}
+		c := reports.NewCard(e.Story)
+		complete(&c, e)
+		if m := markdownLink.FindStringSubmatch(e.Thread); m != nil {
+			c.Thread, c.ThreadURL = m[1], m[2]
+		}
+		f := &folders[len(folders)-1]
+		f.Cards = append(f.Cards, c)
+	}
+	return document("Catalogue of stories", "catalogue", "", struct {
+		Index   string
+		Count   int
+		Folders []folder
+	}{index, len(entries), folders})
+}
+
+// WriteCatalogue writes dir/index.html, the page of the catalogue of the repository at root, and
+// the page of the classes of bugs next to it. Timelines that are in dir, in the folders of their
+// scenarios and under the names of their stories, are linked to. It returns the page's path.
+func WriteCatalogue(root, dir, back string) (string, error) {
+	entries, err := ReadCatalogue(root)
+	if err != nil {
+		return "", err
+	}
+	up, err := between(dir, root)
+	if err != nil {
+		return "", err
+	}
+	classes := classLinks{page: ClassesFile}
+	if classes.cells, err = knownCells(root); err != nil {
+		return "", err
+	}
+	html, err := cataloguePage(entries, func(c *reports.Card, e Entry) {
+		c.File = up + "/" + e.File
+		if timeline := timelineOf(e.File); exists(filepath.Join(dir, filepath.FromSlash(timeline))) {
+			c.Page = timeline
+		}
+		c.Class = classes.of(e.Story)
+	}, back)
+	if err != nil {
+		return "", err
+	}
+	if _, err := WriteClasses(root, dir, back); err != nil {
+		return "", err
+	}
+	out := filepath.Join(dir, "index.html")
+	return out, reports.WritePage(out, html)
+}
+
+// between is the way from one directory to another, as a link has it.
+func between(from, to string) (string, error) {
+	from, err := filepath.Abs(from)
+	if err != nil {
+		return "", err
+	}
+	if to, err = filepath.Abs(to); err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(from, to)
+	return filepath.ToSlash(rel), err
 }

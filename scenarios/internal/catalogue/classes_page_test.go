@@ -1,4 +1,4 @@
-package reports
+package catalogue
 
 import (
 	"html"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wavetank/wavetank/internal/reports"
 	"github.com/wavetank/wavetank/story"
 )
 
@@ -25,7 +26,7 @@ func classesPage(t *testing.T, timelines ...string) (dir, page string) {
 			t.Fatal(err)
 		}
 	}
-	path, err := WriteClasses("../..", dir, "../demo/index.html")
+	path, err := WriteClasses(root, dir, "../demo/index.html")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ var attribute = regexp.MustCompile(`(href|id)="([^"]*)"`)
 
 // The page has each class once, with all that its text says, and its links lead somewhere.
 func TestTheClassesPageHasEveryClass(t *testing.T) {
-	classes, err := ReadClasses("../..")
+	classes, err := ReadClasses(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,8 @@ func TestTheClassesPageHasEveryClass(t *testing.T) {
 			t.Errorf("%s is not there", l)
 		}
 	}
-	if script, err := dist.ReadFile("dist/classes.js"); err != nil || !strings.Contains(page, string(script)) {
+	script, err := os.ReadFile(filepath.Join(root, "internal", "reports", "dist", "classes.js"))
+	if err != nil || !strings.Contains(page, string(script)) {
 		t.Errorf("the page does not have its script (%v)", err)
 	}
 	if strings.Contains(page, "](http") || strings.Contains(page, "```") {
@@ -104,7 +106,7 @@ func TestTheClassesPageLeadsToTimelines(t *testing.T) {
 	if command == nil || strings.Contains(section, ">timeline<") {
 		t.Fatalf("nothing says how to make the timeline:\n%s", section)
 	}
-	scenario := filepath.Join("../..", "scenarios", "promotion")
+	scenario := filepath.Join(root, "scenarios", "promotion")
 	if !exists(filepath.Join(scenario, command[1])) {
 		t.Errorf("the command replays %s, which is not there", command[1])
 	}
@@ -116,13 +118,13 @@ func TestTheClassesPageLeadsToTimelines(t *testing.T) {
 
 // A story has the class of the stored one of its cell, if it breaks the same by the same faults.
 func TestTheClassOfAStory(t *testing.T) {
-	kept, err := readKept("../..", "scenarios/promotion/testdata/catalogue/default-trace--V1.txtar")
+	kept, err := readKept(root, "scenarios/promotion/testdata/catalogue/default-trace--V1.txtar")
 	if err != nil || kept == nil {
 		t.Fatal("the story is not there", err)
 	}
-	links := classLinks{dir: t.TempDir()}
-	if l, err := links.of(kept); l != nil || err != nil {
-		t.Errorf("outside of the repository it has the class %v (%v)", l, err)
+	cells, err := knownCells(root)
+	if err != nil {
+		t.Fatal(err)
 	}
 	demo := filepath.Join(t.TempDir(), "demo.json")
 	rows := `[{"scenario": "promotion", "variant": "V1", "case": "app burst", "runs": 3}]`
@@ -141,39 +143,34 @@ func TestTheClassOfAStory(t *testing.T) {
 		"TestMatrix/default_trace/V8":  "", // passes
 		"TestMatrix/app_burst/V2/more": "",
 	} {
-		links := classLinks{dir: "testdata"}
-		if err := links.read(); err != nil {
-			t.Fatal(err)
-		}
-		links.shown = shown
 		s := *kept
 		s.Test = name
-		l, err := links.of(&s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := classLinks{cells, shown, "page"}.of(&s)
 		if got := nameOf(l); got != want {
 			t.Errorf("%s has the class %q, not %q", name, got, want)
 		}
-		if l != nil && !exists(filepath.Join("testdata", strings.Split(l.Page, "#")[0])) {
-			t.Errorf("%s is not there", l.Page)
-		}
+	}
+	of, err := ClassOf(root, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := of(kept); l == nil || !exists(strings.Split(l.Page, "#")[0]) {
+		t.Errorf("the page of the class is not there: %v", l)
 	}
 	for what, change := range map[string]func(*story.Story){
 		"property": func(s *story.Story) { s.Property = "another one" },
 		"faults":   func(s *story.Story) { s.Choices = nil },
 		"package":  func(s *story.Story) { s.Package = "example.org/promotion" },
 	} {
-		links := classLinks{dir: "testdata"}
 		s := *kept
 		change(&s)
-		if l, err := links.of(&s); l != nil || err != nil {
-			t.Errorf("with another %s it still has the class %v (%v)", what, l, err)
+		if l := of(&s); l != nil {
+			t.Errorf("with another %s it still has the class %v", what, l)
 		}
 	}
 }
 
-func nameOf(l *link) string {
+func nameOf(l *reports.PageLink) string {
 	if l == nil {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package reports
+package catalogue
 
 import (
 	"flag"
@@ -11,16 +11,19 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
+// root is the root of the repository.
+const root = "../../.."
+
 var update = flag.Bool("update", false, "write the pages anew")
 
 // The page in the repository has the section of every scenario as its stories give it. The section
 // of a scenario that was deleted stays until make story-texts.
 func TestTheCataloguePageIsFresh(t *testing.T) {
-	entries, err := ReadCatalogue("../..")
+	entries, err := ReadCatalogue(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	classes, err := ReadClasses("../..")
+	classes, err := ReadClasses(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,11 +31,11 @@ func TestTheCataloguePageIsFresh(t *testing.T) {
 		t.Fatal("there is no story in the catalogue")
 	}
 	if *update {
-		if err := os.WriteFile("../../scenarios/CATALOGUE.md", []byte(Catalogue(entries, classes)), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(root, "scenarios", "CATALOGUE.md"), []byte(Catalogue(entries, classes)), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	page, err := os.ReadFile("../../scenarios/CATALOGUE.md")
+	page, err := os.ReadFile(filepath.Join(root, "scenarios", "CATALOGUE.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +48,7 @@ func TestTheCataloguePageIsFresh(t *testing.T) {
 
 // The card of a story names its class, and links to that on the page beside it.
 func TestCardsNameTheirClass(t *testing.T) {
-	path, err := WriteCatalogue("../..", filepath.Join(t.TempDir(), "catalogue"), "")
+	path, err := WriteCatalogue(root, filepath.Join(t.TempDir(), "catalogue"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +78,7 @@ func TestAnEntryNamesItsPattern(t *testing.T) {
 		{Kind: story.Inject, Of: "StaleCache(30s)", What: "a", Value: 1}}}
 	e := Entry{Folder: "a", File: "scenarios/a/testdata/catalogue/x.txtar", Thread: "[a #1](https://a.example/1)",
 		Story: s}
-	if got := e.Pattern(); got != "Crash and StaleCache" {
+	if got := Pattern(s); got != "Crash and StaleCache" {
 		t.Errorf("pattern %q", got)
 	}
 	classes := []Class{{Title: "It is stale", Stories: []string{e.File}}}
@@ -90,5 +93,17 @@ func TestAnEntryNamesItsPattern(t *testing.T) {
 		if !strings.Contains(page, row) {
 			t.Errorf("the page does not have %q:\n%s", row, page)
 		}
+	}
+}
+
+// make classes asks for the pages of the catalogue and of the classes, with links to the timelines
+// that are there by now.
+func TestWriteTheCatalogue(t *testing.T) {
+	out := os.Getenv("WAVETANK_PAGES")
+	if out == "" {
+		t.Skip("it writes files for make classes, which asks for it")
+	}
+	if _, err := WriteCatalogue(root, filepath.Join(out, "catalogue"), "../demo/index.html"); err != nil {
+		t.Fatal(err)
 	}
 }

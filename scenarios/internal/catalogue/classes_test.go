@@ -1,4 +1,4 @@
-package reports
+package catalogue
 
 import (
 	"encoding/json"
@@ -15,32 +15,32 @@ import (
 
 // The page has the classes as they are, and a reviewer has each on one screen.
 func TestTheClassesPageIsFresh(t *testing.T) {
-	classes, err := ReadClasses("../..")
+	classes, err := ReadClasses(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := Classes("../..", classes)
+	page, err := Classes(root, classes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile("../../scenarios/CLASSES.md", []byte(page), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(root, "scenarios", "CLASSES.md"), []byte(page), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := os.ReadFile("../../scenarios/CLASSES.md")
+	got, err := os.ReadFile(filepath.Join(root, "scenarios", "CLASSES.md"))
 	if err != nil || !strings.HasPrefix(string(got), classesHead) || !strings.HasSuffix(string(got), indexOf(classes)) {
 		t.Errorf("the head or the index of CLASSES.md is stale; run make story-texts (%v)", err)
 	}
 	others := regexp.MustCompile(`https://github\.com/([^/]+/[^/]+)/(issues|pull)/[0-9]+`)
 	for _, c := range classes {
-		section, err := c.section("../..")
+		section, err := c.section(root)
 		if err != nil {
 			t.Fatal(err)
 		}
 		gone := len(c.Stories) > 0
 		if gone {
-			kept, err := readKept("../..", c.Stories[0])
+			kept, err := readKept(root, c.Stories[0])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,20 +72,20 @@ func TestTheClassesPageIsFresh(t *testing.T) {
 // The stories of a class need its faults, and the variant that a class calls fixed passes the case
 // of the story that it shows.
 func TestClassesShowTheirFaults(t *testing.T) {
-	classes, err := ReadClasses("../..")
+	classes, err := ReadClasses(root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range classes {
 		for i, file := range c.Stories {
-			s, err := readKept("../..", file)
+			s, err := readKept(root, file)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if s == nil {
 				continue
 			}
-			faults := Entry{Story: s}.faults()
+			faults := s.FaultClasses()
 			ofClass := func(fault string) bool { return slices.Contains(c.Faults, fault) }
 			others := slices.DeleteFunc(slices.Clone(faults), ofClass)
 			if len(c.Faults) > 0 && (len(others) == len(faults) || i == 0 && len(others) > 0) {
@@ -101,7 +101,7 @@ func TestClassesShowTheirFaults(t *testing.T) {
 // passes reports whether a variant passes the case of a story, by the results of its scenario.
 func passes(t *testing.T, file string, s *story.Story, variant string) bool {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("../..", filepath.FromSlash(packageOf(file)), "results.json"))
+	data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(packageOf(file)), "results.json"))
 	var results struct {
 		Results []struct {
 			Case, Variant string
@@ -124,7 +124,7 @@ func passes(t *testing.T, file string, s *story.Story, variant string) bool {
 
 // Words lead to the classes that a reviewer means.
 func TestClassesAreFoundByWord(t *testing.T) {
-	classes, err := ReadClasses("../..")
+	classes, err := ReadClasses(root)
 	if err != nil {
 		t.Fatal(err)
 	}

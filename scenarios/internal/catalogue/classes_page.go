@@ -1,14 +1,17 @@
-package reports
+package catalogue
 
 import (
 	"cmp"
 	"html/template"
+	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/wavetank/wavetank/internal/reports"
 	"github.com/wavetank/wavetank/story"
 )
 
@@ -34,7 +37,7 @@ type classSection struct {
 // indexWord is a word of the index, with its classes.
 type indexWord struct {
 	Word    string
-	Classes []link
+	Classes []reports.PageLink
 }
 
 // WriteClasses writes dir/classes.html, a page with a search of the classes of bugs of the
@@ -77,23 +80,26 @@ func WriteClasses(root, dir, back string) (string, error) {
 		}
 		data.Sections = append(data.Sections, s)
 	}
-	html, err := document("Classes of bugs", "classes", data)
+	html, err := document("Classes of bugs", "classes", "classes.js", data)
 	if err != nil {
 		return "", err
 	}
-	out := mkdir(dir, ClassesFile)
-	return out, WritePage(out, html)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return "", err
+	}
+	out := filepath.Join(dir, ClassesFile)
+	return out, reports.WritePage(out, html)
 }
 
 // wordIndex lists the words of all classes in the order of the alphabet.
 func wordIndex(classes []Class) (out []indexWord) {
-	index := map[string][]link{}
+	index := map[string][]reports.PageLink{}
 	for _, c := range classes {
 		for _, w := range c.Words {
-			index[w] = append(index[w], link{c.Title, "#" + anchor(c.Title)})
+			index[w] = append(index[w], reports.PageLink{Name: c.Title, Page: "#" + anchor(c.Title)})
 		}
 	}
-	for _, w := range sortedKeys(index) {
+	for _, w := range slices.Sorted(maps.Keys(index)) {
 		out = append(out, indexWord{w, index[w]})
 	}
 	slices.SortStableFunc(out, func(a, b indexWord) int {

@@ -1,4 +1,4 @@
-package reports
+package catalogue
 
 import (
 	"cmp"
@@ -144,7 +144,7 @@ func (c Class) section(root string) (string, error) {
 // variant that passes.
 func (c Class) shown(s *story.Story) string {
 	how := "without a fault"
-	if faults := (Entry{Story: s}).faults(); len(faults) > 0 {
+	if faults := s.FaultClasses(); len(faults) > 0 {
 		how = "under " + strings.Join(faults, " and ")
 	}
 	return fmt.Sprintf("variant %s of scenarios/%s violates %s %s. Variant %s passes this case.",
