@@ -15,6 +15,7 @@ const (
 	lastLines    = 4                         // before the violation, that are shown in any case
 	headLines    = 6                         // that are kept of a story that is still too long
 	minLines     = headLines + lastLines + 1 // that an excerpt of any length has room for
+	maxDelays    = 12                        // that are named
 	notesColumn  = 34                        // where notes begin: beneath what an actor did
 )
 
@@ -238,25 +239,43 @@ func rounds(lines []string) (round, times int) {
 	return 0, 0
 }
 
-// Delays are the injected faults that no line of the history shows, because all that they do is
-// delay something: for example, StaleCache holds a watch event back until after the violation.
+// Delays are the choices that no line of the history shows, because all that they do is delay
+// something: for example, StaleCache holds a watch event back until after the violation.
 func (s *Story) Delays() (out []string) {
 	for _, c := range s.Choices {
-		shown := func(line string) bool { return strings.Contains(line, "fault: "+c.Of+": ") }
-		if c.Kind != Inject || slices.ContainsFunc(s.History, shown) {
-			continue
+		if line := s.delay(c); line != "" {
+			out = append(out, line)
 		}
-		what := strings.TrimSpace(c.Verb + " " + c.What)
-		switch c.Verb {
-		case "ADDED", "MODIFIED", "DELETED":
-			what = fmt.Sprintf("the event %s to %s", what, c.Who)
-		default:
-			what = strings.TrimSpace(c.Who + " " + what)
-		}
-		out = append(out, fmt.Sprintf("fault: %s delays %s", c.Of, what))
 	}
 	slices.Sort(out)
-	return slices.Compact(out)
+	out = slices.Compact(out)
+	if more := len(out) - maxDelays; more > 0 {
+		out = append(out[:maxDelays], fmt.Sprintf("delay: %d more", more))
+	}
+	return out
+}
+
+// delay says what a choice delays; "" if it is another choice, or if the history shows it.
+func (s *Story) delay(c Choice) string {
+	what := strings.TrimSpace(c.Verb + " " + c.What)
+	switch c.Kind {
+	case Request, Reply:
+		kind := map[Kind]string{Request: "request", Reply: "reply to"}[c.Kind]
+		return fmt.Sprintf("delay: the %s %s of %s", kind, what, c.Who)
+	case Step:
+		return fmt.Sprintf("delay: a step of %s", strings.TrimSpace(c.Who+" "+what))
+	case Inject:
+	default:
+		return ""
+	}
+	if slices.ContainsFunc(s.History, func(l string) bool { return strings.Contains(l, "fault: "+c.Of+": ") }) {
+		return ""
+	}
+	switch c.Verb {
+	case "ADDED", "MODIFIED", "DELETED":
+		return fmt.Sprintf("fault: %s delays the event %s to %s", c.Of, what, c.Who)
+	}
+	return fmt.Sprintf("fault: %s delays %s", c.Of, strings.TrimSpace(c.Who+" "+what))
 }
 
 // Needs describes which of faults, delays and order a story can do without; "" if it needs faults.

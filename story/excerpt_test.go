@@ -112,3 +112,21 @@ func TestAStorySaysWhatItDoesNotNeed(t *testing.T) {
 		}
 	}
 }
+
+// A delay of a request or a reply has no line in the history, so it gets one of its own.
+func TestDelaysNamesWhatOnlyDelays(t *testing.T) {
+	delayed := func(kind Kind, who, what string) Choice { return Choice{Kind: kind, Who: who, Verb: "get", What: what} }
+	s := &Story{Choices: []Choice{delayed(Reply, "records", "Secret default/record-a"),
+		delayed(Request, "records", "Secret default/record-a"), {Kind: Next}}}
+	want := []string{"delay: the reply to get Secret default/record-a of records",
+		"delay: the request get Secret default/record-a of records"}
+	if got := s.Delays(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	for i := range 20 {
+		s.Choices = append(s.Choices, delayed(Request, "op", fmt.Sprint("Pod ", i)))
+	}
+	if got := s.Delays(); len(got) != 13 || got[12] != "delay: 10 more" {
+		t.Errorf("%q", got)
+	}
+}

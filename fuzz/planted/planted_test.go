@@ -44,8 +44,8 @@ func TestTheTableIsComplete(t *testing.T) {
 }
 
 // The portfolio finds every planted bug within 1,000 runs. No story is shorter than the depth. At
-// least 95 % of the messages show the cause, and 80 % of their paragraphs name it: the target is
-// 90 %, see docs/causes.md.
+// least 95 % of the messages show the cause, and 90 % of their paragraphs name it: see
+// docs/causes.md.
 //
 //make:campaigns
 func TestPlantedBugsAreFound(t *testing.T) {
@@ -84,7 +84,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	all := len(Bugs())
 	t.Logf("%d of %d messages show the cause, not those of %q; %d paragraphs name it, not those of %q",
 		all-len(hidden), all, hidden, all-len(unnamed), unnamed)
-	if 20*len(hidden) > all || 5*len(unnamed) > all {
+	if 20*len(hidden) > all || 10*len(unnamed) > all {
 		t.Error("too few; -v prints the messages")
 	}
 }

@@ -328,12 +328,8 @@ func (x *tracing) last(events []int, i int, why string) {
 // of the same step.
 func (x *tracing) struck(i int, e *history.Event) {
 	if e.Kind != history.Fault {
-		for j := i - 1; j >= 0; j-- {
-			w := &x.h.Events[j]
-			if (w.Write() || len(x.effects[j]) > 0) && w.Actor() == e.Actor() && !w.Ref.Chatter() {
-				x.link(j, i, "the last that it changed")
-				break
-			}
+		if j := x.changedLast(i); j >= 0 {
+			x.link(j, i, "the last that it changed")
 		}
 	}
 	for j := i - 1; j >= 0 && x.h.Events[j].Step == e.Step; j-- {
@@ -352,6 +348,18 @@ func (x *tracing) struck(i int, e *history.Event) {
 			return
 		}
 	}
+}
+
+// changedLast is the last request with which an incarnation changed something before event i; -1 if
+// there is none.
+func (x *tracing) changedLast(i int) int {
+	for j := i - 1; j >= 0; j-- {
+		e := &x.h.Events[j]
+		if (e.Write() || len(x.effects[j]) > 0) && e.Actor() == x.h.Events[i].Actor() && !e.Ref.Chatter() {
+			return j
+		}
+	}
+	return -1
 }
 
 // lost follows a fault to the reply that its reconcile did not get.

@@ -53,6 +53,9 @@ func (n *narrator) sentences() (out []string) {
 		n.began(add)
 		n.failures(add)
 	}
+	if n.start >= 0 {
+		n.based(n.start, n.d, add)
+	}
 	if before := n.before(); len(before) > 0 {
 		add("Before it: %s.", strings.Join(before, "; "))
 	}
@@ -127,6 +130,22 @@ func (n *narrator) began(add func(string, ...any)) {
 	for _, note := range n.lacking(n.start) {
 		add("When that reconcile began, %s.", note)
 	}
+	n.retries(add)
+}
+
+// retries says what failed in the reconcile of the same key before the step's.
+func (n *narrator) retries(add func(string, ...any)) {
+	latestOf(n.done[n.h.Events[n.start].KeyID()], n.start, func(end int) {
+		for _, j := range slices.Backward(n.inside[n.dequeued[end]]) {
+			if j < end && refused(&n.h.Events[j]) && n.texts[j] != "" {
+				add("In the reconcile before it a request failed %s.", n.step(j))
+				return
+			}
+		}
+		if n.h.Events[end].Outcome.Failed() {
+			add("The reconcile before it had failed %s.", n.step(end))
+		}
+	})
 }
 
 // failures says which requests of the reconcile failed, and how it ended.
@@ -181,11 +200,14 @@ func (n *narrator) before() (out []string) {
 	slices.Sort(steps)
 	for _, i := range steps {
 		out = append(out, n.step(i))
-		if j := n.reply(i); j >= 0 && n.texts[j] != "" {
+		if j := n.reply(i); j >= 0 && n.texts[j] != "" && !n.steps[j] {
 			out = append(out, n.step(j))
 		}
 	}
 	if end := n.endBefore(n.d); end >= 0 && !n.steps[end] {
+		if i := n.changedLast(end); i >= 0 && !n.steps[i] {
+			out = append(out, n.step(i))
+		}
 		out = append(out, n.step(end))
 	}
 	if len(alike) > 0 {
@@ -264,17 +286,32 @@ func (n *narrator) together(i int) bool {
 	return ok && of == n.start
 }
 
-// endBefore is the end of the incarnation before that of event i; -1 if it has none.
+// endBefore is the last end of an incarnation of the program before event i, of its own or of an
+// earlier one; -1 if there is none. A program that is asked to stop may still send requests.
 func (n *narrator) endBefore(i int) int {
 	e := &n.h.Events[i]
 	for j := i - 1; j >= 0; j-- {
 		o := &n.h.Events[j]
-		if o.Process == e.Process && o.Incarnation < e.Incarnation &&
-			(o.Kind == history.Crash || o.Kind == history.Stop) {
+		if o.Process == e.Process && (o.Kind == history.Crash || o.Kind == history.Stop) {
 			return j
 		}
 	}
 	return -1
+}
+
+// based says which object reconcile start read last from the server before event i, and what wrote
+// it. It says nothing of what a sentence has named.
+func (n *narrator) based(start, i int, add func(string, ...any)) {
+	for j := i - 1; j > start; j-- {
+		e := &n.h.Events[j]
+		if of, ok := n.dequeued[j]; !ok || of != start || e.Kind != history.Request || e.Verb != "get" || failed(e) {
+			continue
+		}
+		if w, ok := n.write[commit{e.Ref.Cluster, e.Revision}]; ok && !n.steps[w] {
+			add("It had read %s, last written %s.", e.Ref, n.step(w))
+		}
+		return
+	}
 }
 
 // after are later steps: writes of others to the objects that the step is about, and the end of its
@@ -317,6 +354,7 @@ func (n *narrator) idle(add func(string, ...any)) {
 	}
 	e := &n.h.Events[last]
 	add("The last reconcile of %s changed nothing: %s, at %s.", e.Process, what, history.Moment(e.At))
+	n.based(last, n.violation, add)
 }
 
 // gone reports whether the last write to an object of a key's name deleted it.

@@ -117,3 +117,62 @@ func TestParagraphOfAnIdleProgram(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A reconcile that repeats one which failed is told with what failed, even if the step itself went
+// well.
+func TestParagraphNamesWhatARetryRepeats(t *testing.T) {
+	var r recorded
+	r.during(tenants(1), history.Dequeue, nil)
+	r.sends(tenants(1), "create", lateDev, 201, 2)
+	r.sends(tenants(1), "patch", late, 500, 0)
+	r.during(tenants(1), history.Done, func(e *history.Event) { e.Outcome = history.Outcome{Kind: history.Failure} })
+	r.during(tenants(2), history.Dequeue, func(e *history.Event) { e.Cause = history.Cause{Kind: history.CauseBackOff} })
+	r.sends(tenants(2), "create", history.Ref{Kind: "Namespace", Name: "late-2"}, 201, 3)
+	r.violated("there are 2 namespaces")
+	want := "In the reconcile before it a request failed at 00:03.000: op/1 patch Tenant late → 500 at op/op.go:7."
+	if got := paragraph(&r); !strings.Contains(got, want) {
+		t.Error(got)
+	}
+}
+
+// The end of an incarnation is told with the last change before it. A program that is asked to stop
+// may go on for a moment.
+func TestParagraphNamesWhatAnEndCutOff(t *testing.T) {
+	for kind, incarnation := range map[history.Kind]int{history.Crash: 2, history.Stop: 1} {
+		var r recorded
+		r.during(tenants(1), history.Dequeue, nil)
+		r.sends(tenants(1), "update", acme, 200, 2)
+		r.add(by(kind, "", history.Ref{}, 0))
+		for _, e := range []history.Event{
+			{Kind: history.Dequeue},
+			{Kind: history.Request, Verb: "create", Ref: lateDev, Code: 201, Revision: 3, Source: "op/op.go:9",
+				Changes: []history.Change{{Type: "ADDED", Revision: 3, Object: []byte(`{}`), Ref: lateDev}}},
+		} {
+			e.Process, e.Incarnation, e.Reconcile = "op", incarnation, tenants(7)
+			r.add(e)
+		}
+		r.violated("there was no mail")
+		want := "at 00:02.000: op/1 update Tenant acme → rv 2 at op/op.go:7; at 00:03.000: op/1 "
+		if got := paragraph(&r); !strings.Contains(got, want) {
+			t.Errorf("%s: %q is missing:\n%s", kind, want, got)
+		}
+	}
+}
+
+// What a reconcile read from the server last is told with the write that it read.
+func TestParagraphNamesWhatAReconcileRead(t *testing.T) {
+	var r recorded
+	lock := history.Ref{Kind: "ConfigMap", Name: "lock"}
+	r.write("op", "update", lock, 2, "MODIFIED")
+	r.during(tenants(1), history.Dequeue, nil)
+	r.sends(tenants(1), "create", lateDev, 201, 3)
+	r.during(tenants(2), history.Dequeue, nil)
+	r.during(tenants(2), history.Request, func(e *history.Event) {
+		e.Verb, e.Ref, e.Revision, e.Code = "get", lock, 2, 200
+	})
+	r.violated("nothing is done")
+	want := "It had read ConfigMap lock, last written at 00:01.000: op/1 update ConfigMap lock → rv 2."
+	if got := paragraph(&r); !strings.Contains(got, want) {
+		t.Error(got)
+	}
+}

@@ -22,7 +22,7 @@ const (
 	continuations = 20 // of each prefix
 	most          = 15 // of them that violate the property once it is decided
 	jump          = 10 // more of them violate it after a step that decides than before it
-	maxNeeded     = 3  // choices of which it is measured what happens without them
+	maxNeeded     = 6  // choices of which it is measured what happens without them
 	repetitions   = 3  // of the run, which must be alike
 	maxShares     = 16 // prefixes that are continued
 )
@@ -216,7 +216,9 @@ func (m *measured) needs() string {
 			break
 		}
 		what := without(e)
-		if e.Kind == choice.Next {
+		if injected, ok := m.injected(at, e); ok {
+			what = injected
+		} else if e.Kind == choice.Next {
 			what = m.order(at, 0)
 		} else if times[what] > 1 {
 			what += fmt.Sprintf(" (call %d of its kind)", e.Nth+1)
@@ -234,6 +236,21 @@ func (m *measured) instead(at, value int) (n int, ok bool) {
 	return m.violations(answers, slices.DeleteFunc(slices.Clone(m.Sequence), func(e choice.Entry) bool {
 		return e.ID == answers[at].ID()
 	}))
+}
+
+// injected is the condition that a fault was not injected, in the words of its line in the history.
+// It reports false if the choice has none.
+func (m *measured) injected(at int, e choice.Entry) (string, bool) {
+	to := len(m.history.Events)
+	if at+1 < len(m.events) {
+		to = min(to, m.events[at+1])
+	}
+	for _, f := range m.history.Events[min(m.events[at], to):to] {
+		if f.Kind == history.Fault && f.Injection.Fault() == e.Of {
+			return fmt.Sprintf("Without %q (%s, %s)", f.Injection.String(), f.Actor(), history.Moment(f.At)), true
+		}
+	}
+	return "", false
 }
 
 // without is a condition: that a choice is the default one.

@@ -178,3 +178,26 @@ func TestExplainKeepsTheOtherFaults(t *testing.T) {
 		}
 	}
 }
+
+// A fault that has a line in the history is named by it, with who was struck and when.
+func TestExplainNamesAFaultByItsLine(t *testing.T) {
+	monitor := &run.Monitor{}
+	plain := scripted(monitor, func(struck map[int]bool, _ int) bool { return struck[3] })
+	s := &Subject{Monitor: monitor, Sequence: choice.Sequence{crashAt(3)}, Over: func() bool { return false },
+		Ending: result.Ending{Kind: result.Always, Property: "p"},
+		Run: func(o choice.Source) *run.Result {
+			return plain(choice.Func(func(p choice.Point) int {
+				n := o.Choose(p)
+				if h := monitor.Latest.Load().History; n > 0 && p.Kind == choice.Inject {
+					h.Add(history.Event{Kind: history.Fault, Process: "op", Incarnation: 1, At: 3 * time.Second,
+						Injection: &history.Injection{Class: "Crash", Arguments: "op", How: "before", Of: "update Pod web-3"}})
+				}
+				return n
+			}))
+		}}
+	said, _ := s.Measure()
+	want := `Without "Crash(op): before update Pod web-3" (op/1, 00:03.000), 0 of 20 continuations violate it.`
+	if got := strings.Join(said, "\n"); !strings.Contains(got, want) {
+		t.Errorf("%q is missing:\n%s", want, got)
+	}
+}
