@@ -2,9 +2,9 @@
 
 package conformance
 
-// What the model costs beside the other ways to test a controller: envtest, which starts a real
-// kube-apiserver, and controller-runtime's fake client. make bench-beside measures them in turn and
-// writes the tables of docs/speed.md.
+// What the model costs, compared with the other ways to test a controller: envtest, which starts a
+// real kube-apiserver, and controller-runtime's fake client. make bench-beside measures them in
+// turn and writes the tables of docs/speed.md.
 
 import (
 	"context"

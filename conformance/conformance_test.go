@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	log.SetLogger(logr.Discard()) // or controller-runtime complains at length that nobody has
+	log.SetLogger(logr.Discard()) // or controller-runtime prints a long complaint that it is not set
 	var err error
 	if real, err = StartReal(); err != nil {
 		_, _ = os.Stderr.WriteString("conformance: " + err.Error() + "\n")

@@ -1,8 +1,8 @@
 package conformance
 
-// The custom resources that rows use, beside the built-in ones: one with every subresource and a
-// schema, one without subresources that keeps whatever it is given, and one that belongs to no
-// namespace.
+// The custom resources that rows use, in addition to the built-in ones: one with every subresource
+// and a schema, one without subresources that keeps whatever it is given, and one that belongs to
+// no namespace.
 
 import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"

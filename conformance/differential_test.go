@@ -3,7 +3,7 @@
 package conformance
 
 // The differential property test: whatever several clients do, both servers reply alike. Rows
-// contain the cases that somebody thought of. This test generates others, and shrinks a difference
+// contain the cases that people thought of. This test generates others, and shrinks a difference
 // to a few lines that can become a row.
 
 import (
@@ -45,7 +45,7 @@ type drawing struct {
 	world func(*rapid.T) (place, func(*rapid.T) string)
 }
 
-// place is what there is beside the built-in types and the table's own.
+// place is what there is in addition to the built-in types and those of the table.
 type place struct {
 	definitions []*apiextensionsv1.CustomResourceDefinition // which the real server has already
 	kinds       []string                                    // which are looked at in the end
@@ -200,7 +200,7 @@ func (d drawing) differ(ctx context.Context, at place, lines []string) (string, 
 }
 
 // undeclared are the fields that a schema does not have, in the error of an apply. The real server
-// stops at the first one that it comes to, in the random order of a map; the model names them all.
+// stops at the first one that it reaches, in the random order of a map; the model names them all.
 var undeclared = regexp.MustCompile(`(errors:\\n *)?((?:[^\s"\\]|\\")+: field not declared in schema(\\n *)?)+`)
 
 func (d drawing) normalise(observed []Observed, namespace string, started time.Time) []Observed {

@@ -10,7 +10,7 @@
 //
 // The real server's replies are recorded in testdata/recorded. A plain go test compares the model
 // with them and needs no control plane. make conformance (build tag conformance) compares both with
-// the live server, and finds recordings that are out of date. Beside the table, a differential
+// the live server, and finds recordings that are out of date. In addition, a differential
 // property test generates sequences of operations.
 //
 // Accepted differences are rows, too. Each has its reason, is asserted to differ still, and is

@@ -40,7 +40,7 @@ the same. So clients see no managedFields in a world without an apply.
 `)
 	agreement(&out, rows, differing)
 	out.WriteString(`
-Beside the table, ` + "`make conformance OPS=20000`" + ` draws random sequences of operations. Two clients send them for
+In addition, ` + "`make conformance OPS=20000`" + ` draws random sequences of operations. Two clients send them for
 ` + strings.Join(DrawnKinds, ", ") + `.
 Every reply, the final objects and every watch stream are compared in the same way. Two more tests each add a fourth
 of that, with ownership. In one, three managers apply to the same kinds. In the other, the types themselves are

@@ -19,7 +19,7 @@ func oneOf(t *rapid.T, label string, values ...string) string {
 	return rapid.SampledFrom(values).Draw(t, label)
 }
 
-// operation draws one line. What the real server answers from a cache that may trail (reads and
+// operation draws one line. What the real server answers from a cache that may lag (reads and
 // watches at version zero or without one) is left to the table, where a row can make the cache
 // catch up first.
 func operation(t *rapid.T) string {
@@ -75,7 +75,7 @@ func version(t *rapid.T, name string) string {
 			"uid: '$uid("+name+",1)', ")
 }
 
-// object draws a whole object. Some are not valid, some carry fields that nobody knows.
+// object draws a whole object. Some are not valid, some have unknown fields.
 func object(t *rapid.T, kind, name, version string) string {
 	return "{" + drawnMeta(t, name, version) + payload(t, kind) + oneOf(t, "extra", "", "", "", "", "",
 		", nonsense: 1") + "}"

@@ -1,9 +1,9 @@
 package conformance
 
-// The model works ownership out late: an object has managedFields from the first apply to it on,
-// unless the server is told to keep them from the start. Rows about ownership are compared with the
-// real server on a model that keeps them; here the same rows are put to one that does not, and what
-// it does show must be the same.
+// The model computes ownership late: an object has managedFields from the first apply to it on,
+// unless an option of the server keeps them from the start. Rows about ownership are compared with
+// the real server on a model that keeps them; here the same rows are put to one that does not, and
+// what it does show must be the same.
 
 import (
 	"reflect"

@@ -158,7 +158,7 @@ func (s *trio) add(name string, v *apiextensionsv1.CustomResourceDefinitionVersi
 	kinds[name] = kind{crd.Spec.Group + "/" + v.Name, crd.Spec.Names.Kind, crd.Spec.Names.Plural, false}
 }
 
-// version draws what a version offers beside its schema.
+// version draws what a version has in addition to its schema.
 func (d drawer) version(v *apiextensionsv1.CustomResourceDefinitionVersion, root props) *drawnType {
 	out := &drawnType{}
 	v.Subresources = &apiextensionsv1.CustomResourceSubresources{}

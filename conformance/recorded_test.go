@@ -1,7 +1,7 @@
 package conformance
 
-// The model beside the real server's recorded replies. This needs no control plane, so every go
-// test does it.
+// The model compared with the real server's recorded replies. This needs no control plane, so every
+// go test does it.
 
 import (
 	"context"

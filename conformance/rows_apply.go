@@ -1,8 +1,8 @@
 package conformance
 
-// Server-side apply and the ownership of fields: who set what, who may change it, and what becomes
-// of fields that nobody wants any more. Ownership itself (metadata.managedFields) is compared in
-// these rows, and dropped in all others.
+// Server-side apply and the ownership of fields: which manager set a field, which may change it,
+// and what happens to fields that no manager applies any longer. Ownership itself
+// (metadata.managedFields) is compared in these rows, and dropped in all others.
 
 import "slices"
 

@@ -1,7 +1,7 @@
 package conformance
 
-// Clients as programs use them: what client-go and controller-runtime make of the replies, beside
-// the replies themselves.
+// Clients as programs use them: the replies, and what client-go and controller-runtime return for
+// them.
 
 import (
 	"fmt"

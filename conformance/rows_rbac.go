@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// as sends a request of somebody; groups follow the name after commas. $ns stands for the row's
+// as sends a request as a user; groups follow the name after commas. $ns stands for the row's
 // namespace, and a body is YAML.
 func (t *T) as(who, method, path, body string) {
 	names := strings.Split(who, ",")

@@ -3,8 +3,8 @@ package conformance
 // Reading: get and list with everything that can be asked of them. Informers list in these ways,
 // and pagers page in them.
 
-// Reads at version zero may show the past on the real server, as they are answered by a cache that
-// trails. Rows that ask for them list first, which makes the cache catch up.
+// Reads at version zero may show the past on the real server, because a cache that lags
+// answers them. Rows that ask for them list first, which makes the cache catch up.
 
 var threeMaps = []string{
 	"POST cm {metadata: {name: a, labels: {app: x, tier: one}}, data: {k: '1'}}",

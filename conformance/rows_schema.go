@@ -55,8 +55,8 @@ properties:
   status: {type: object, properties: {phase: {type: string, default: New}, count: {type: integer}}}
 `
 
-// gizmos is the definition of gizmos in the row's own group; more is put into its first version,
-// versions beside it.
+// gizmos is the definition of gizmos in the row's own group; more is added to its first version,
+// and versions are further versions.
 func gizmos(more string, versions ...string) string {
 	text := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, ` +
 		`metadata: {name: gizmos.$ns.example}, spec: {group: $ns.example, ` +
@@ -135,8 +135,7 @@ func (t *T) define(definition string) {
 	})
 }
 
-// undefine takes the definition away again. The real server may take its time: nobody else uses the
-// group.
+// undefine deletes the definition and does not wait, because no other row uses the group.
 func (t *T) undefine() {
 	name := t.definitions() + "/gizmos." + t.Namespace + ".example"
 	_, _, _, _ = t.roundTrip(http.MethodDelete, name, nil, nil)

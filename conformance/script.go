@@ -204,8 +204,8 @@ func field(body any, what string) string {
 }
 
 // recall finds what the arm last told the present client of an object: args is "kind/name,back". An
-// object never seen has the version at which the namespace was made and a UID that nobody has, so
-// that generated sequences can always be formed.
+// object never seen has the version at which the namespace was made and a UID that no object has,
+// so that generated sequences can always be formed.
 func (t *T) recall(what, args string) string {
 	target, number, _ := strings.Cut(args, ",")
 	back, _ := strconv.Atoi(number)

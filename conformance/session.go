@@ -71,7 +71,7 @@ func Observe(ctx context.Context, r Row, arm Arm, namespace string) (observed []
 	defer func() {
 		if p := recover(); p != nil {
 			if a, ok := p.(abort); ok {
-				t.note("the row could not go on", string(a))
+				t.note("the row could not continue", string(a))
 			} else {
 				t.note("panic", fmt.Sprint(p))
 			}

@@ -26,8 +26,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// hooksAt is where the webhooks of a row are served, and closedAt where nobody listens. The ports
-// are fixed because messages show them.
+// hooksAt is where the webhooks of a row are served, and closedAt an address on which no server
+// listens. The ports are fixed because messages show them.
 const (
 	hooksAt  = "127.0.0.1:38443"
 	closedAt = "127.0.0.1:38444"

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The scripts of action.yaml and of the snippets for GitLab and Tekton are run as their systems do
-// it, but for the installation of a released command.
+// The scripts of action.yaml and of the snippets for GitLab and Tekton run as in their systems,
+// without the installation of a released command.
 //
 //make:campaigns
 func TestScriptsForCI(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package simulation runs somebody else's operator whose controllers lie below internal/:
-// cert-manager's approver-policy, as it is released and without a change to it. It approves or
+// Package simulation runs a released operator, unchanged, whose controllers lie below internal/:
+// cert-manager's approver-policy. It approves or
 // denies requests for certificates by policies.
 package simulation

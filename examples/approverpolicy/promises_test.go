@@ -58,7 +58,7 @@ func TestPromises(t *testing.T) {
 	t.Log(report)
 }
 
-// from is a request for the allowed name by somebody else.
+// from is a request for the allowed name by another user.
 func from(user, name string) *cmapi.CertificateRequest {
 	cr := request(name, allowed)
 	cr.Spec.Username = "system:serviceaccount:default:" + user

@@ -53,8 +53,8 @@ spec:
       data: {image: "${schema.spec.image}", service: "${service.metadata.name}"}
 `
 
-// setup is what kro's main does with its flags' defaults, but for its client, which it makes from
-// what the manager has.
+// setup does what kro's main does with the defaults of its flags. Only the client is made from the
+// manager's configuration.
 func setup(mgr ctrl.Manager) error {
 	clients, err := kroclient.NewSet(kroclient.Config{RestConfig: mgr.GetConfig(), QPS: 100, Burst: 150})
 	if err != nil {
@@ -102,7 +102,7 @@ func operator(t *testing.T) func(*sim.World, ...fault.Fault) {
 	definitions := filepath.Join(strings.TrimSpace(string(dir)), "helm", "crds")
 	return func(w *sim.World, faults ...fault.Fault) {
 		w.Install(definitions)
-		// kro has a cache whose janitor nobody can end; the process always ends first.
+		// kro has a cache whose janitor cannot be ended; the process always ends first.
 		w.Start("kro", setup, sim.Options(ctrl.Options{Scheme: scheme}),
 			sim.IgnoreGoroutines("github.com/hashicorp/golang-lru/v2/expirable.NewLRU"))
 		w.Inject(faults...)

@@ -44,8 +44,8 @@ func TestPromises(t *testing.T) {
 // A definition's status says for good that a reconcile has failed, or loses its resources and their
 // order (for a failed one, controller_reconcile.go returns nil for both). The next reconcile
 // succeeds, but updateStatus compares with the cache, which still has the status from before, and
-// writes nothing. The status of the failure wakes nobody, as the watch passes changes of the
-// generation only.
+// writes nothing. The status of the failure triggers no reconcile, because the watch passes only
+// changes of the generation.
 func TestStatusOfADefinitionIsLost(t *testing.T) {
 	r := promises(t, []history.Ref{{Kind: "ResourceGraphDefinition"}}, sim.Runs(100), sim.For(0))
 	if f := r.Failure; f == nil || f.Property != noTrace || !strings.Contains(f.Message, "Definition app .status.") {

@@ -105,7 +105,7 @@ func (stamps) reconcile(ctx context.Context, c *worker, o *corev1.ConfigMap) (re
 	return reconcile.Result{}, c.Patch(ctx, o, annotate(done, o.Data["want"], nil))
 }
 
-// owners keeps a Secret beside each object.
+// owners keeps a Secret for each object.
 type owners struct{}
 
 func (owners) did(h *history.History, o *corev1.ConfigMap) bool {
@@ -123,7 +123,7 @@ func (owners) reconcile(ctx context.Context, c *worker, o *corev1.ConfigMap) (re
 	return reconcile.Result{}, err
 }
 
-// mails tells somebody outside, and records that.
+// mails notifies an outside host, and records that.
 type mails struct{}
 
 func (mails) did(_ *history.History, o *corev1.ConfigMap) bool { return did(o) }
@@ -157,7 +157,7 @@ func (c *worker) tell(ctx context.Context, o *corev1.ConfigMap) error {
 	return err
 }
 
-// guards holds each object with a finalizer, and tells somebody outside before it lets it go.
+// guards holds each object with a finalizer, and notifies an outside host before it removes it.
 type guards struct{}
 
 const finalizer = "soak.example/guarded"

@@ -115,7 +115,7 @@ func faults() []fault.Fault {
 	}
 }
 
-// seen has stamps-0 asked about every write in its room; without an answer it goes on.
+// seen is a webhook that stamps-0 serves for every write in its namespace. Failures are ignored.
 func seen() *admissionregistrationv1.ValidatingWebhookConfiguration {
 	ignore, none, path := admissionregistrationv1.Ignore, admissionregistrationv1.SideEffectClassNone, "/see"
 	service := admissionregistrationv1.ServiceReference{Namespace: "stamps-0", Name: "stamps", Path: &path}
@@ -140,14 +140,14 @@ func seen() *admissionregistrationv1.ValidatingWebhookConfiguration {
 // done reports whether a room's controller has done its work on every object in it.
 func (r room) done() func(*history.History) error {
 	known := map[history.Ref]int64{} // revisions that are done
-	_, beside := r.kind.(owners)     // whose work is on another object
+	_, elsewhere := r.kind.(owners)  // whose work is on another object
 	return func(h *history.History) error {
 		for _, o := range h.Live(func(ref history.Ref) bool {
 			return ref.Kind == "ConfigMap" &&
 				ref.Namespace == r.name
 		}) {
 			var cm corev1.ConfigMap
-			if known[o.Ref] == o.Revision && !beside {
+			if known[o.Ref] == o.Revision && !elsewhere {
 				continue
 			}
 			if err := o.Into(&cm); err != nil {
@@ -175,9 +175,9 @@ func (r room) object(i, hour int) *corev1.ConfigMap {
 func (r room) options() ctrl.Options {
 	o := ctrl.Options{}
 	o.Cache.DefaultNamespaces = inNamespace(r.name)
-	// A client of controller-runtime 0.25 that reads its own writes waits for ever where what it
-	// wrote was deleted by somebody else before its informer listed anew: the version that it waits
-	// for never comes. So that knob is not for sim.Vary.
+	// A client of controller-runtime 0.25 that reads its own writes waits for ever if another
+	// client deleted the object before its informer listed again: the version that it waits for
+	// never comes. So sim.Vary does not change that option.
 	o.Client.Cache = &client.CacheOptions{}
 	if r.replicas > 1 {
 		o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = true, r.name, r.name

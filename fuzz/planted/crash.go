@@ -32,8 +32,8 @@ func crashBugs() []Bug {
 	}
 }
 
-// halfPair: two Secrets belong together; whoever has the first has both. The fixed variant looks
-// for each.
+// halfPair takes the existence of the first of two Secrets for that of both. The fixed variant
+// reads each.
 func halfPair(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -146,7 +146,8 @@ func tornRecovery(w *stage, fixed bool) {
 	w.Settle()
 }
 
-// poisoned: work that was begun three times and never ended is put aside, whoever was to blame.
+// poisoned gives up on work that was begun three times and never ended, even if the process
+// crashed.
 func poisoned(w *stage, fixed bool) {
 	outside(w)
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
@@ -172,8 +173,8 @@ func poisoned(w *stage, fixed bool) {
 	w.Settle()
 }
 
-// stoppedHalfway: three parts, then a mark that says so. Who is told to stop wants to leave no
-// loose ends, and marks.
+// stoppedHalfway writes three parts, then a mark that they are complete. On SIGTERM it writes the
+// mark at once.
 func stoppedHalfway(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)

@@ -40,8 +40,8 @@ func closed(h *history.History) error {
 	return fmt.Errorf("a is gone and its account is still open")
 }
 
-// whileDown: an account is closed when its owner is seen to go. The fixed variant lets nobody go
-// unseen.
+// whileDown closes an account when it observes the deletion of its owner. The fixed variant adds a
+// finalizer, so it observes each deletion.
 func whileDown(w *stage, fixed bool) {
 	outside(w)
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {

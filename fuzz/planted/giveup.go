@@ -1,4 +1,4 @@
-// This file holds the bugs of those who give up, or go on, where an error told them not to.
+// This file has the bugs of reconcilers that give up, or continue, despite an error.
 
 package planted
 
@@ -41,8 +41,8 @@ func giveUpBugs() []Bug {
 	}
 }
 
-// counting: each ticket is counted once, with a lock on the total. After so many more attempts a
-// conflict is taken for somebody else's problem; nobody watches the total.
+// counting counts each ticket once, with optimistic locking of the total. After so many more
+// attempts it ignores a conflict, and no controller watches the total.
 func counting(more int) func(*stage, bool) {
 	return func(w *stage, fixed bool) {
 		attempt := func(g *reconciler, c ctx) error {
@@ -76,7 +76,7 @@ func counting(more int) func(*stage, bool) {
 	}
 }
 
-// errorSwallowed: the result is written, and whether that worked is nobody's business.
+// errorSwallowed writes the result and ignores the error.
 func errorSwallowed(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -174,7 +174,7 @@ func throttled(w *stage, fixed bool) {
 	w.Settle()
 }
 
-// byHand creates the result as somebody does who does not like clients.
+// byHand creates the result by an HTTP request of its own, without a client library.
 func byHand(c ctx, cfg *rest.Config) (int, error) {
 	hc, err := rest.HTTPClientFor(cfg)
 	if err != nil {

@@ -27,8 +27,8 @@ func leaderBugs() []Bug {
 }
 
 // elected are the options of replicas of which one at a time may work. The default deadline for
-// renewing is a multiple of the default period of trying: both end at the same instant, and which
-// of the two timers is first nobody decides.
+// renewing is a multiple of the default period of trying: both end at the same instant, and the
+// order of the two timers is undefined.
 func elected(on bool) ctrl.Options {
 	deadline := 9900 * time.Millisecond
 	return ctrl.Options{

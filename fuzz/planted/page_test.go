@@ -93,8 +93,8 @@ func (m *measured) page() string {
 	return b.String()
 }
 
-// terms explains the words of the page, weaknesses what its numbers mean, and removed what those
-// strategies were worth that are gone. Whoever changes a strategy reads weaknesses again.
+// terms explains the words of the page, weaknesses the meaning of its numbers, and removed the
+// value of the strategies that are gone. Read weaknesses again when a strategy changes.
 var (
 	//go:embed testdata/search-terms.md
 	terms string

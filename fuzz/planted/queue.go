@@ -38,8 +38,8 @@ func createdOnly(b *builder.Builder) *builder.Builder {
 	}))
 }
 
-// timerLost: a certificate is renewed after a minute. Whoever is woken earlier has used the timer
-// up, for there is one entry for each key in the queue, and must ask for it again.
+// timerLost renews a certificate after a minute. An earlier reconcile replaces the timer, because
+// the queue has one entry for each key, and does not request it again.
 func timerLost(w *stage, fixed bool) {
 	const life = time.Minute
 	operator{watch: createdOnly, work: func(g *reconciler, c ctx, req request) (result, error) {
@@ -105,8 +105,8 @@ func timerOverwritten(w *stage, fixed bool) {
 	w.Settle()
 }
 
-// hotLoop: whoever has failed once says so on the object, and how often it has looked since; the
-// object is what wakes it.
+// hotLoop, after a failure, writes on the object that it failed and how often it has reconciled
+// since. Each write triggers the next reconcile.
 func hotLoop(w *stage, fixed bool) {
 	outside(w)
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {

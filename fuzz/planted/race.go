@@ -107,7 +107,7 @@ func carrier(w *stage, workers int) {
 	}}.start(w, "carrier", true)
 }
 
-// sealer closes the ledger when it is told to. The fixed variant looks whether everything is in it.
+// sealer closes the ledger on request. The fixed variant checks first that the ledger is complete.
 func sealer(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)

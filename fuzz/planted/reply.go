@@ -26,7 +26,8 @@ func replyBugs() []Bug {
 	}
 }
 
-// foreign: a name that is taken belongs to somebody else; the fixed variant looks whose it is.
+// foreign takes AlreadyExists to mean that another owner has the name. The fixed variant reads the
+// owner.
 func foreign(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)

@@ -1,4 +1,4 @@
-// This file holds the bugs of those who believe their cache: it trails the server.
+// This file has the bugs of reconcilers that trust a cache that lags behind the server.
 
 package planted
 
@@ -126,7 +126,7 @@ func reopenedJob(w *stage, fixed bool) {
 	w.Settle()
 }
 
-// portTwice: each claim gets the lowest port that nobody has, by a list from the cache.
+// portTwice gives each claim the lowest free port, by a list from the cache.
 func portTwice(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)

@@ -1,5 +1,5 @@
-// This file holds the bugs of workers of one controller that must come in an order: what they send
-// looks alike, so only who is told to be slow tells them apart.
+// This file has the bugs of workers of one controller whose order matters. Their requests look
+// alike, so a story identifies a worker only by its delay.
 
 package planted
 
@@ -137,7 +137,7 @@ func locksCrossed(w *stage, fixed bool) {
 	w.Settle()
 }
 
-// lock writes who holds a lock, if nobody else does.
+// lock takes the lock for who unless another worker holds it.
 func (g *reconciler) lock(c ctx, name, who string) (mine bool, err error) {
 	var l corev1.ConfigMap
 	if err := g.live.Get(c, key(name), &l); err != nil {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// architecture is a page that people write, but for the table between these two lines.
+// architecture is a page written by hand, except the table between these two lines.
 const (
 	architecture = "docs/architecture.md"
 	importsBegin = "<!-- Made by make generate from the table arrows in hack/tidy/arrows_test.go. -->\n"

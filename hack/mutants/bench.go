@@ -14,7 +14,7 @@ type Bench struct {
 }
 
 // Halves divides the mutants into those that strategies may be tuned with and those that reports
-// show. Nobody selects: the names are sorted by their FNV-1a hash and taken by turns.
+// show. The choice is mechanical: the names are sorted by their FNV-1a hash and taken by turns.
 func Halves(mutants []Bench) (tuning, report []Bench) {
 	sorted := slices.SortedFunc(slices.Values(mutants), func(a, b Bench) int {
 		if x, y := sum(a.Name), sum(b.Name); x != y {

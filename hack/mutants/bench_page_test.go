@@ -27,7 +27,7 @@ func (p *benchPage) of(strategy, mutant string) (out []campaign) {
 func (p *benchPage) text() string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	say("# What the search finds of thirty mistakes that nobody tuned for\n")
+	say("# What the search finds of thirty mistakes that no strategy was tuned for\n")
 	say("This page is written by `make bench-mutants SEEDS=%d CAP=%d STRATEGIES=%s`; do not edit it. Thirty "+
 		"mistakes are planted in the released operators of `examples/`, one at a time. Then `TestPromises` of the "+
 		"operator looks for a violation. The operators without a mistake pass it.\n", *benchSeeds, *benchCap,

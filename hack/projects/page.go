@@ -26,7 +26,7 @@ type examined struct {
 	Needs    string            `json:"needs"` // what to write where every reconcile fails
 }
 
-// writePage writes the table. It returns how many findings nobody has examined.
+// writePage writes the table. It returns the number of findings without an assessment.
 func writePage(file string, all map[string]measured) (unexamined int, err error) {
 	var notes map[string]examined
 	if err := json.Unmarshal(examinedFile, &notes); err != nil {

@@ -96,7 +96,7 @@ func consume(root, version string) error {
 	return nil
 }
 
-// stranger is somebody with an operator and a module cache of his own.
+// stranger is an author with an operator and a module cache of their own.
 type stranger struct {
 	dir, bin string
 	env      []string
@@ -109,7 +109,7 @@ func (s *stranger) run(command ...string) error {
 	return cmd.Run()
 }
 
-// operator makes the operator, at its own versions and as if nobody had heard of Wavetank.
+// operator creates the operator, at its own versions and without Wavetank.
 func (s *stranger) operator(example string, pair [2]string) error {
 	if err := os.CopyFS(s.dir, os.DirFS(example)); err != nil {
 		return err

@@ -67,7 +67,7 @@ func write() *wire.Call {
 }
 
 func TestCheckSaysWhyAFaultCannotBeDeclared(t *testing.T) {
-	const nobody = `names process "other", which has not been started`
+	const unknown = `names process "other", which has not been started`
 	for _, c := range []struct {
 		fault Fault
 		want  string
@@ -75,9 +75,9 @@ func TestCheckSaysWhyAFaultCannotBeDeclared(t *testing.T) {
 		{StaleCache(time.Second, In("op"), OfKind("Pod")), ""},
 		{StaleCache(-time.Second), "has a negative duration"},
 		{Pause("op", -time.Second), "has a negative duration"},
-		{Crash("other"), nobody},
-		{LostReply(In("other")), nobody},
-		{StaleServer(time.Hour), "trails further than the run remembers, which is 1m0s (sim.Window)"},
+		{Crash("other"), unknown},
+		{LostReply(In("other")), unknown},
+		{StaleServer(time.Hour), "lags further than the history kept by sim.Window (1m0s)"},
 		{StaleCache(0, OnVerb("get")),
 			"cannot be narrowed by fault.OnVerb; it takes fault.In, fault.OfKind, fault.Named, fault.HardLimit"},
 		{Crash("op", In("other")),
@@ -144,7 +144,7 @@ func TestEachRunBeginsAfresh(t *testing.T) {
 	for range 2 {
 		f := declared.Begin(&fakeWorld{answer: 1})
 		if f.Armed() || f.Count().Opportunities > 0 {
-			t.Fatal("the fault goes on from the run before")
+			t.Fatal("the fault continues from the run before")
 		}
 		f.Arm(2)
 		f.(inject.Arriver).Arrive(write())
@@ -236,7 +236,7 @@ func TestAFaultThatLastsCountsOnce(t *testing.T) {
 	f.(inject.Ender).End()
 	w.now = 0
 	if ruling := arrive(write()); ruling.Lose != nil {
-		t.Error("the fault goes on after its end")
+		t.Error("the fault continues after its end")
 	}
 }
 

@@ -55,7 +55,7 @@ type staleServer struct {
 // Check implements [inject.Fault].
 func (s *staleServer) Check() error {
 	if w := s.env.Window(); w > 0 && s.longest > w {
-		return fmt.Errorf("trails further than the run remembers, which is %v (sim.Window)", w)
+		return fmt.Errorf("lags further than the history kept by sim.Window (%v)", w)
 	}
 	return s.core.Check()
 }

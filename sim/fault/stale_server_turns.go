@@ -15,7 +15,7 @@ type turn struct {
 }
 
 // turns are the latest change of each sort (an object was created, changed, is being deleted, is
-// gone) that the server may not have seen: no older than it may trail, and newer than what it has
+// gone) that the server may not have seen: no older than it may lag, and newer than what it has
 // shown before. The latest comes first.
 func (s *staleServer) turns(c *wire.Call) (out []turn) {
 	events, offered := s.env.History().Events, map[string]bool{}

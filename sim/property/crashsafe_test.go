@@ -80,8 +80,7 @@ func TestAllocatedValuesAreIgnored(t *testing.T) {
 	}
 }
 
-// A ReplicaSet of an older template is left aside, one with pods is not, nor is one that nobody
-// owns.
+// A ReplicaSet of an older template is not compared, unless it has pods or no owner.
 func TestOlderTemplatesAreIgnored(t *testing.T) {
 	rs := func(replicas int, owner string) map[history.Ref]any {
 		owners := []any{map[string]any{"kind": owner, "name": "a"}}
@@ -125,7 +124,7 @@ func TestTemplateHashesAreIgnored(t *testing.T) {
 	}
 }
 
-// Annotations that are ignored leave none, whoever wrote them.
+// Ignored annotations are not compared, whichever writer set them.
 func TestIgnoredAnnotations(t *testing.T) {
 	world := func(annotations map[string]any) map[history.Ref]any {
 		return map[history.Ref]any{{Group: "apps", Kind: "Deployment", Name: "a"}: map[string]any{
@@ -157,7 +156,7 @@ func TestCopiesOfAllocatedValues(t *testing.T) {
 		d := compared(t, calm, world("10.0.0.1", "http://10.0.0.12:80/", 30001), of...)
 		want := `.status.url is "http://10.0.0.12:80/", undisturbed "http://an allocated value:80/"`
 		if !strings.HasSuffix(d, want) {
-			t.Errorf("a copy of an address that nobody has: %q", d)
+			t.Errorf("a copy of an unknown address: %q", d)
 		}
 	}
 }

@@ -17,8 +17,9 @@ import (
 	"github.com/wavetank/wavetank/sim/property"
 )
 
-// deletesByName drops the Secret that it saw first when it is told to. Meanwhile the Secret was
-// made anew. The sound twin names the UID that it saw, and reads again when that is refused.
+// deletesByName deletes the Secret that it saw first when a ConfigMap asks for it. Meanwhile the
+// Secret was deleted and created again. The correct variant names the UID that it saw, and reads
+// again if that is refused.
 func deletesByName(w *sim.World, flawed bool) {
 	w.Always("DeletesWhatItRead", property.DeletesWhatItRead())
 	key := &corev1.Secret{ObjectMeta: named("key")}

@@ -112,11 +112,11 @@ func TestNewsAreADisturbance(t *testing.T) {
 	}
 }
 
-// A program that is told of many changes outside has a reason to reconcile as often. One that sees
-// them in its reconciles only has none.
+// A program that gets many notifications from outside has a reason to reconcile as often. One that
+// sees the changes only in its reconciles has none.
 func TestNewsAreAReason(t *testing.T) {
 	key := history.Key{Controller: "c", Namespace: "default", Name: "a"}
-	for _, beside := range []bool{true, false} {
+	for _, notified := range []bool{true, false} {
 		h := &history.History{}
 		for i := range 200 {
 			e := history.Event{Kind: history.Request, At: history.Time(i) * 10e6, Process: "op", Incarnation: 1,
@@ -124,15 +124,15 @@ func TestNewsAreAReason(t *testing.T) {
 			if i%2 == 1 {
 				e.Received = nil
 			}
-			if !beside {
+			if !notified {
 				e.Reconcile = history.Reconcile{Key: key, N: i}
 			}
 			h.Add(e)
 			h.Add(history.Event{Kind: history.Dequeue, At: e.At, Process: "op", Incarnation: 1,
 				Reconcile: history.Reconcile{Key: key, N: i + 1}})
 		}
-		if err := NoHotLoop(100, 10*time.Second)(h); (err == nil) != beside {
-			t.Errorf("beside=%v: %v", beside, err)
+		if err := NoHotLoop(100, 10*time.Second)(h); (err == nil) != notified {
+			t.Errorf("notified=%v: %v", notified, err)
 		}
 	}
 }

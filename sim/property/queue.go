@@ -156,8 +156,7 @@ func doneAlready(e *history.Event) bool {
 	return e.Verb == "create" && e.Code == http.StatusConflict || e.Verb == "delete" && e.Code == http.StatusNotFound
 }
 
-// mutates reports whether a request is meant to change something but for a status, a Lease or an
-// Event.
+// mutates reports whether a request may change something other than a status, a Lease or an Event.
 func mutates(e *history.Event) bool {
 	switch e.Verb {
 	case "create", "update", "patch", "delete", "deletecollection":

@@ -36,7 +36,7 @@ import (
 func NoFutileRequeue(most int, polling ...string) func(*history.History) error {
 	return perRun(func() judge {
 		q := &requeues{most: most, polling: polling, keys: map[string]map[history.Key]*requeued{},
-			beside: map[string]map[string]uint64{}}
+			outside: map[string]map[string]uint64{}}
 		return judge{event: q.event}
 	})
 }
@@ -47,7 +47,7 @@ type requeues struct {
 	polling []string
 	keys    map[string]map[history.Key]*requeued // by incarnation and key
 	// answers to requests outside of reconciles, by incarnation and request
-	beside  map[string]map[string]uint64
+	outside map[string]map[string]uint64
 	effects int // how many of the effects were read
 }
 
@@ -69,7 +69,7 @@ func (r *requeues) event(h *history.History, e *history.Event) error {
 		clear(r.keys)
 	}
 	if e.Kind == history.Start {
-		delete(r.beside, (&history.Event{Process: e.Process, Incarnation: e.Incarnation - 1}).Actor())
+		delete(r.outside, (&history.Event{Process: e.Process, Incarnation: e.Incarnation - 1}).Actor())
 	}
 	if e.Incarnation == 0 {
 		return nil
@@ -137,10 +137,10 @@ func (r *requeues) request(k *requeued, e *history.Event, changed bool) {
 			k.answers = append(k.answers, fmt.Sprintf("%s %d %x", asked, e.Code, answer(e)))
 		}
 	default:
-		known := r.beside[e.Actor()]
+		known := r.outside[e.Actor()]
 		if known == nil {
 			known = map[string]uint64{}
-			r.beside[e.Actor()] = known
+			r.outside[e.Actor()] = known
 		}
 		sum := answer(e)
 		if old, ok := known[asked]; changed || !ok || old != sum {

@@ -27,7 +27,7 @@ func (o *operator) ready(c context.Context) (bool, error) {
 	return err == nil, client.IgnoreNotFound(err)
 }
 
-// waits asks every 10 s for a Secret. The flawed operator goes on when it has what it needs.
+// waits asks every 10 s for a Secret. The flawed operator continues when it has what it needs.
 func waits(w *sim.World, flawed bool) {
 	w.Always("NoFutileRequeue", property.NoFutileRequeue(20))
 	start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
@@ -95,10 +95,10 @@ func TestRequeuesThatAreNotFutile(t *testing.T) {
 			return after, o.Create(c,
 				&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "n-"}})
 		},
-		"the outside answers anew": func(o *operator, c context.Context, _ *corev1.ConfigMap) (result, error) {
+		"the outside answers differently": func(o *operator, c context.Context, _ *corev1.ConfigMap) (result, error) {
 			return after, ask(o, c, "/changing")
 		},
-		"it hears of news beside it": func(o *operator, c context.Context, _ *corev1.ConfigMap) (result, error) {
+		"it gets news outside of reconciles": func(o *operator, c context.Context, _ *corev1.ConfigMap) (result, error) {
 			return after, ask(o, context.WithoutCancel(context.Background()), "/changing")
 		},
 		"it ends after 20 requeues": func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
@@ -108,7 +108,7 @@ func TestRequeuesThatAreNotFutile(t *testing.T) {
 			return after, nil
 		},
 		"a terminal error": func(o *operator, c context.Context, _ *corev1.ConfigMap) (result, error) {
-			return result{}, reconcile.TerminalError(errors.New("nobody can help"))
+			return result{}, reconcile.TerminalError(errors.New("it cannot be mended"))
 		},
 		"its cache hears of another object": func(o *operator, c context.Context, cm *corev1.ConfigMap) (result,
 			error) {

@@ -49,7 +49,7 @@ var scenes = []scene{
 	{"NoHotLoop", "is woken by its own writes", hotLoop},
 	{"BackoffSettled", "is woken by what it writes about its failure", failsTwice},
 	{"BackoffSettled", "says at times that all is well", resets},
-	{"NoFutileRequeue", "goes on asking for what it has got", waits},
+	{"NoFutileRequeue", "still asks for what it has got", waits},
 	{"NoStarvation", "sleeps in its only worker", starves},
 	{"NoPanic", "reads a map that is not there", panics},
 	{"NoPanic", "ends its goroutine", exits},
@@ -66,7 +66,7 @@ var scenes = []scene{
 	{"DeletesWhatItRead", "deletes a name that stands for another object by now", deletesByName},
 	{"CrashSafe", "creates a record under a new name and then says so", crashes},
 	{"ObservedGeneration", "says once what it has observed", observesOnce},
-	{"StatusNamesWhatExists", "goes on naming what is gone", namesTheGone},
+	{"StatusNamesWhatExists", "still names what is gone", namesTheGone},
 	{"NoLostUpdate", "updates what it read without its version", overwrites},
 	{"NoLostUpdate", "retries what it read under the newest version", retriesStale},
 	{"NoLostField", "writes back a whole object without its version", dropsLabels},
@@ -423,7 +423,7 @@ func holds(w *sim.World, flawed bool) {
 	w.Remove(work("a"))
 	w.Settle()
 	w.Sleep(time.Minute)
-	w.Apply(work("b")) // somebody comes back later and looks
+	w.Apply(work("b")) // a later change, after which it is judged
 	w.Settle()
 	w.Sleep(time.Minute)
 	w.Settle()

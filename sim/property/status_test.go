@@ -72,7 +72,7 @@ func namesTheGone(w *sim.World, flawed bool) {
 		if !apierrors.IsNotFound(err) || flawed || d.Status.Conditions[0].Status == "False" {
 			return client.IgnoreNotFound(err)
 		}
-		d.Status.Conditions[0].Status, d.Status.Conditions[0].Message = "False", "somebody has deleted it"
+		d.Status.Conditions[0].Status, d.Status.Conditions[0].Message = "False", "a user has deleted it"
 		return cl.Status().Update(c, d)
 	})
 	w.Remove(child)

@@ -40,7 +40,7 @@ func NoLostUpdate(of ...history.Ref) func(*history.History) error { return noLos
 
 // NoLostField is [NoLostUpdate] for the fields of an object that the program itself has never
 // written: labels, annotations and fields that belong to other writers. For Always. A program may
-// set its own fields back whoever has changed them, for example by server-side apply.
+// reset its own fields whichever writer has changed them, for example by server-side apply.
 func NoLostField(of ...history.Ref) func(*history.History) error { return noLostUpdate(true, of) }
 
 func noLostUpdate(foreign bool, of []history.Ref) func(*history.History) error {
@@ -151,8 +151,8 @@ func (w *writers) learn(who string, ref history.Ref, event int, revision int64) 
 	}
 }
 
-// manyVersions is after how many versions of an object somebody looks which of them are still
-// needed.
+// manyVersions is the number of versions of an object after which those no longer needed are
+// dropped.
 const manyVersions = 64
 
 // trim forgets the versions that no reconcile under way began or went on with.

@@ -104,7 +104,7 @@ func (f *Failure) OfRun() bool {
 
 // notShort says that shrinking was stopped.
 func notShort(f *Failure) string {
-	return fmt.Sprintf("it may become shorter: -sim.shrink ended the search after %v of CPU time; it goes on with",
+	return fmt.Sprintf("it may become shorter: -sim.shrink ended the search after %v of CPU time; continue it with",
 		f.Shrinking.Took.Round(time.Second))
 }
 

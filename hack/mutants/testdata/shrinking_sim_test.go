@@ -1,5 +1,5 @@
 // This file is laid over examples/backup to measure shrinking: a scenario with built-in
-// controllers, a rollout beside the operator, and ten kinds of faults.
+// controllers, a rollout next to the operator, and ten kinds of faults.
 
 package controller
 

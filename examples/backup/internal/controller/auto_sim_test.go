@@ -13,8 +13,8 @@ import (
 	v1 "example.com/backup/api/v1"
 )
 
-// The operator makes a claim once. A user who deletes it wants it gone, so the status may go on
-// naming it.
+// The operator makes a claim once. A user who deletes it wants it gone, so the status may
+// keep its name.
 func TestAuto(t *testing.T) { sim.Check(t, byAuto(false)) }
 
 // The bug that the operator once had is found with no property of its own.
