@@ -3,7 +3,7 @@
 
 include hack/envtest/envtest.mk
 include conformance/conformance.mk
-include internal/reports/reports.mk
+include reports/reports.mk
 
 .DEFAULT_GOAL := help
 # go test vets by itself, all that is imported included, which takes minutes where nothing is cached. Here make vet does it, once.
@@ -99,7 +99,7 @@ next-go: # Doubled runs with the newest Go that is known, which the go command d
 .PHONY: platforms
 platforms: bin/vet ## Compile what users import for other platforms.
 	@set -e; for p in darwin/arm64 linux/arm64 windows/amd64; do echo "$$p"; \
-		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 GOFLAGS="'-gcflags=all=-l -dwarf=false'" $(GO_VET) ./sim/... ./models/... ./history/... ./story ./internal/reports ./cmd/wavetank/...; done
+		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 GOFLAGS="'-gcflags=all=-l -dwarf=false'" $(GO_VET) ./sim/... ./models/... ./history/... ./story ./reports ./cmd/wavetank/...; done
 
 .PHONY: versions
 versions: next-go oldest versions-0.36 ## The engine at older modules and at the next Go.

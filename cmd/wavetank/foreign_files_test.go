@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/internal/reports"
+	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/story"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/internal/reports"
+	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/story"
 )
 

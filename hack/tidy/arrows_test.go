@@ -56,11 +56,11 @@ var arrows = map[string][]string{
 		"sim/internal/wire", "history", "models"},
 	"sim/internal/run":      {"sim/internal/choice", "sim/result", "history", "story"},
 	"sim/internal/callsite": {"story"},
-	"sim/internal/explain": {"sim/internal/choice", "sim/internal/run", "sim/result", "history", "internal/reports",
+	"sim/internal/explain": {"sim/internal/choice", "sim/internal/run", "sim/result", "history", "reports",
 		"story"},
 	"sim/internal/campaign": {"sim/host", "sim/internal/bubble", "sim/internal/callsite", "sim/internal/choice",
 		"sim/internal/explain", "sim/internal/process", "sim/internal/run", "sim/internal/shell", "sim/internal/wire",
-		"sim/result", "history", "internal/atomicfile", "internal/strategy", "internal/versions", "internal/reports",
+		"sim/result", "history", "internal/atomicfile", "internal/strategy", "internal/versions", "reports",
 		"story"},
 	"sim/internal/world": {"sim/fault", "sim/internal/bubble", "sim/internal/choice", "sim/internal/definitions",
 		"sim/internal/draw",
@@ -72,11 +72,11 @@ var arrows = map[string][]string{
 	"sim/simginkgo": {"sim", "history", "story"},
 	"models":        {"history", "internal/kept", "internal/versions", "models/apiserver", "models/actor"},
 	"controllers":   {"controllers/internal", "internal/versions"}, // they do not know that they are simulated
-	"scenarios": {"sim", "models", "controllers", "internal/reports", "history", "story", "scenarios/internal",
+	"scenarios": {"sim", "models", "controllers", "reports", "history", "story", "scenarios/internal",
 		"internal/atomicfile", "internal/versions"},
-	"fuzz":             {"scenarios", "sim", "history", "story"},
-	"internal/reports": {"history", "internal/atomicfile", "story"},
-	"cmd": {"history", "internal/atomicfile", "internal/deployed", "internal/strategy", "internal/reports",
+	"fuzz":    {"scenarios", "sim", "history", "story"},
+	"reports": {"history", "internal/atomicfile", "story"},
+	"cmd": {"history", "internal/atomicfile", "internal/deployed", "internal/strategy", "reports",
 		"story"},
 	"conformance":              {"models", "sim", "internal/versions"},
 	"sim/internal/determinism": {"sim", "models"},
@@ -98,6 +98,15 @@ var reserved = map[string][]string{
 type listed struct {
 	ImportPath                         string
 	Imports, TestImports, XTestImports []string
+}
+
+// The folders at the top keep their names: people and pages refer to them.
+func TestTopFoldersStay(t *testing.T) {
+	for _, name := range []string{"sim", "scenarios", "models", "controllers", "fuzz", "reports"} {
+		if files, err := filepath.Glob(filepath.Join(name, "*")); err != nil || len(files) == 0 {
+			t.Errorf("the top-level folder %s is missing or empty (%v); it stays where users look for it", name, err)
+		}
+	}
 }
 
 func goList(t *testing.T, args ...string) []byte {
@@ -218,7 +227,7 @@ var heavy = []struct {
 		"github.com/mattn/", "github.com/muesli/", "github.com/gdamore/"}},
 	{"./history", []string{"k8s.io/", "sigs.k8s.io/", "github.com/", "golang.org/"}},
 	{"./story", []string{"k8s.io/", "sigs.k8s.io/"}},
-	{"./internal/reports", []string{"k8s.io/", "sigs.k8s.io/", "github.com/"}}, // sim draws with it
+	{"./reports", []string{"k8s.io/", "sigs.k8s.io/", "github.com/"}}, // sim draws with it
 }
 
 func TestImportersOfSimStayLight(t *testing.T) {
@@ -377,7 +386,7 @@ func eachFile(t *testing.T, f func(path string, fset *token.FileSet, file *ast.F
 
 // built are directories that hold what was built or written, not what is kept.
 var built = []string{".git", "bin", filepath.Join("reports", "out"),
-	filepath.Join("internal", "reports", "web", "node_modules"), filepath.Join("internal", "reports", "web", ".tests")}
+	filepath.Join("reports", "web", "node_modules"), filepath.Join("reports", "web", ".tests")}
 
 // walk calls f for every file that the project keeps.
 func walk(t *testing.T, f func(path string)) {

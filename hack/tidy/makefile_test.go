@@ -126,7 +126,7 @@ var (
 // none.
 func TestEveryStepHasATimeLimit(t *testing.T) {
 	steps, limits := 0, 0
-	for _, path := range []string{"Makefile", "conformance/conformance.mk", "internal/reports/reports.mk",
+	for _, path := range []string{"Makefile", "conformance/conformance.mk", "reports/reports.mk",
 		"hack/envtest/envtest.mk", ".ci/run", "hack/steps.sh"} {
 		for i, line := range strings.Split(contents(t, path), "\n") {
 			if m := timeLimit.FindStringSubmatch(line); m != nil {

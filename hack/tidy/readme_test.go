@@ -69,7 +69,7 @@ func TestTroubleshootingQuotesMessages(t *testing.T) {
 func TestReadmeNamesWhatExists(t *testing.T) {
 	makefile := "\n"
 	for _, path := range []string{"Makefile", "conformance/conformance.mk", "hack/envtest/envtest.mk",
-		"internal/reports/reports.mk"} {
+		"reports/reports.mk"} {
 		makefile += read(t, path) + "\n"
 	}
 	for i, line := range strings.Split(read(t, "README.md"), "\n") {

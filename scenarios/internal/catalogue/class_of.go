@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavetank/wavetank/internal/reports"
+	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/story"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavetank/wavetank/internal/reports"
+	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/story"
 )
 
@@ -79,7 +79,7 @@ func TestTheClassesPageHasEveryClass(t *testing.T) {
 			t.Errorf("%s is not there", l)
 		}
 	}
-	script, err := os.ReadFile(filepath.Join(root, "internal", "reports", "dist", "classes.js"))
+	script, err := os.ReadFile(filepath.Join(root, "reports", "dist", "classes.js"))
 	if err != nil || !strings.Contains(page, string(script)) {
 		t.Errorf("the page does not have its script (%v)", err)
 	}

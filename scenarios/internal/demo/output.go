@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/internal/atomicfile"
-	"github.com/wavetank/wavetank/internal/reports"
+	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/scenarios/internal/catalogue"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/internal/atomicfile"
-	"github.com/wavetank/wavetank/internal/reports"
+	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim/internal/callsite"
 	"github.com/wavetank/wavetank/story"
 )

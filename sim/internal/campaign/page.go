@@ -3,7 +3,7 @@ package campaign
 import (
 	"path/filepath"
 
-	"github.com/wavetank/wavetank/internal/reports"
+	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim/result"
 )
 

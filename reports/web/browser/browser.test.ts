@@ -10,7 +10,7 @@ import axe from 'axe-core';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 
-const out = resolve(process.env['PAGES'] ?? '../../../reports/out');
+const out = resolve(process.env['PAGES'] ?? '../out');
 const shots = join(out, 'screens');
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 

@@ -1,7 +1,7 @@
 # The pages of reports: what is made of web/ and embedded, and the tests that look at pages in a real browser. Go users
 # need none of this; node and chromium are wanted only here.
 
-WEB := internal/reports/web
+WEB := reports/web
 OUT := reports/out
 
 .PHONY: web
@@ -18,11 +18,11 @@ classes: # Write the page of the classes of bugs, with a search, and the catalog
 # left is opened; where they left none, they are run first.
 .PHONY: pages
 pages: page-tools web ## Build the pages and look at them in headless Chromium.
-	git diff --exit-code --stat -- internal/reports/dist
+	git diff --exit-code --stat -- reports/dist
 	@test -f $(OUT)/demo/index.html || $(MAKE) demo
 	@test -d $(OUT)/catalogue || $(MAKE) reprove PROVE=3
 	@$(MAKE) --no-print-directory classes
-	WAVETANK_PAGES=$(CURDIR)/$(OUT) go test -timeout $(TIMEOUT) -count=1 ./internal/reports -run '^TestWritePagesForTheBrowser$$'
+	WAVETANK_PAGES=$(CURDIR)/$(OUT) go test -timeout $(TIMEOUT) -count=1 ./reports -run '^TestWritePagesForTheBrowser$$'
 	cd $(WEB) && CHROMIUM=$$(command -v chromium || command -v chromium-browser || command -v google-chrome) PAGES=$(CURDIR)/$(OUT) npm run browser --silent
 	@echo "screenshots: $(OUT)/screens"
 
