@@ -165,7 +165,7 @@ bench-heavy: # Runs per CPU second of an operator with large statuses and of one
 
 FOR ?= 1m
 # Go fuzzes one target at a time, so each has a package of its own.
-FUZZED = $(sort $(dir $(shell grep -l '^func Fuzz' fuzz/*/*_test.go)))
+FUZZED = $(sort $(dir $(shell grep -l '^func Fuzz' fuzz/*/*_test.go sim/internal/*/*_test.go)))
 .PHONY: fuzz
 fuzz: ## Every fuzz target for FOR (1m) each.
 	@set -e; for d in $(FUZZED); do echo "$$d for $(FOR)"; go test -timeout $(TIMEOUT) ./$$d -run '^$$' -fuzz . -fuzztime $(FOR) -fuzzminimizetime 5x; done

@@ -28,6 +28,7 @@ import (
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/internal/campaign"
 )
 
 // stepping is a built-in controller that does one thing after a second.
@@ -189,10 +190,10 @@ func TestAStoryWhosePropertyMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := &quiet{T: t}
-	if r := sim.Explore(t, broken, sim.Replay(file), sim.On(q)); r.Failure == nil || len(q.told) > 0 {
+	if r := sim.Explore(t, broken, sim.Replay(file), campaign.On(q)); r.Failure == nil || len(q.told) > 0 {
 		t.Errorf("%+v, and it says %q", r.Failure, q.told)
 	}
-	sim.Explore(t, func(w *sim.World) { w.Install(42) }, sim.Replay(file), sim.On(q))
+	sim.Explore(t, func(w *sim.World) { w.Install(42) }, sim.Replay(file), campaign.On(q))
 	if len(q.told) != 1 || !strings.Contains(q.told[0], "w.Install was given a int") {
 		t.Errorf("it says %q", q.told)
 	}

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/host"
 	"github.com/wavetank/wavetank/sim/internal/campaign"
 )
 
@@ -87,7 +86,3 @@ func Replay(path string) ExploreOption {
 		}
 	}
 }
-
-// On makes a campaign answer to a host other than the *testing.T that it was given. That one is
-// still what bubbles are opened on.
-func On(h host.Host) ExploreOption { return func(s *campaign.Settings) { s.Host = h } }

@@ -11,7 +11,8 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/host"
+	"github.com/wavetank/wavetank/sim/internal/campaign"
+	"github.com/wavetank/wavetank/sim/internal/host"
 	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/story"
 )
@@ -33,7 +34,7 @@ func inAProcess(t *testing.T, explore func(on sim.ExploreOption) result.Report) 
 			f()
 		}
 	}()
-	return explore(sim.On(e))
+	return explore(campaign.On(e))
 }
 
 // TestShardsMakeTheSameRuns: whichever shard makes them, and however many there are, a campaign's

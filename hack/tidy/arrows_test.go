@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"story":                    {"history", "internal/atomicfile"},
 	"sim/property":             {"history", "internal/kept", "internal/word"},
 	"sim/result":               {"history", "story"},
-	"sim/host":                 {"sim/internal/shell"},
+	"sim/internal/host":        {"sim/internal/shell"},
 	"sim/internal/bubble":      {"internal/versions"},
 	"internal/atomicfile":      {},
 	"internal/versions":        {},
@@ -58,7 +58,7 @@ var arrows = map[string][]string{
 	"sim/internal/callsite": {"story"},
 	"sim/internal/explain": {"sim/internal/choice", "sim/internal/run", "sim/result", "history", "reports",
 		"story"},
-	"sim/internal/campaign": {"sim/host", "sim/internal/bubble", "sim/internal/callsite", "sim/internal/choice",
+	"sim/internal/campaign": {"sim/internal/host", "sim/internal/bubble", "sim/internal/callsite", "sim/internal/choice",
 		"sim/internal/explain", "sim/internal/process", "sim/internal/run", "sim/internal/shell", "sim/internal/wire",
 		"sim/result", "history", "internal/atomicfile", "internal/strategy", "internal/versions", "reports",
 		"story"},
@@ -166,7 +166,7 @@ func TestImportArrows(t *testing.T) {
 // before it.
 var simLayers = []string{
 	"sim/internal/shell", "sim/internal/choice", "sim/internal/bubble", "sim/internal/draw",
-	"sim/internal/definitions", "sim/internal/user", "sim/property", "sim/result", "sim/host", "sim/internal/run",
+	"sim/internal/definitions", "sim/internal/user", "sim/property", "sim/result", "sim/internal/host", "sim/internal/run",
 	"sim/internal/sched", "sim/internal/wire", "sim/internal/process", "sim/internal/inject", "sim/fault",
 	"sim/internal/world", "sim/internal/explain", "sim/internal/callsite", "sim/internal/campaign", "sim", "sim/auto",
 	"sim/simginkgo", "sim/internal/determinism",

@@ -13,8 +13,8 @@ import (
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/types"
 
-	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/internal/shell"
+	"github.com/wavetank/wavetank/sim/internal/world"
 )
 
 // host is a spec as host.Host.
@@ -128,7 +128,7 @@ func expectationFailed(message string, callerSkip ...int) {
 		skip += callerSkip[0]
 	}
 	at := types.NewCodeLocation(skip)
-	if !sim.Fail(fmt.Sprintf("%s:%d", filepath.Base(at.FileName), at.LineNumber), message) {
+	if !world.Fail(fmt.Sprintf("%s:%d", filepath.Base(at.FileName), at.LineNumber), message) {
 		ginkgo.Fail(message, skip) // between two runs, on a goroutine that should not have been left behind
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/internal/campaign"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -90,7 +91,7 @@ func explore(scenario func(*sim.World), opts []sim.ExploreOption) (r result.Repo
 	failed = h.watch(func() {
 		gomega.InterceptGomegaFailures(func() { // for its putting the fail handler back
 			gomega.RegisterFailHandler(expectationFailed)
-			h.mute(func() { r = sim.Explore(t, scenario, append([]sim.ExploreOption{sim.On(h)}, opts...)...) })
+			h.mute(func() { r = sim.Explore(t, scenario, append([]sim.ExploreOption{campaign.On(h)}, opts...)...) })
 		})
 	})
 	if failed == "" {

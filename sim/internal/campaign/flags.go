@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/internal/strategy"
-	"github.com/wavetank/wavetank/sim/host"
+	"github.com/wavetank/wavetank/sim/internal/host"
 )
 
 // commandLine is what the flags and the environment say. Only package flag changes it.

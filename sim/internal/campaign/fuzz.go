@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/host"
 	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/host"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
 )

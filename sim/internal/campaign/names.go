@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/wavetank/wavetank/sim/host"
+	"github.com/wavetank/wavetank/sim/internal/host"
 	"github.com/wavetank/wavetank/story"
 )
 

@@ -13,7 +13,7 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/wavetank/wavetank/internal/strategy"
-	"github.com/wavetank/wavetank/sim/host"
+	"github.com/wavetank/wavetank/sim/internal/host"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
 )
@@ -50,6 +50,10 @@ type Settings struct {
 
 	replayFlag bool // -sim.replay is given, and not only the option
 }
+
+// On makes a campaign answer to a host other than the *testing.T that it was given. That one is
+// still what bubbles are opened on.
+func On(h host.Host) func(*Settings) { return func(s *Settings) { s.Host = h } }
 
 // given reports whether a setting was made by flag or environment.
 func given(flagName, envName string) bool {

@@ -97,8 +97,11 @@ func misuse(format string, args ...any) *result.Ending {
 // current is the world of the run that is under way.
 var current atomic.Pointer[World]
 
-// Fail ends the run that is under way because an assertion failed at site, see sim.Fail. It does
-// not return if there is a run.
+// Fail ends the run that is under way because an assertion failed at site (file:line), and does not
+// return. It is the fail handler of assertion libraries while a campaign runs: the failure becomes
+// that of the run, with a story. Any goroutine may call it. On a goroutine of the code under test
+// it ends the goroutine, as t.FailNow does, and the run ends at its next quiet moment. Without a
+// run it returns false.
 func Fail(site, message string) bool {
 	w := current.Load()
 	if w == nil {

@@ -1,5 +1,4 @@
-// Package host is what a test framework offers to campaigns. Users of package testing and of
-// simginkgo do not need it.
+// Package host is what a test framework offers to campaigns.
 package host
 
 import (
@@ -14,7 +13,8 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/shell"
 )
 
-// Host is what a campaign needs of the framework that its test is written in. [sim.On] takes one.
+// Host is what a campaign needs of the framework that its test is written in. The option On of a
+// campaign takes one.
 type Host interface {
 	// Name is the test's full name. The campaign is called after it: it decides the base seed and
 	// where stories go.

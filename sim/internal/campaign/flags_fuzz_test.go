@@ -1,5 +1,4 @@
-// Package flags fuzzes the -sim flags.
-package flags
+package campaign
 
 import (
 	"flag"
@@ -8,15 +7,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/run"
 )
 
 // judge is a host that keeps what a campaign complains of.
 type judge struct{ complaint string }
 
 func (j *judge) Name() string              { return "FuzzFlags" }
-func (j *judge) Package() string           { return "fuzz/flags" }
-func (j *judge) Replay(file string) string { return "go test ./fuzz/flags -sim.replay=" + file }
+func (j *judge) Package() string           { return "example.org/flags" }
+func (j *judge) Replay(file string) string { return "go test example.org/flags -sim.replay=" + file }
 func (j *judge) Cleanup(func())            {}
 func (j *judge) Logf(string, ...any)       {}
 func (j *judge) Fatalf(format string, args ...any) {
@@ -56,7 +57,9 @@ func FuzzFlags(f *testing.F) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			sim.Explore(t, func(w *sim.World) {}, sim.On(j), sim.Runs(runs(name, given)), sim.For(0))
+			s := FromFlags(t)
+			s.Host, s.Runs, s.Budget = j, runs(name, given), 0
+			Explore(t, emptyRun, s)
 		}()
 		<-done
 		if j.complaint != "" && !strings.HasPrefix(j.complaint, "sim: ") {
@@ -75,4 +78,9 @@ func runs(name string, given flag.Value) int {
 		_, _ = fmt.Sscan(given.String(), &n)
 	}
 	return min(n, 3)
+}
+
+// emptyRun is a runner of runs in which nothing happens.
+func emptyRun(*testing.T, choice.Source, run.Settings) *run.Result {
+	return &run.Result{History: &history.History{}}
 }
