@@ -22,6 +22,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/warning"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/wavetank/wavetank/internal/versions"
 )
@@ -38,6 +39,8 @@ type Schema struct {
 	structural *structural.Structural
 	validator  validation.SchemaValidator
 	status     validation.SchemaValidator
+	whole      *shape // what validator accepts
+	part       *shape // what status accepts
 	rules      *cel.Validator
 	// meta says that the schema or its rules look at metadata, kind or apiVersion.
 	meta bool
@@ -69,13 +72,16 @@ func (s *Schema) compileOnce() error {
 	if err = defaulting.PruneDefaults(s.structural); err != nil {
 		return err
 	}
-	if s.validator, _, err = validation.NewSchemaValidator(props); err != nil {
+	var document *spec.Schema
+	if s.validator, document, err = validation.NewSchemaValidator(props); err != nil {
 		return err
 	}
+	s.whole = shapeOf(document)
 	if state, ok := props.Properties["status"]; ok && s.HasStatus {
-		if s.status, _, err = validation.NewSchemaValidator(&state); err != nil {
+		if s.status, document, err = validation.NewSchemaValidator(&state); err != nil {
 			return err
 		}
+		s.part = shapeOf(document)
 	}
 	s.rules = cel.NewValidator(s.structural, true, celconfig.PerCallLimit)
 	s.meta, s.required = s.rules != nil || readsMeta(props), props.Required
@@ -126,7 +132,9 @@ func (s *Schema) Validate(errs field.ErrorList, content map[string]any, scale fi
 	if s.compile() != nil || s.structural == nil {
 		return append(errs, scale...)
 	}
-	errs = append(errs, sortErrors(validation.ValidateCustomResource(nil, content, s.validator))...)
+	if !s.whole.fits(content) {
+		errs = append(errs, sortErrors(validation.ValidateCustomResource(nil, content, s.validator))...)
+	}
 	errs = append(errs, scale...)
 	errs = append(errs, sortErrors(versions.ValidateEmbedded(content, s.structural))...)
 	errs = append(errs, sortErrors(listtype.ValidateListSetsAndMaps(nil, s.structural, content))...)
@@ -151,8 +159,9 @@ func (s *Schema) ValidateUpdate(
 	if !status {
 		errs = append(errs, sortErrors(versions.ValidateEmbedded(content, s.structural))...)
 	}
-	if len(listtype.ValidateListSetsAndMaps(nil, s.structural, old)) == 0 {
-		errs = append(errs, sortErrors(listtype.ValidateListSetsAndMaps(nil, s.structural, content))...)
+	repeated := listtype.ValidateListSetsAndMaps(nil, s.structural, content)
+	if len(repeated) > 0 && len(listtype.ValidateListSetsAndMaps(nil, s.structural, old)) == 0 {
+		errs = append(errs, sortErrors(repeated)...)
 	}
 	return s.checkRules(errs, content, old, warn)
 }
@@ -161,7 +170,7 @@ func (s *Schema) ValidateUpdate(
 // errors, so the costly comparison is made when there are some.
 func (s *Schema) schemaErrors(content, old map[string]any, status bool) field.ErrorList {
 	if !status {
-		if len(validation.ValidateCustomResource(nil, content, s.validator)) == 0 {
+		if s.whole.fits(content) {
 			return nil
 		}
 		return sortErrors(validation.ValidateCustomResourceUpdate(nil, content, old, s.validator,
@@ -169,7 +178,7 @@ func (s *Schema) schemaErrors(content, old map[string]any, status bool) field.Er
 	}
 	state, ok := content["status"]
 	path := field.NewPath("status")
-	if !ok || s.status == nil || len(validation.ValidateCustomResource(path, state, s.status)) == 0 {
+	if !ok || s.status == nil || s.part.fits(state) {
 		return nil
 	}
 	return sortErrors(validation.ValidateCustomResourceUpdate(path, state, old["status"], s.status,
