@@ -84,7 +84,7 @@ var arrows = map[string][]string{
 
 	// The API model is built in layers.
 	"models/apiserver/internal/store":    {},
-	"models/apiserver/internal/object":   {"internal/versions"},
+	"models/apiserver/internal/object":   {"internal/kept", "internal/versions"},
 	"models/apiserver/internal/registry": {"models/apiserver/internal/object", "internal/versions"},
 }
 

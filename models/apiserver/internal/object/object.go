@@ -132,14 +132,27 @@ func metaDocument(m *metav1.ObjectMeta) map[string]any {
 		}
 		out["finalizers"] = list
 	}
-	if len(m.OwnerReferences)+len(m.ManagedFields) > 0 {
-		rare, err := runtime.DefaultUnstructuredConverter.ToUnstructured(
-			&metav1.ObjectMeta{OwnerReferences: m.OwnerReferences, ManagedFields: m.ManagedFields})
-		if err != nil {
-			panic("apiserver: metadata that cannot be converted: " + err.Error())
+	if len(m.OwnerReferences) > 0 {
+		out["ownerReferences"] = referencesDocument(m.OwnerReferences)
+	}
+	if len(m.ManagedFields) > 0 {
+		out["managedFields"] = entriesDocument(m.ManagedFields)
+	}
+	return out
+}
+
+func referencesDocument(references []metav1.OwnerReference) []any {
+	out := make([]any, len(references))
+	for i := range references {
+		r := &references[i]
+		fields := map[string]any{"apiVersion": r.APIVersion, "kind": r.Kind, "name": r.Name, "uid": string(r.UID)}
+		if r.Controller != nil {
+			fields["controller"] = *r.Controller
 		}
-		SetOrDelete(out, "ownerReferences", rare["ownerReferences"], len(m.OwnerReferences) > 0)
-		SetOrDelete(out, "managedFields", rare["managedFields"], len(m.ManagedFields) > 0)
+		if r.BlockOwnerDeletion != nil {
+			fields["blockOwnerDeletion"] = *r.BlockOwnerDeletion
+		}
+		out[i] = fields
 	}
 	return out
 }

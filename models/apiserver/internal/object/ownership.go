@@ -23,6 +23,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wavetank/wavetank/internal/kept"
 )
 
 // owners are the managed fields of an object.
@@ -164,7 +166,7 @@ func (n *Note) after(live, draft *Object, sub string) owners {
 	if err != nil {
 		return before
 	}
-	out := fields.UpdateNoErrors(n.Version.runtimeObject(live), n.Version.runtimeObject(draft), n.owner())
+	out := fields.UpdateNoErrors(n.Version.carrier(live), n.Version.carrier(draft), n.owner())
 	return stamped(managedFieldsOf(out), n.Time, before, said)
 }
 
@@ -235,6 +237,49 @@ func seconds(t *metav1.Time) int64 {
 	}
 	return t.Unix()
 }
+
+// entriesDocument are managed fields as decoded JSON. The fields of an entry are shared by all who
+// ask for the same ones.
+func entriesDocument(entries owners) []any {
+	out := make([]any, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		fields := make(map[string]any, 7)
+		text := func(name, value string) {
+			if value != "" {
+				fields[name] = value
+			}
+		}
+		text("manager", e.Manager)
+		text("operation", string(e.Operation))
+		text("apiVersion", e.APIVersion)
+		text("fieldsType", e.FieldsType)
+		text("subresource", e.Subresource)
+		if e.Time != nil {
+			fields["time"] = timeDocument(e.Time)
+		}
+		if e.FieldsV1 != nil {
+			fields["fieldsV1"] = decodedFields([]byte(e.FieldsV1.String()))
+		}
+		out[i] = fields
+	}
+	return out
+}
+
+func timeDocument(t *metav1.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// decodedFields decodes the fields of an entry. Most writes leave most entries alone.
+var decodedFields = kept.Of(func(raw []byte) any {
+	if len(raw) == 0 {
+		return nil
+	}
+	return Decode(raw)
+})
 
 // onlyTimesDiffer reports whether ownership differs in its times alone, which are no reason for a
 // new revision (endpoints/handlers/fieldmanager/equality.go).
