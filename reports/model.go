@@ -22,7 +22,7 @@ type model struct {
 	Replay   string      `json:"replay,omitempty"`
 	File     string      `json:"file,omitempty"`
 	Facts    [][2]string `json:"facts,omitempty"`
-	Tape     []string    `json:"tape,omitempty"`
+	Choices  []string    `json:"choices,omitempty"`
 	Lanes    []lane      `json:"lanes"`
 	Refs     []refRow    `json:"refs"`
 	Events   []row       `json:"events"`
@@ -102,7 +102,7 @@ func newModel(r Run) *model {
 			m.Facts = append(m.Facts, [2]string{"drew " + d.Label, d.Value})
 		}
 		for _, c := range s.Choices {
-			m.Tape = append(m.Tape, fmt.Sprintf("%d %s", c.Value, c.ID()))
+			m.Choices = append(m.Choices, fmt.Sprintf("%d %s", c.Value, c.ID))
 		}
 	}
 	h := r.History

@@ -132,8 +132,8 @@ func TestLedSaysWhatACacheLacked(t *testing.T) {
 		"the event arrives later": {true, nil,
 			"its cache lacked Namespace late-dev, created at 00:03.000; the event arrived at 00:07.000"},
 		"the event is delayed until after the violation": {false,
-			[]story.Choice{{Kind: story.Inject, Of: "StaleCache(30s)", Who: "op", Verb: "ADDED",
-				What: "Namespace late-dev"}},
+			[]story.Choice{{ID: story.ID{Label: story.Label{Kind: story.Inject, Of: "StaleCache(30s)", Who: "op",
+				Verb: "ADDED", What: "Namespace late-dev"}}}},
 			"its cache lacked Namespace late-dev, created at 00:03.000; the event did not arrive before the violation"},
 		"nothing says that it watches the object": {false, nil, ""},
 	} {
@@ -166,7 +166,7 @@ func TestLedShowsDrawsThatMatter(t *testing.T) {
 	r.Drew(history.Draw{Label: "backup 3", Value: `"fails"`})
 	r.write("user", "create", acme, 1, "ADDED")
 	r.violated("there are 0 Jobs")
-	got := r.led(story.Choice{Kind: story.Draw, Of: "backup 3", What: "0", Value: 1})
+	got := r.led(story.Choice{ID: story.ID{Label: story.Label{Kind: story.Draw, Of: "backup 3", What: "0"}}, Value: 1})
 	if !contains(got, "draws backup 3") || contains(got, "draws backup 2") {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}

@@ -244,8 +244,8 @@ func long(n int) Run {
 	return Run{Name: fmt.Sprintf("A run of %d steps", n), History: h}
 }
 
-// storm is a run in which a process is killed in each of its incarnations but the last.
-func storm(incarnations int) Run {
+// restarts is a run in which a process is killed in each of its incarnations but the last.
+func restarts(incarnations int) Run {
 	h := &history.History{}
 	add := func(e history.Event) {
 		e.Step, e.At = len(h.Events)+1, time.Duration(len(h.Events))*time.Millisecond
@@ -261,7 +261,7 @@ func storm(incarnations int) Run {
 			Reconcile: history.Reconcile{Key: key, N: 1}, Cause: history.Cause{Kind: history.CauseInitialList}})
 	}
 	add(history.Event{Kind: history.Violation, Note: `always "the operator rests" broke: it does not`})
-	return Run{Name: fmt.Sprintf("storm-%d", incarnations), History: h}
+	return Run{Name: fmt.Sprintf("restarts-%d", incarnations), History: h}
 }
 
 // Many incarnations share a lane, and each row still says which one acts.
@@ -270,7 +270,7 @@ func TestManyIncarnationsShareALane(t *testing.T) {
 		2:   "API server, operator/1, operator/2",
 		473: "API server, operator/1–473",
 	} {
-		m := newModel(storm(incarnations))
+		m := newModel(restarts(incarnations))
 		var names []string
 		for _, l := range m.Lanes {
 			names = append(names, l.Name)
@@ -288,7 +288,7 @@ func TestManyIncarnationsShareALane(t *testing.T) {
 			t.Errorf("the last reconcile is of %q, want %q", last.Who, who)
 		}
 	}
-	if n := strings.Count(Sequence(storm(473).History), "participant"); n != 2 {
+	if n := strings.Count(Sequence(restarts(473).History), "participant"); n != 2 {
 		t.Errorf("the sequence diagram has %d participants, want 2", n)
 	}
 }
@@ -312,7 +312,7 @@ func TestWritePagesForTheBrowser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := WriteRun(filepath.Join(out, "long"), storm(473)); err != nil {
+	if _, err := WriteRun(filepath.Join(out, "long"), restarts(473)); err != nil {
 		t.Fatal(err)
 	}
 }

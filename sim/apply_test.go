@@ -227,8 +227,8 @@ func TestApplyOfACustomResource(t *testing.T) {
 	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
 		w.Install(file)
 		w.Apply(basket(map[string]any{"fruit": []any{"apple", "pear"}, "size": int64(1)}))
-		patch(w, t, w.Client(), basket(nil), `{"spec":{"fruit":["apple","pear","plum"],"seal":"red","tape":"blue"}}`)
-		w.Apply(basket(map[string]any{"fruit": []any{"apple"}, "tape": nil}))
+		patch(w, t, w.Client(), basket(nil), `{"spec":{"fruit":["apple","pear","plum"],"seal":"red","ribbon":"blue"}}`)
+		w.Apply(basket(map[string]any{"fruit": []any{"apple"}, "ribbon": nil}))
 		live := basket(nil)
 		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(live), live); err != nil {
 			t.Fatal(err)

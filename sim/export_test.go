@@ -18,12 +18,7 @@ func Breaks(t *testing.T, scenario func(*World), path string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var tape choice.Sequence
-	for _, c := range s.Choices {
-		label := choice.Label{Kind: choice.Kind(c.Kind), Of: c.Of, Who: c.Who, Verb: c.Verb, What: c.What}
-		tape = append(tape, choice.Entry{ID: choice.ID{Label: label, Nth: c.Nth}, Value: c.Value})
-	}
 	defer process.Enter(logr.Discard(), process.Outside{})()
-	e := runnerOf(scenario)(t, choice.Play(tape), run.Settings{MaxSteps: 50000}).Ending
+	e := runnerOf(scenario)(t, choice.Play(s.Choices), run.Settings{MaxSteps: 50000}).Ending
 	return e.Failed() && e.Property == s.Property
 }

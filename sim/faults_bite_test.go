@@ -390,8 +390,8 @@ func TestStaleServerBites(t *testing.T) {
 	}
 }
 
-// Knobs are turned run by run, and the dull run is what the operator's options say.
-func TestVaryTurnsKnobs(t *testing.T) {
+// Options vary from run to run, and the undisturbed run has those of the operator.
+func TestVaryVariesOptions(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.External("mail.example", http.HandlerFunc(post))
 		w.Start("mailer", func(mgr ctrl.Manager) error { return (&mailer{}).SetupWithManager(mgr) }, sim.Vary())

@@ -434,9 +434,9 @@ func (b *busyWriter) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return reconcile.Result{RequeueAfter: 10 * time.Second}, b.Update(ctx, &cm)
 }
 
-// A process that is restarted at nearly every write makes no storm: its restarts back off, and
-// there are 20 incarnations at most until the world settles.
-func TestRestartsMakeNoStorm(t *testing.T) {
+// The restarts of a process that is restarted at nearly every write back off: there are 20
+// incarnations at most until the world settles.
+func TestRestartsBackOff(t *testing.T) {
 	most := 0
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Without("settles", "no hot loop")

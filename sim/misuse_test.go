@@ -149,7 +149,7 @@ var processes = []misuse{
 		w.Run("op", func(context.Context, *rest.Config) error { return nil },
 			sim.Options(ctrl.Options{LeaderElection: true}))
 	}, `w.Run("op") makes no manager, so of sim.Options it takes the Scheme alone`, "give sim.NewManager the rest"),
-	in("a program with knobs of a manager", func(w *sim.World) {
+	in("a program with options of a manager", func(w *sim.World) {
 		w.Run("op", func(context.Context, *rest.Config) error { return nil }, sim.Vary())
 	}, `w.Run("op") makes no manager`, "no sim.Vary"),
 	in("a setup function that errors", func(w *sim.World) {
@@ -512,7 +512,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// Flags and their twins in the environment.
+// Flags and their environment variables.
 func TestBadFlags(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

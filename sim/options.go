@@ -62,8 +62,8 @@ func MaxSteps(n int) ExploreOption { return func(s *campaign.Settings) { s.Run.M
 //
 // The API servers forget with it, as kube-apiserver has etcd do every five minutes
 // (--etcd-compaction-interval): a watch that lags by more than d gets 410 Gone. The goroutines
-// of dead processes end then, not when the run does. The dice that programs throw (math/rand) may
-// fall otherwise from there on, which is where a run departs from the same without a window.
+// of dead processes end then, not when the run does. From then on math/rand may return
+// different values in the programs, so a run differs from the same one without a window.
 //
 // d must be at least a minute and longer than faults last. [World.Undisturbed], and strategies that
 // plan with the record of earlier runs (all but random, swarm and storm), cannot be had with it.

@@ -36,7 +36,7 @@ func TestAFailureLeavesItsTimeline(t *testing.T) {
 	if err := os.Remove(f.Page); err != nil {
 		t.Fatal(err)
 	}
-	again := sim.Explore(t, stormy, sim.Replay(f.File), sim.ReportTo(dir))
+	again := sim.Explore(t, sendsTwice, sim.Replay(f.File), sim.ReportTo(dir))
 	if again.Failure == nil || again.Failure.Page != f.Page || again.Replayed == nil ||
 		again.Replayed.Hash() != f.History.Hash() {
 		t.Errorf("the replay leaves %+v", again.Failure)

@@ -52,7 +52,7 @@ func TestKeptStoriesDoNotEndACampaignThatKeepsGoing(t *testing.T) {
 	dir := t.TempDir()
 	keepGoing := func() result.Report {
 		return inAProcess(t, func(on sim.ExploreOption) result.Report {
-			return sim.Explore(t, stormy, sim.Runs(60), sim.For(0), sim.Verify(0), sim.KeepGoing(),
+			return sim.Explore(t, sendsTwice, sim.Runs(60), sim.For(0), sim.Verify(0), sim.KeepGoing(),
 				sim.Shrink(time.Second), sim.Stories(dir), on)
 		})
 	}
@@ -96,8 +96,11 @@ func TestAStoryWhoseFaultNoLongerStrikesIsNamed(t *testing.T) {
 	}
 	dir := t.TempDir()
 	s := story.Story{Test: t.Name(), Kind: "always", Property: "all is well", Replay: "go test . -run x"}
-	s.Choices = []story.Choice{{Kind: story.Arm, Of: "LostReply", What: " on create", Value: 2},
-		{Kind: story.Request, Who: "mailer", Verb: "list", What: "ConfigMap", Nth: 8, Value: 1}}
+	s.Choices = []story.Choice{
+		{ID: story.ID{Label: story.Label{Kind: story.Arm, Of: "LostReply", What: " on create"}}, Value: 2},
+		{ID: story.ID{Label: story.Label{Kind: story.Request, Who: "mailer", Verb: "list", What: "ConfigMap"}, Nth: 8},
+			Value: 1},
+	}
 	kept := filepath.Join("testdata", "sim", t.Name())
 	if _, err := s.Write(filepath.Join(dir, kept)); err != nil {
 		t.Fatal(err)
@@ -106,8 +109,8 @@ func TestAStoryWhoseFaultNoLongerStrikesIsNamed(t *testing.T) {
 		strings.Contains(out, "no longer asks") {
 		t.Errorf("a story all of whose faults were asked for:\n%s", out)
 	}
-	s.Choices = append(s.Choices, story.Choice{Kind: story.Inject, Of: "LostReply",
-		Who: "applied mailer", Verb: "create", What: "ConfigMap default/gone", Value: 1})
+	s.Choices = append(s.Choices, story.Choice{ID: story.ID{Label: story.Label{Kind: story.Inject, Of: "LostReply",
+		Who: "applied mailer", Verb: "create", What: "ConfigMap default/gone"}}, Value: 1})
 	path, err := s.Write(filepath.Join(dir, kept))
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +240,7 @@ func FuzzBreaks(f *testing.F) {
 	if os.Getenv(part) == "" {
 		f.Skip("it is meant to break, in a process of its own")
 	}
-	sim.Fuzz(f, stormy)
+	sim.Fuzz(f, sendsTwice)
 }
 
 // FuzzNothing has no scenario, for the child of TestAFuzzTargetNeedsAScenario.
@@ -262,12 +265,12 @@ func TestAFuzzTargetsStoryReplays(t *testing.T) {
 	if err := os.MkdirAll(corpus, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	dice := rand.New(rand.NewPCG(1, 2))
+	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 40 { // as go test -fuzz would leave them
 		data := make([]byte, 400)
 		for j := range data {
-			if dice.IntN(5) == 0 {
-				data[j] = byte(200 + dice.IntN(56))
+			if random.IntN(5) == 0 {
+				data[j] = byte(200 + random.IntN(56))
 			}
 		}
 		if err := os.WriteFile(filepath.Join(corpus, fmt.Sprint(i)),
@@ -299,12 +302,12 @@ func TestAFuzzTargetsStoryReplays(t *testing.T) {
 // stories.
 func TestCommandsReachTheirStories(t *testing.T) {
 	if from := os.Getenv("WAVETANK_TEST_CATALOGUE"); from != "" {
-		sim.Check(t, stormy, sim.Replay(from))
+		sim.Check(t, sendsTwice, sim.Replay(from))
 		return
 	}
 	if os.Getenv(part) != "" {
 		sim.Check(t, mailing(mailer{}), sim.Runs(2))
-		t.Run("crash", func(t *testing.T) { sim.Check(t, stormy) })
+		t.Run("crash", func(t *testing.T) { sim.Check(t, sendsTwice) })
 		return
 	}
 	dir := t.TempDir()

@@ -42,7 +42,7 @@ func inAProcess(t *testing.T, explore func(on sim.ExploreOption) result.Report) 
 func TestShardsMakeTheSameRuns(t *testing.T) {
 	const guard = "WAVETANK_TEST_SHARD"
 	if os.Getenv(guard) != "" {
-		sim.Explore(t, stormy, sim.Runs(60), sim.For(0), sim.KeepGoing(), sim.Verify(0), sim.Shrink(0))
+		sim.Explore(t, sendsTwice, sim.Runs(60), sim.For(0), sim.KeepGoing(), sim.Verify(0), sim.Shrink(0))
 		return
 	}
 	dir := t.TempDir()
@@ -137,11 +137,11 @@ func TestAnEarlierFindingIsNotForgotten(t *testing.T) {
 				sim.ReportTo(dir), on)
 		})
 	}
-	first := explore(stormy)
+	first := explore(sendsTwice)
 	if first.Failure == nil {
-		t.Fatal("the storm breaks nothing")
+		t.Fatal("the scenario breaks nothing")
 	}
-	again := explore(stormy)
+	again := explore(sendsTwice)
 	if again.Runs != first.Runs || again.Err() == nil || again.Failure.Property != first.Failure.Property ||
 		again.Failure.Site != first.Failure.Site {
 		t.Errorf("the campaign that went on after %d runs made %d and says %v", first.Runs, again.Runs, again.Err())
@@ -206,7 +206,7 @@ func TestFindingsAreGroupedByCause(t *testing.T) {
 			}
 			return nil
 		})
-		stormy(w)
+		sendsTwice(w)
 	}
 	r := sim.Explore(t, alive, sim.Runs(60), sim.For(0), sim.KeepGoing(), sim.Shrink(time.Second))
 	if r.Runs < 60 || len(r.Findings) < 2 {

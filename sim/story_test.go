@@ -18,8 +18,8 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// stormy is the mailer under faults that make it send twice.
-func stormy(w *sim.World) {
+// sendsTwice is the mailer under faults that make it send twice.
+func sendsTwice(w *sim.World) {
 	mailing(mailer{},
 		func() fault.Fault { return fault.Crash("mailer") }, func() fault.Fault { return fault.LostReply() },
 		func() fault.Fault { return fault.StaleCache(30 * time.Second) },
@@ -29,7 +29,7 @@ func stormy(w *sim.World) {
 
 func find(t *testing.T, dir string, opts ...sim.ExploreOption) *result.Failure {
 	t.Helper()
-	r := sim.Explore(t, stormy, append(opts, sim.Stories(dir))...)
+	r := sim.Explore(t, sendsTwice, append(opts, sim.Stories(dir))...)
 	if r.Failure == nil {
 		t.Fatalf("nothing was found in %d runs", r.Runs)
 	}
@@ -43,7 +43,7 @@ func TestAStoryIsLocalMinimal(t *testing.T) {
 		f := find(t, t.TempDir(), sim.Seed(seed))
 		t.Logf("seed %d: %s → %s", seed, f.Story.Before, f.Story.After)
 		if f.Flaky {
-			t.Errorf("seed %d: the story is flaky", seed)
+			t.Errorf("seed %d: the story is sendsTwice", seed)
 		}
 		t.Run("without one choice", func(t *testing.T) {
 			for i := range f.Story.Choices {
@@ -56,8 +56,8 @@ func TestAStoryIsLocalMinimal(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if sim.Breaks(t, stormy, path) {
-					t.Errorf("it still breaks without %q", f.Story.Choices[i].ID())
+				if sim.Breaks(t, sendsTwice, path) {
+					t.Errorf("it still breaks without %q", f.Story.Choices[i])
 				}
 			}
 		})
@@ -70,7 +70,7 @@ func TestStoriesArePlayedAnywhere(t *testing.T) {
 	found := find(t, dir)
 	t.Run("elsewhere", func(t *testing.T) {
 		for range 2 {
-			r := sim.Explore(t, stormy, sim.Replay(found.File))
+			r := sim.Explore(t, sendsTwice, sim.Replay(found.File))
 			if f := r.Failure; r.Runs != 1 || f == nil || f.Property != found.Property || f.Message != found.Message ||
 				f.Step != found.Step {
 				t.Errorf("%d runs: %+v", r.Runs, f)
@@ -97,7 +97,7 @@ func TestRapidDrivesARun(t *testing.T) {
 func TestTheReplayCommandReplays(t *testing.T) {
 	const guard = "WAVETANK_TEST_REPLAY"
 	if os.Getenv(guard) != "" {
-		sim.Check(t, stormy)
+		sim.Check(t, sendsTwice)
 		return
 	}
 	dir := t.TempDir()
@@ -167,9 +167,7 @@ func TestTheReplayCommandReplays(t *testing.T) {
 		t.Fatal(err)
 	}
 	drifted.Choices = append(drifted.Choices,
-		story.Choice{Kind: story.Inject, Of: "Crash(mailer)", Who: "before mailer",
-			Verb: "delete", What: "ConfigMap default/gone",
-			Value: 1})
+		story.Choice{ID: story.ID{Label: story.Label{Kind: story.Inject, Of: "Crash(mailer)", Who: "before mailer", Verb: "delete", What: "ConfigMap default/gone"}}, Value: 1})
 	if err := os.WriteFile(filepath.Join(dir, file), drifted.Encode(), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +216,7 @@ func TestAStorySaysWhenTheTimeForShrinkingWasUp(t *testing.T) {
 func TestShrinkingGoesOn(t *testing.T) {
 	dir := "testdata/sim/TestShrinkingGoesOn"
 	if os.Getenv(part) != "" {
-		sim.Check(t, stormy, sim.Strategy("swarm"))
+		sim.Check(t, sendsTwice, sim.Strategy("swarm"))
 		return
 	}
 	at := t.TempDir()

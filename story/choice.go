@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Kind is what a choice decided. The words are those of the choices section of a story file.
+// Kind says what a choice is about. The words are those of the choices section of a story file.
 type Kind string
 
 // The kinds of choices.
 const (
-	Next     Kind = "next"     // which action was next
-	Request  Kind = "request"  // how long a request took
-	Reply    Kind = "reply"    // how long a reply took
-	Step     Kind = "step"     // how long a step of a built-in controller took
-	Handler  Kind = "handler"  // how long an event handler paused after it had added a key
-	Arm      Kind = "arm"      // how often a declared fault was injected in the run
-	Inject   Kind = "inject"   // that a fault was injected, and how
-	Option   Kind = "option"   // an option of a process
-	Endpoint Kind = "endpoint" // which process answered for a host
+	Next     Kind = "next"     // which of the actions that are due is next
+	Request  Kind = "request"  // how long a request takes
+	Reply    Kind = "reply"    // how long a reply takes
+	Step     Kind = "step"     // how long a step of a built-in controller takes
+	Handler  Kind = "handler"  // how long an event handler pauses after it has added a key
+	Arm      Kind = "arm"      // whether a declared fault may be injected in this run, and how often
+	Inject   Kind = "inject"   // whether a fault is injected here, and how
+	Option   Kind = "option"   // an option of a process that the scenario leaves open
+	Endpoint Kind = "endpoint" // which process answers for a host
 	Builtin  Kind = "builtin"  // a decision of a built-in controller
-	Draw     Kind = "draw"     // a random word of a value that the scenario drew
+	Draw     Kind = "draw"     // a random word of a value that the scenario draws
 	Names    Kind = "names"    // the seed of generated names and UIDs
 	Seed     Kind = "seed"     // the seed of math/rand
 )
@@ -29,11 +29,25 @@ const (
 // kinds are the kinds, with what begins the label of a choice.
 var kinds = map[Kind]string{
 	Next: "next", Request: "request ", Reply: "reply ", Step: "step ", Handler: "handler ", Arm: "fault ",
-	Inject: "", Option: "knob ", Endpoint: "endpoint of ", Builtin: "", Draw: "draw ", Names: "names", Seed: "dice",
+	Inject: "", Option: "option ", Endpoint: "endpoint of ", Builtin: "", Draw: "draw ", Names: "names", Seed: "seed",
 }
 
-// Choice is one choice that is not the default.
-type Choice struct {
+// Schedules reports whether the choice is about time and order.
+func (k Kind) Schedules() bool {
+	return k == Next || k == Request || k == Reply || k == Step || k == Handler
+}
+
+// Draws reports whether the choice is of a value that is as good as any other.
+func (k Kind) Draws() bool { return k == Draw || k == Names || k == Seed }
+
+// Disturbs reports whether another answer than the default makes the run less ordinary: a fault, an
+// option, another endpoint or another decision of a built-in controller.
+func (k Kind) Disturbs() bool {
+	return k == Inject || k == Option || k == Endpoint || k == Builtin
+}
+
+// Label says what is decided.
+type Label struct {
 	Kind Kind
 	// Of is whose choice it is: the class of a fault that is armed, a fault that is injected with
 	// its arguments, a built-in controller, or the name of a draw. It is empty for other kinds.
@@ -44,32 +58,43 @@ type Choice struct {
 	Who, Verb string
 	// What is the object of the request, or else the rest: a scope, a place, or the number of a
 	// draw's word, from 0.
-	What  string
-	Nth   int // how many choices of the run before it had the same label
+	What string
+}
+
+// ID names a choice within its run by label and occurrence, counted from 0. It survives unrelated
+// changes of the code under test better than a position would.
+type ID struct {
+	Label
+	Nth int
+}
+
+// Choice is one choice that is not the default.
+type Choice struct {
+	ID
 	Value int
 }
 
-// ID is the label and the occurrence, counted from 1, as messages show them. An example is
+// String is the label and the occurrence, counted from 1, as messages show them. An example is
 // "request pipelines patch Pipeline default/site #4".
-func (c Choice) ID() string { return c.Label() + " #" + strconv.Itoa(c.Nth+1) }
+func (id ID) String() string { return id.Label.String() + " #" + strconv.Itoa(id.Nth+1) }
 
-// Label describes what was decided, for people.
-func (c Choice) Label() string {
+// String describes what is decided, for people.
+func (l Label) String() string {
 	between := ""
 	switch {
-	case c.Kind == Draw:
+	case l.Kind == Draw:
 		between = "/"
-	case c.Kind == Inject || c.Kind == Builtin, c.What != "" && (c.Kind == Names || c.Kind == Seed):
+	case l.Kind == Inject || l.Kind == Builtin, l.What != "" && (l.Kind == Names || l.Kind == Seed):
 		between = " "
 	}
-	what := c.What
-	if c.Who != "" {
-		what = c.Who + " " + c.Verb + " " + what
+	what := l.What
+	if l.Who != "" {
+		what = l.Who + " " + l.Verb + " " + what
 	}
-	if c.Kind == Names && what != "" {
+	if l.Kind == Names && what != "" {
 		what = "in " + what
 	}
-	return kinds[c.Kind] + c.Of + between + what
+	return kinds[l.Kind] + l.Of + between + what
 }
 
 // Line is the choice in a story file, for example

@@ -101,11 +101,11 @@ func TestExcerptSaysHowRoundsEnd(t *testing.T) {
 func TestAStorySaysWhatItDoesNotNeed(t *testing.T) {
 	for want, choices := range map[string][]Choice{
 		"needs no fault, no delay and no other order: it fails on the default schedule": nil,
-		"needs no fault and no delay, only an order of actions":                         {{Kind: Next}},
-		"needs no fault, only delays":                                                   {{Kind: Handler}},
-		"needs no fault, only delays and an order of actions":                           {{Kind: Step}, {Kind: Next}},
-		"needs no fault and no delay":                                                   {{Kind: Draw}},
-		"":                                                                              {{Kind: Arm}, {Kind: Inject}},
+		"needs no fault and no delay, only an order of actions":                         {{ID{Label{Kind: Next}, 0}, 0}},
+		"needs no fault, only delays":                                                   {{ID{Label{Kind: Handler}, 0}, 0}},
+		"needs no fault, only delays and an order of actions":                           {{ID{Label{Kind: Step}, 0}, 0}, {ID{Label{Kind: Next}, 0}, 0}},
+		"needs no fault and no delay":                                                   {{ID{Label{Kind: Draw}, 0}, 0}},
+		"":                                                                              {{ID{Label{Kind: Arm}, 0}, 0}, {ID{Label{Kind: Inject}, 0}, 0}},
 	} {
 		if got := (&Story{Choices: choices}).Needs(); got != want {
 			t.Errorf("%v: %q, want %q", choices, got, want)
@@ -115,9 +115,11 @@ func TestAStorySaysWhatItDoesNotNeed(t *testing.T) {
 
 // A delay of a request or a reply has no line in the history, so it gets one of its own.
 func TestDelaysNamesWhatOnlyDelays(t *testing.T) {
-	delayed := func(kind Kind, who, what string) Choice { return Choice{Kind: kind, Who: who, Verb: "get", What: what} }
+	delayed := func(kind Kind, who, what string) Choice {
+		return Choice{ID: ID{Label: Label{Kind: kind, Who: who, Verb: "get", What: what}}}
+	}
 	s := &Story{Choices: []Choice{delayed(Reply, "records", "Secret default/record-a"),
-		delayed(Request, "records", "Secret default/record-a"), {Kind: Next}}}
+		delayed(Request, "records", "Secret default/record-a"), {ID: ID{Label: Label{Kind: Next}}}}}
 	want := []string{"delay: the reply to get Secret default/record-a of records",
 		"delay: the request get Secret default/record-a of records"}
 	if got := s.Delays(); !slices.Equal(got, want) {

@@ -27,7 +27,7 @@ func TestDecodedStoriesArePrintable(t *testing.T) {
 	const evil = "\x1b]0;owned\x07"
 	s := Story{Test: "TestX" + evil, Package: evil, Kind: "always" + evil, Property: "p" + evil, Site: evil,
 		Message: evil, Seed: evil, Replay: evil, Versions: map[string]string{"go": evil}, History: []string{"a", evil},
-		Choices: []Choice{{Kind: Arm, Of: evil, Value: 1}}}
+		Choices: []Choice{{ID{Label{Kind: Arm, Of: evil}, 0}, 1}}}
 	got, err := Decode(s.Encode())
 	if err != nil {
 		t.Fatal(err)

@@ -127,7 +127,7 @@ func (s *Story) Name() string {
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n", s.Test, s.Kind, s.Property, s.Site)
 	for _, c := range s.Choices {
-		fmt.Fprintf(h, "%d %s\n", c.Value, c.ID())
+		fmt.Fprintf(h, "%d %s\n", c.Value, c.ID)
 	}
 	return fmt.Sprintf("%08x.txtar", h.Sum32())
 }

@@ -57,9 +57,9 @@ func explain(out io.Writer, path string, s *story.Story) {
 	} else {
 		fmt.Fprintf(out, "\nWhat was out of the ordinary (%d choices are left of the %d of the run as it was found):\n",
 			len(s.Choices), s.Before.Choices)
-		tape := slices.Clone(s.Choices)
-		slices.SortStableFunc(tape, func(a, b story.Choice) int { return cmp.Compare(weight(a), weight(b)) })
-		for _, c := range tape {
+		choices := slices.Clone(s.Choices)
+		slices.SortStableFunc(choices, func(a, b story.Choice) int { return cmp.Compare(weight(a), weight(b)) })
+		for _, c := range choices {
 			fmt.Fprintf(out, "  - %s\n", story.Printable(choiceInWords(c)))
 		}
 	}
@@ -107,7 +107,7 @@ func choiceInWords(c story.Choice) string {
 	case story.Request, story.Reply:
 		return fmt.Sprintf("the %s of %s %s %s is slow (call %d of its kind)", c.Kind, c.Who, c.Verb, c.What, nth)
 	}
-	return fmt.Sprintf("%s (call %d of its kind, answer %d)", c.Label(), nth, c.Value)
+	return fmt.Sprintf("%s (call %d of its kind, answer %d)", c.Label, nth, c.Value)
 }
 
 // paragraphs joins what a reconcile did to the line with which it began.

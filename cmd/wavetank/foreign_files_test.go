@@ -65,7 +65,8 @@ func TestNoEscapeCodesOfStoryFiles(t *testing.T) {
 	s := story.Story{Test: "TestX" + evil, Package: shop, Kind: "always", Property: "p" + evil, Site: "a.go:1" + evil,
 		Message: "m" + evil, Seed: "random" + evil, Replay: "go test x; rm -rf /" + evil,
 		Choices: []story.Choice{
-			{Kind: story.Arm, Of: evil, Value: 1}, {Kind: story.Draw, Of: evil, What: "1", Value: 1},
+			{ID: story.ID{Label: story.Label{Kind: story.Arm, Of: evil}}, Value: 1},
+			{ID: story.ID{Label: story.Label{Kind: story.Draw, Of: evil, What: "1"}}, Value: 1},
 		},
 		History: []string{"00:00.001    op/1             fault: " + evil}}
 	path, err := s.Write(dir)

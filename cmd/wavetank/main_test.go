@@ -97,7 +97,7 @@ func TestRunBreaks(t *testing.T) {
 	}
 	drawn := story.Story{
 		Test: "TestX", Kind: "always", Property: "p",
-		Choices: []story.Choice{{Kind: story.Draw, Of: "n", What: "1", Nth: 1, Value: 7}},
+		Choices: []story.Choice{{ID: story.ID{Label: story.Label{Kind: story.Draw, Of: "n", What: "1"}, Nth: 1}, Value: 7}},
 		History: []string{"00:00.001    op/1             fault: Crash(op): before update ConfigMap default/a"},
 	}
 	_, out = do(t, t.Context(), "replay", "--explain", write(t, drawn))
@@ -222,12 +222,12 @@ func TestExplainBeginsWithTheStory(t *testing.T) {
 		Test: "TestX", Kind: "always", Property: "p",
 		History: []string{"00:00.001    user             create ConfigMap default/a → rv 5"},
 		Choices: []story.Choice{
-			{Kind: story.Seed, Value: 7},
-			{Kind: story.Names, Value: 19606},
-			{Kind: story.Next, Nth: 3, Value: 1},
-			{Kind: story.Arm, Of: "LostReply", Value: 1},
-			{Kind: story.Inject, Of: "LostReply", Who: "applied op", Verb: "update", What: "ConfigMap default/a",
-				Value: 1},
+			{ID: story.ID{Label: story.Label{Kind: story.Seed}}, Value: 7},
+			{ID: story.ID{Label: story.Label{Kind: story.Names}}, Value: 19606},
+			{ID: story.ID{Label: story.Label{Kind: story.Next}, Nth: 3}, Value: 1},
+			{ID: story.ID{Label: story.Label{Kind: story.Arm, Of: "LostReply"}}, Value: 1},
+			{ID: story.ID{Label: story.Label{Kind: story.Inject, Of: "LostReply", Who: "applied op", Verb: "update",
+				What: "ConfigMap default/a"}}, Value: 1},
 		},
 	}
 	_, out := do(t, t.Context(), "replay", "--explain", write(t, s))

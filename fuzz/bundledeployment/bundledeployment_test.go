@@ -9,7 +9,7 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-func FuzzBundleDeploymentTape(f *testing.F) {
+func FuzzBundleDeploymentChoices(f *testing.F) {
 	t := bundledeployment.Table()
 	sim.Fuzz(f, t.Case("every fault").Scenario(t.Fixed))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-func FuzzClusterExtensionTape(f *testing.F) {
+func FuzzClusterExtensionChoices(f *testing.F) {
 	t := clusterextension.Table()
 	sim.Fuzz(f, t.Case("every fault").Scenario(t.Fixed))
 }

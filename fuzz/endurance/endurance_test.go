@@ -78,8 +78,8 @@ func TestSoak(t *testing.T) {
 }
 
 // flat asks that a run needs no more memory the longer it is, and that nothing is left of it. What
-// may grow a little is the tape, the marks of events and the ledger of effects: without a window,
-// the heap grows fivefold from there.
+// may grow a little is the choice sequence, the marks of events and the ledger of effects:
+// without a window, the heap grows fivefold from there.
 func flat(t *testing.T, before uint64, hours []hourly) {
 	const slack = 16 << 20 // what libraries keep of what they have seen
 	var at [5]hourly

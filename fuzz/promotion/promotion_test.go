@@ -10,6 +10,6 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-func FuzzPromotionTape(f *testing.F) {
+func FuzzPromotionChoices(f *testing.F) {
 	sim.Fuzz(f, promotion.Everything(operator.V8, promotion.EveryFault()...))
 }

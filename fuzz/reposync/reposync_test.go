@@ -9,7 +9,7 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-func FuzzReposyncTape(f *testing.F) {
+func FuzzReposyncChoices(f *testing.F) {
 	t := reposync.Table()
 	sim.Fuzz(f, t.Case("every fault").Scenario(t.Fixed))
 }

@@ -12,8 +12,9 @@ import (
 // what it reads it must write so that it reads the same again.
 func FuzzStory(f *testing.F) {
 	example := &story.Story{Test: "TestX", Kind: "always", Property: "p", Versions: map[string]string{"go": "go1.26"},
-		Choices: []story.Choice{{Kind: story.Inject, Of: "Crash(op)", Who: "before op", Verb: "get", What: "Pod",
-			Value: 1}}, History: []string{"00:00.000 start"}}
+		Choices: []story.Choice{{ID: story.ID{Label: story.Label{Kind: story.Inject, Of: "Crash(op)", Who: "before op",
+			Verb: "get", What: "Pod"}}, Value: 1}},
+		History: []string{"00:00.000 start"}}
 	f.Add(example.Encode())
 	f.Add([]byte("wavetank story, format 2\ntest: T\n-- choices --\n1 next #1\n"))
 	f.Add([]byte("go test fuzz v1\nint(3)\n"))

@@ -9,7 +9,7 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-func FuzzThrottleTape(f *testing.F) {
+func FuzzThrottleChoices(f *testing.F) {
 	t := throttle.Table()
 	sim.Fuzz(f, t.Case("every fault").Scenario(t.Fixed))
 }

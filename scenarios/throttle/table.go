@@ -46,7 +46,7 @@ var goesRound = omit("V0a V0c", "it goes round and round, and so comes by in tim
 var (
 	longName = of(asReported, applied(Poisoned("poisoned"), whole))
 	tooLong  = of(legal, applied(Verbose("verbose", tooMuch), dwell))
-	stormy   = of(silent, storm(Poisoned("poisoned")))
+	busy     = of(silent, frequentWrites(Poisoned("poisoned")))
 	watched  = of(quiet, inTurn(apply(Example("plain")), beats("plain", 20, 50*time.Millisecond), sleep(dwell)))
 	unheard  = of(quiet, oneEdited)
 	raced    = of(quiet, oneEdited)
@@ -62,12 +62,12 @@ var repetition = cases{
 	row("bounded, too much to write down", tooLong, late, bounded, "V0a V0c V3", note("V1", tooShort)),
 	row("bounded, second record refused", of(afterOne, applied(Poisoned("poisoned"), whole)), late, bounded,
 		"V0a V0c V1"),
-	row("permanent for the same input, long name", stormy, nuisances, neverAgain, faulty),
-	row("permanent for the same input, too much to write down", of(quiet, storm(Verbose("verbose", tooMuch))),
+	row("permanent for the same input, long name", busy, nuisances, neverAgain, faulty),
+	row("permanent for the same input, too much to write down", of(quiet, frequentWrites(Verbose("verbose", tooMuch))),
 		nuisances, neverAgain, faulty),
 	row("once an incarnation", longName, late, oncePerIncarnation, "V0a V0b V0c V2 V1+V2 V3"),
 
-	row("bounded in a storm of events", stormy, nuisances, bounded, "V0a V0b V0c"),
+	row("bounded in a storm of events", busy, nuisances, bounded, "V0a V0b V0c"),
 	row("bounded, a child is mirrored", of(mirrored, applied(Poisoned("poisoned"), whole)), nuisances, bounded,
 		"V0a V0b V0c V1", note("V1", kubelet)),
 	row("bounded, lists anew",

@@ -91,8 +91,8 @@ var (
 	outgrown     = Setting{Handlers: []string{short}, Echo: true, Before: grown, Early: true}
 )
 
-// storm has another writer change an object four times a second.
-func storm(o *unstructured.Unstructured) step {
+// frequentWrites has another writer change an object four times a second.
+func frequentWrites(o *unstructured.Unstructured) step {
 	return inTurn(apply(o), beats(o.GetName(), 44, 250*time.Millisecond))
 }
 

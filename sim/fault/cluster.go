@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/wire"
+	"github.com/wavetank/wavetank/story"
 )
 
 // WebhookDown makes an admission webhook unreachable for windows of up to d, wherever it is served.
@@ -28,7 +28,7 @@ func (w *webhookDown) Webhook(c *wire.Call) wire.Ruling {
 		return wire.Ruling{}
 	}
 	if w.remaining(c.Webhook) == 0 {
-		v := w.injected(choice.Label{What: c.Webhook}, len(lengths), 12, 3)
+		v := w.injected(story.Label{What: c.Webhook}, len(lengths), 12, 3)
 		if v == 0 {
 			return wire.Ruling{}
 		}
@@ -54,7 +54,7 @@ func (s *slowNamespace) StepDelay(actor, key string) time.Duration {
 	if actor != "namespace-controller" || named != "" && key != named && !strings.HasSuffix(key, " "+named) {
 		return 0
 	}
-	v := s.injected(choice.Label{What: key}, len(lags), 6, 2)
+	v := s.injected(story.Label{What: key}, len(lags), 6, 2)
 	if v == 0 {
 		return 0
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/wire"
+	"github.com/wavetank/wavetank/story"
 )
 
 // core is what all faults have in common. It is most of an [inject.Fault].
@@ -94,7 +95,7 @@ func (c *core) reaches(call *wire.Call) bool {
 
 // injected asks whether the fault is injected at a point, and how (0 is not at all). rare and often
 // are the odds, one in so many, of the two degrees of eagerness.
-func (c *core) injected(where choice.Label, n, rare, often int) int {
+func (c *core) injected(where story.Label, n, rare, often int) int {
 	if c.env.Ended() {
 		return 0
 	}
@@ -108,7 +109,7 @@ func (c *core) injected(where choice.Label, n, rare, often int) int {
 	if c.eagerness == 2 {
 		odds = often
 	}
-	where.Kind, where.Of = choice.Inject, c.name
+	where.Kind, where.Of = story.Inject, c.name
 	v := c.env.Rarely(where, n, odds)
 	if v > 0 {
 		c.count.Injected++
@@ -119,8 +120,8 @@ func (c *core) injected(where choice.Label, n, rare, often int) int {
 }
 
 // of is the count of the class of requests that a point belongs to.
-func (c *core) of(where choice.Label) *inject.ClassCount {
-	class := where.Class()
+func (c *core) of(where story.Label) *inject.ClassCount {
+	class := choice.ClassOf(where)
 	i := slices.IndexFunc(c.count.Classes, func(n inject.ClassCount) bool { return n.Class == class })
 	if i < 0 {
 		i, c.count.Classes = len(c.count.Classes), append(c.count.Classes, inject.ClassCount{Class: class})
@@ -162,12 +163,12 @@ func (c *core) siteOf(call *wire.Call, when string) *inject.SiteCount {
 
 // at is the point at which a request is about to take effect, or has. when says which; "" for a
 // fault that knows only one.
-func at(call *wire.Call, when string) choice.Label {
+func at(call *wire.Call, when string) story.Label {
 	who := call.Port.Process
 	if when != "" {
 		who = when + " " + who
 	}
-	return choice.Label{Who: who, Verb: call.Verb(), What: call.Subject()}
+	return story.Label{Who: who, Verb: call.Verb(), What: call.Subject()}
 }
 
 // note records that the fault was injected at a request.

@@ -13,6 +13,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
+	"github.com/wavetank/wavetank/story"
 )
 
 // fakeWorld is an environment without a world: every choice gets the same answer, and nothing
@@ -23,7 +24,7 @@ type fakeWorld struct {
 	answer int // to every choice
 	window time.Duration
 
-	labels []choice.Label // of the choices
+	labels []story.Label // of the choices
 	odds   []int
 	record history.History
 	parked []*sched.Action
@@ -33,7 +34,7 @@ type fakeWorld struct {
 func (f *fakeWorld) Now() time.Duration { return f.now }
 func (f *fakeWorld) Ended() bool        { return f.ended }
 
-func (f *fakeWorld) Rarely(label choice.Label, _, odds int) int {
+func (f *fakeWorld) Rarely(label story.Label, _, odds int) int {
 	f.labels, f.odds = append(f.labels, label), append(f.odds, odds)
 	return f.answer
 }
@@ -127,7 +128,7 @@ func TestANewFaultNeedsThisPackageOnly(t *testing.T) {
 	if got := set.Counts(); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
 		t.Errorf("the counts are %+v; expected %+v", got, want)
 	}
-	label := choice.Label{Kind: choice.Inject, Of: "Oddly", Who: "before op", Verb: "patch",
+	label := story.Label{Kind: story.Inject, Of: "Oddly", Who: "before op", Verb: "patch",
 		What: "ConfigMap default/a/status"}
 	if len(w.labels) != 1 || w.labels[0] != label {
 		t.Errorf("the choices are %v; expected %v alone", w.labels, label)

@@ -10,6 +10,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/story"
 )
 
 // RacingRequeue causes one more reconcile of a key than its events ask for: at once, while the key
@@ -33,7 +34,7 @@ func (r *racingRequeue) Dequeued(l *process.Incarnation, controller string, item
 		return
 	}
 	where := l.Process.Name + " " + controller + " " + item.String()
-	v := r.injected(choice.Label{What: where}, len(requeueDelays), 10, 3)
+	v := r.injected(story.Label{What: where}, len(requeueDelays), 10, 3)
 	if v == 0 {
 		return
 	}

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/wire"
+	"github.com/wavetank/wavetank/story"
 )
 
 // StaleServer adds an API server whose watch caches lag behind the storage by up to d, and moves
@@ -96,7 +96,7 @@ func (s *staleServer) move(c *wire.Call) {
 	}
 	d := s.share(lags, v)
 	alone := at(c, "alone")
-	alone.Kind, alone.Of = choice.Inject, s.name
+	alone.Kind, alone.Of = story.Inject, s.name
 	if s.env.Rarely(alone, 2, 2) > 0 {
 		s.alone[cacheOf(c)] = d
 	} else {

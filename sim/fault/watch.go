@@ -9,10 +9,10 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/wire"
+	"github.com/wavetank/wavetank/story"
 )
 
 // StaleCache makes watch events lag behind the server by up to d. Each process and kind has its own
@@ -54,8 +54,8 @@ func (s *staleCache) Lag(stream *wire.Stream, frame apiserver.Frame) time.Durati
 }
 
 // atEvent is the point at which a watch event is about to arrive.
-func atEvent(s *wire.Stream, frame apiserver.Frame, ref history.Ref) choice.Label {
-	return choice.Label{Who: s.Port.Process, Verb: frame.Type, What: ref.String()}
+func atEvent(s *wire.Stream, frame apiserver.Frame, ref history.Ref) story.Label {
+	return story.Label{Who: s.Port.Process, Verb: frame.Type, What: ref.String()}
 }
 
 // changedAt is when the change of a watch event was committed.

@@ -1,5 +1,5 @@
 // This file holds the worlds in which the shipped properties are tried: for each a small operator
-// with one flaw, and its twin without it.
+// with one flaw, and the same scene without it.
 
 package property_test
 

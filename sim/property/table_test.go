@@ -21,7 +21,7 @@ func tried(t *testing.T, s scene, flawed bool) *reported.Failure {
 }
 
 // Each property breaks on the operator that has the flaw it is for, under its own sentence, and
-// holds on the twin.
+// holds on the sound version.
 func TestPropertiesTellFlawedFromSound(t *testing.T) {
 	for _, s := range scenes {
 		t.Run(s.property+"/"+s.flaw, func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestPropertiesTellFlawedFromSound(t *testing.T) {
 				}
 			}
 			if f := tried(t, s, false); f != nil {
-				t.Errorf("the sound twin breaks: %s", f.Text())
+				t.Errorf("the sound version breaks: %s", f.Text())
 			}
 		})
 	}

@@ -82,14 +82,14 @@ test('every page opens without complaint and fits at 1280 and 390 pixels', async
   await page.close();
 });
 
-test('a storm of restarts keeps the strip low and the timeline in sight', async () => {
-  const page = await open(join(out, 'long', 'storm-473.html'));
+test('many restarts keeps the strip low and the timeline in sight', async () => {
+  const page = await open(join(out, 'long', 'restarts-473.html'));
   const strip = await page.locator('canvas.overview').boundingBox();
   assert.ok(strip!.height <= 200, `the strip is ${strip!.height} pixels high`);
   assert.ok(await page.locator('.row.violation').isVisible(), 'it does not open where it broke');
   assert.equal(await page.locator('.head').count(), 2);
   assert.deepEqual(await crowded(page), []);
-  await page.screenshot({ path: join(shots, 'storm-473.png') });
+  await page.screenshot({ path: join(shots, 'restarts-473.png') });
   await page.close();
 });
 

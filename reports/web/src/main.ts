@@ -76,10 +76,10 @@ class App {
   }
 
   private facts(run: Run): HTMLElement | undefined {
-    if (!run.facts?.length && !run.tape?.length) return undefined;
-    return h('details', { class: 'facts' }, h('summary', {}, `${run.events.length} events, ${run.tape?.length ?? 0} choices that were not the default`),
+    if (!run.facts?.length && !run.choices?.length) return undefined;
+    return h('details', { class: 'facts' }, h('summary', {}, `${run.events.length} events, ${run.choices?.length ?? 0} choices that were not the default`),
       h('dl', {}, ...(run.facts ?? []).flatMap(([k, v]) => [h('dt', {}, k), h('dd', {}, v)]), run.file && h('dt', {}, 'story'), run.file && h('dd', {}, run.file),
-        ...(run.tape?.length ? [h('dt', {}, 'choices'), h('dd', {}, ...run.tape.map((t) => h('div', { class: 'choice' }, t)))] : [])));
+        ...(run.choices?.length ? [h('dt', {}, 'choices'), h('dd', {}, ...run.choices.map((t) => h('div', { class: 'choice' }, t)))] : [])));
   }
 
   private compareHeader(): HTMLElement {

@@ -55,7 +55,7 @@ export interface Run {
   replay?: string;
   file?: string;
   facts?: [string, string][];
-  tape?: string[];
+  choices?: string[];
   lanes: Lane[];
   refs: Ref[] | null;
   events: Event[];

@@ -83,7 +83,7 @@ func (e Entry) cause() string {
 	var injected []string
 	for _, c := range e.Story.Choices {
 		if c.Kind == story.Inject {
-			injected = append(injected, strings.TrimSpace(c.Label()))
+			injected = append(injected, strings.TrimSpace(c.Label.String()))
 		}
 	}
 	switch {

@@ -71,11 +71,12 @@ func TestCardsNameTheirClass(t *testing.T) {
 
 func TestAnEntryNamesItsPattern(t *testing.T) {
 	s := &story.Story{Test: "T", Kind: "always", Property: "p", Choices: []story.Choice{
-		{Kind: story.Arm, Of: "StaleCache", What: "(30s)", Value: 2},
-		{Kind: story.Arm, Of: "StaleCache", What: "(5s)", Value: 1},
-		{Kind: story.Arm, Of: "Crash", What: "(a)", Value: 1}, {Kind: story.Next, Nth: 2, Value: 1},
-		{Kind: story.Inject, Of: "Crash(a)", What: "before a create Pod x", Value: 1},
-		{Kind: story.Inject, Of: "StaleCache(30s)", What: "a", Value: 1}}}
+		{ID: story.ID{Label: story.Label{Kind: story.Arm, Of: "StaleCache", What: "(30s)"}}, Value: 2},
+		{ID: story.ID{Label: story.Label{Kind: story.Arm, Of: "StaleCache", What: "(5s)"}}, Value: 1},
+		{ID: story.ID{Label: story.Label{Kind: story.Arm, Of: "Crash", What: "(a)"}}, Value: 1},
+		{ID: story.ID{Label: story.Label{Kind: story.Next}, Nth: 2}, Value: 1},
+		{ID: story.ID{Label: story.Label{Kind: story.Inject, Of: "Crash(a)", What: "before a create Pod x"}}, Value: 1},
+		{ID: story.ID{Label: story.Label{Kind: story.Inject, Of: "StaleCache(30s)", What: "a"}}, Value: 1}}}
 	e := Entry{Folder: "a", File: "scenarios/a/testdata/catalogue/x.txtar", Thread: "[a #1](https://a.example/1)",
 		Story: s}
 	if got := Pattern(s); got != "Crash and StaleCache" {

@@ -53,7 +53,7 @@ func (c *campaign) runTwice(i int, seed uint64, strategy string, first *run.Resu
 		always, b := c.alwaysDiffers(d)
 		if always {
 			f := &result.Failure{Ending: d.ending(), Run: i, Seed: seed, History: second.History.Rest()}
-			c.addFailure(f, first.Tape, lengthOf(first), lengthOf(first))
+			c.addFailure(f, first.Choices, lengthOf(first), lengthOf(first))
 			return
 		}
 		broken = firstFailing(broken, b)
@@ -76,7 +76,7 @@ func firstFailing(have, res *run.Result) *run.Result {
 func (c *campaign) runAgain(first *run.Result) (*divergence, *run.Result) {
 	s := c.settings.Run
 	s.First, s.Callers = first.History, true
-	second := c.runner(c.t, choice.Play(first.Tape), s)
+	second := c.runner(c.t, choice.Play(first.Choices), s)
 	at, what := history.Divergence(first.History, second.History)
 	text := at < 0
 	if text {
@@ -115,7 +115,7 @@ func (c *campaign) comparedChoices(first, second *run.Result) *divergence {
 		if at >= len(log) {
 			return "none"
 		}
-		return storyChoice(choice.Entry{ID: log[at].ID()}).ID()
+		return log[at].ID().String()
 	}
 	d := &divergence{second: second, asked: true}
 	d.Runs, d.Command, d.Step, d.At = 1, c.exactCommand(), second.Steps, second.Virtual
@@ -144,10 +144,10 @@ func (c *campaign) alwaysDiffers(d *divergence) (always bool, broken *run.Result
 		return c.divergenceOf(d.Cause) == nil, nil
 	}
 	c.repeated[d.Cause]++
-	tape := d.second.Tape
+	choices := d.second.Choices
 	for last := d.second; d.Pairs < furtherPairs; d.Pairs++ {
 		if last.Ending.Failed() { // it ended early, and whatever comes after it would differ
-			last = c.execute(choice.Play(tape))
+			last = c.execute(choice.Play(choices))
 			broken = firstFailing(broken, last)
 		}
 		if failed(last) {

@@ -21,8 +21,8 @@ const (
 // never asked for.
 func lostFaults(unused choice.Sequence) (lost []string) {
 	for _, e := range unused {
-		if e.Kind == choice.Arm || e.Kind == choice.Inject {
-			lost = append(lost, storyChoice(e).ID())
+		if e.Kind == story.Arm || e.Kind == story.Inject {
+			lost = append(lost, e.String())
 		}
 	}
 	return lost
@@ -74,7 +74,7 @@ func driftSentence(d story.Drift) string {
 
 func idsOf(choices choice.Sequence) (ids []string) {
 	for _, e := range choices {
-		ids = append(ids, storyChoice(e).ID())
+		ids = append(ids, e.String())
 	}
 	return ids
 }

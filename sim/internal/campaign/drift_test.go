@@ -6,18 +6,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/story"
 )
 
 // Choices that arm or inject a fault are lost. Those of order and time are not.
 func TestLostFaults(t *testing.T) {
-	entry := func(kind choice.Kind, of, what string) choice.Entry {
-		return choice.Entry{ID: choice.ID{Label: choice.Label{Kind: kind, Of: of, What: what}}, Value: 1}
+	entry := func(kind story.Kind, of, what string) story.Choice {
+		return story.Choice{ID: story.ID{Label: story.Label{Kind: kind, Of: of, What: what}}, Value: 1}
 	}
-	armed := entry(choice.Arm, "Crash", "(op) in op")
-	crash := entry(choice.Inject, "Crash(op)", "App")
+	armed := entry(story.Arm, "Crash", "(op) in op")
+	crash := entry(story.Inject, "Crash(op)", "App")
 	crash.Who, crash.Verb = "before op", "update"
-	rejected := entry(choice.Inject, `Rejected("not in time")`, "op create App")
-	order, slow := entry(choice.Next, "", ""), entry(choice.Request, "", "op update App")
+	rejected := entry(story.Inject, `Rejected("not in time")`, "op create App")
+	order, slow := entry(story.Next, "", ""), entry(story.Request, "", "op update App")
 	for name, c := range map[string]struct {
 		unused choice.Sequence
 		lost   []string

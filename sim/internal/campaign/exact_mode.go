@@ -18,7 +18,7 @@ func hasOverlay(t *testing.T) (has bool) {
 
 // mapsAlike goes through two maps at one instant. Inside a bubble they come in the same order under
 // the overlay, and otherwise in one of more orders than could be met by chance. The maps are large
-// from the start: of small ones the compiler makes the seed, from the run's dice.
+// from the start: of small ones the compiler makes the seed, from the run's random numbers.
 func mapsAlike() bool {
 	order := func() []int {
 		m := make(map[int]bool, 64)

@@ -13,7 +13,7 @@ import (
 func TestCauseNamesTheLineThatDecided(t *testing.T) {
 	ref := history.Ref{Kind: "Pod", Name: "web"}
 	for _, fault := range []string{"Crash(op)", "LostReply"} {
-		f := &result.Failure{Story: &story.Story{Choices: []story.Choice{{Kind: story.Inject, Of: fault}}}}
+		f := &result.Failure{Story: &story.Story{Choices: []story.Choice{{ID: story.ID{Label: story.Label{Kind: story.Inject, Of: fault}}}}}}
 		f.Property, f.History = "one pod", &history.History{}
 		f.History.Add(history.Event{Kind: history.Request, Process: "op", Incarnation: 1, Verb: "create", Ref: ref,
 			Code: 201, Source: "op/op.go:7", Changes: []history.Change{{Type: "ADDED", Ref: ref, Revision: 1}}})
@@ -29,12 +29,12 @@ func TestCauseNamesTheLineThatDecided(t *testing.T) {
 // without their scope. What is only armed is not named.
 func TestACauseNamesTheInjectedFaults(t *testing.T) {
 	armed := []story.Choice{
-		{Kind: story.Arm, Of: "StaleCache", What: "(30s) in op"}, {Kind: story.Arm, Of: "Pause", What: "(a, 1m0s)"},
-		{Kind: story.Arm, Of: "Pause", What: "(a, 2m0s)"}, {Kind: story.Next, Nth: 6},
-		{Kind: story.Request, Who: "op", Verb: "patch", What: "ConfigMap default/a"},
+		{ID: story.ID{Label: story.Label{Kind: story.Arm, Of: "StaleCache", What: "(30s) in op"}}}, {ID: story.ID{Label: story.Label{Kind: story.Arm, Of: "Pause", What: "(a, 1m0s)"}}},
+		{ID: story.ID{Label: story.Label{Kind: story.Arm, Of: "Pause", What: "(a, 2m0s)"}}}, {ID: story.ID{Label: story.Label{Kind: story.Next}, Nth: 6}},
+		{ID: story.ID{Label: story.Label{Kind: story.Request, Who: "op", Verb: "patch", What: "ConfigMap default/a"}}},
 	}
-	stale := story.Choice{Kind: story.Inject, Of: "StaleCache(30s)", Who: "op", Verb: "MODIFIED"}
-	pause := story.Choice{Kind: story.Inject, Of: "Pause(a, 2m0s)", Who: "before a", Verb: "patch"}
+	stale := story.Choice{ID: story.ID{Label: story.Label{Kind: story.Inject, Of: "StaleCache(30s)", Who: "op", Verb: "MODIFIED"}}}
+	pause := story.Choice{ID: story.ID{Label: story.Label{Kind: story.Inject, Of: "Pause(a, 2m0s)", Who: "before a", Verb: "patch"}}}
 	for want, injected := range map[string][]story.Choice{
 		"p, under no fault":                           nil,
 		"p, under Pause(a, 2m0s) and StaleCache(30s)": {stale, pause, stale},

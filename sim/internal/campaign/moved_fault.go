@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/story"
 )
 
 // A fix may change the request that a fault was injected at: a POST becomes a PUT or a PATCH. The
@@ -19,18 +20,18 @@ var writeVerbs = map[string]bool{
 }
 
 // isWrite reports whether a label names a request that writes.
-func isWrite(l choice.Label) bool {
+func isWrite(l story.Label) bool {
 	_, ok := writeVerbs[l.Verb]
 	return ok && l.Who != ""
 }
 
 // sameSender reports whether two labels are of the same fault, at the same point and process.
-func sameSender(a, b choice.Label) bool {
+func sameSender(a, b story.Label) bool {
 	return a.Kind == b.Kind && a.Of == b.Of && a.Who == b.Who
 }
 
 // sameEffect reports whether two writes have the same effect, whatever their verbs.
-func sameEffect(a, b choice.Label) bool {
+func sameEffect(a, b story.Label) bool {
 	return sameSender(a, b) && writeVerbs[a.Verb] == writeVerbs[b.Verb] &&
 		(a.What == b.What || contains(a.What, b.What) || contains(b.What, a.What))
 }
@@ -57,9 +58,9 @@ func contains(collection, object string) bool {
 
 // lostWrite is a choice of a story at a write that a first replay did not ask for.
 type lostWrite struct {
-	choice.Entry
+	story.Choice
 	seen  int           // writes with its effect so far
-	moved *choice.Entry // the choice that takes its place; nil for none yet
+	moved *story.Choice // the choice that takes its place; nil for none yet
 	// near are choices of the same fault at other writes of the same process, as a file has them.
 	near []string
 }
@@ -76,7 +77,7 @@ func newMover(whole, lost choice.Sequence) *mover {
 	m := &mover{Player: choice.Play(whole)}
 	for _, e := range lost {
 		if isWrite(e.Label) {
-			m.lost = append(m.lost, &lostWrite{Entry: e})
+			m.lost = append(m.lost, &lostWrite{Choice: e})
 		}
 	}
 	if len(m.lost) == 0 {
@@ -95,9 +96,9 @@ func (m *mover) Choose(p choice.Point) int {
 		if !isWrite(p.Label) || !sameSender(l.Label, p.Label) {
 			continue
 		}
-		here := choice.Entry{ID: p.ID(), Value: l.Value}
+		here := story.Choice{ID: p.ID(), Value: l.Value}
 		if len(l.near) < mostNear && v == 0 {
-			l.near = append(l.near, storyChoice(here).Line())
+			l.near = append(l.near, here.Line())
 		}
 		if l.moved != nil || !sameEffect(l.Label, p.Label) {
 			continue
@@ -110,9 +111,9 @@ func (m *mover) Choose(p choice.Point) int {
 }
 
 // of is what became of a choice of the sequence, nil if it was not lost.
-func (m *mover) of(e choice.Entry) *lostWrite {
+func (m *mover) of(e story.Choice) *lostWrite {
 	for _, l := range m.lost {
-		if l.Entry == e {
+		if l.Choice == e {
 			return l
 		}
 	}
@@ -132,7 +133,7 @@ func (m *mover) sequence(whole choice.Sequence) choice.Sequence {
 
 // Unused are the choices of the sequence that the run did not come to, and that were not moved.
 func (m *mover) Unused() choice.Sequence {
-	return slices.DeleteFunc(m.Player.Unused(), func(e choice.Entry) bool {
+	return slices.DeleteFunc(m.Player.Unused(), func(e story.Choice) bool {
 		l := m.of(e)
 		return l != nil && l.moved != nil
 	})
@@ -142,7 +143,7 @@ func (m *mover) Unused() choice.Sequence {
 func (m *mover) moves() (out [][2]string) {
 	for _, l := range m.lost {
 		if l.moved != nil {
-			out = append(out, [2]string{storyChoice(l.Entry).ID(), storyChoice(*l.moved).ID()})
+			out = append(out, [2]string{l.String(), l.moved.String()})
 		}
 	}
 	return out

@@ -7,12 +7,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/story"
 )
 
 // at is the label of a fault at a request. The request is a verb and an object.
-func at(fault, who, request string) choice.Label {
+func at(fault, who, request string) story.Label {
 	verb, what, _ := strings.Cut(request, " ")
-	return choice.Label{Kind: choice.Inject, Of: fault, Who: who, Verb: verb, What: what}
+	return story.Label{Kind: story.Inject, Of: fault, Who: who, Verb: verb, What: what}
 }
 
 func TestWritesWithTheSameEffect(t *testing.T) {
@@ -43,16 +44,16 @@ func TestWritesWithTheSameEffect(t *testing.T) {
 	}
 	const create = "create Event shop/"
 	crash := at("Crash(op)", "before op", create)
-	for name, other := range map[string]choice.Label{
+	for name, other := range map[string]story.Label{
 		"another process": at("Crash(op)", "before op2", create), "another point": at("Crash(op)", "after op", create),
 		"another fault": at("Crash(op2)", "before op", create),
-		"no fault":      {Kind: choice.Request, Who: "before op", Verb: "create", What: "Event shop/"},
+		"no fault":      {Kind: story.Request, Who: "before op", Verb: "create", What: "Event shop/"},
 	} {
 		if sameEffect(crash, other) {
 			t.Errorf("%s has the same effect", name)
 		}
 	}
-	for _, label := range []choice.Label{{Kind: choice.Next}, {Kind: choice.Arm, Of: "Crash(op)"},
+	for _, label := range []story.Label{{Kind: story.Next}, {Kind: story.Arm, Of: "Crash(op)"},
 		at("Crash(op)", "before op", "get App default/a"), at("StaleCache(1s)", "op", "ADDED App a/b")} {
 		if isWrite(label) {
 			t.Errorf("%+v is taken for a write", label)
@@ -61,14 +62,14 @@ func TestWritesWithTheSameEffect(t *testing.T) {
 }
 
 func TestMovedFaults(t *testing.T) {
-	crash := func(request string, nth int) choice.Entry {
-		return choice.Entry{ID: choice.ID{Label: at("Crash(op)", "before op", request), Nth: nth}, Value: 1}
+	crash := func(request string, nth int) story.Choice {
+		return story.Choice{ID: story.ID{Label: at("Crash(op)", "before op", request), Nth: nth}, Value: 1}
 	}
-	arm := choice.Entry{ID: choice.ID{Label: choice.Label{Kind: choice.Arm, Of: "Crash(op)"}}, Value: 2}
+	arm := story.Choice{ID: story.ID{Label: story.Label{Kind: story.Arm, Of: "Crash(op)"}}, Value: 2}
 	whole := choice.Sequence{arm, crash("create Event shop/", 1), crash("delete App a/b", 0)}
 	m := newMover(whole, whole[1:])
 	for i, c := range []struct {
-		choice.Entry
+		story.Choice
 		want int
 	}{
 		{arm, 2}, {crash("patch Event shop/a", 0), 0}, {crash("patch Event shop/a/status", 0), 0},

@@ -32,7 +32,7 @@ func (c *campaign) renew(path string, old, fresh *story.Story) (to string) {
 // has the sentence that is declared in its place.
 func (c *campaign) renewPassing(path string, s *story.Story, r storyReplay, old *story.Outdated) {
 	fresh := *s
-	fresh.Choices = storyChoices(r.tape)
+	fresh.Choices = r.choices
 	switch {
 	case old != nil && old.Renamed != "":
 		fresh.Property = old.Renamed

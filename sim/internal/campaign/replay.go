@@ -153,36 +153,35 @@ func (c *campaign) adopts(path string, s *story.Story) bool {
 // storyReplay is what the replay of a story came to.
 type storyReplay struct {
 	*run.Result
-	tape   choice.Sequence // of the story, with the labels of the choices that were moved
-	unused choice.Sequence // the choices that the run did not ask for
-	moves  [][2]string     // the choices that were moved, and where to
-	near   []string        // lines that may take the place of those of lost faults
+	choices choice.Sequence // of the story, with the labels of the choices that were moved
+	unused  choice.Sequence // the choices that the run did not ask for
+	moves   [][2]string     // the choices that were moved, and where to
+	near    []string        // lines that may take the place of those of lost faults
 }
 
 // replay plays the choices of a story. If the run does not come to some of the faults, it plays
 // them again with those faults at the writes of the same effect.
 func (c *campaign) replay(s *story.Story) storyReplay {
-	tape := tapeOf(s)
-	player := choice.Play(tape)
-	r := storyReplay{Result: c.play(player, s), tape: tape, unused: player.Unused()}
+	player := choice.Play(s.Choices)
+	r := storyReplay{Result: c.play(player, s), choices: s.Choices, unused: player.Unused()}
 	if c.ofCatalogue() || len(lostFaults(r.unused)) == 0 || stillFails(s, r.Ending) {
 		return r
 	}
-	m := newMover(tape, r.unused)
+	m := newMover(s.Choices, r.unused)
 	if m == nil {
 		return r
 	}
 	res := c.play(m, s)
 	r.near = m.near()
 	if moves := m.moves(); len(moves) > 0 && (!r.Ending.Failed() || stillFails(s, res.Ending)) {
-		r.Result, r.tape, r.unused, r.moves = res, m.sequence(tape), m.Unused(), moves
+		r.Result, r.choices, r.unused, r.moves = res, m.sequence(s.Choices), m.Unused(), moves
 	}
 	return r
 }
 
 // used are the choices that the run asked for.
 func (r storyReplay) used() choice.Sequence {
-	return slices.DeleteFunc(slices.Clone(r.tape), func(e choice.Entry) bool { return slices.Contains(r.unused, e) })
+	return slices.DeleteFunc(slices.Clone(r.choices), func(e story.Choice) bool { return slices.Contains(r.unused, e) })
 }
 
 // ofCatalogue reports whether the test plays stories by itself, with sim.Replay. They may be those
@@ -236,31 +235,31 @@ const notMeasured = "Not measured: the story is of another version of the progra
 // failureOf is the failure of a story that was replayed, shrunk if that was asked for.
 func (c *campaign) failureOf(path string, s *story.Story, r storyReplay) *result.Failure {
 	f := &result.Failure{Ending: r.Ending, History: c.report.Replayed, File: path}
-	tape, res := r.tape, r.Result
+	choices, res := r.choices, r.Result
 	if c.settings.Renew {
-		tape = r.used()
+		choices = r.used()
 	}
-	choices := len(tape)
+	before := len(choices)
 	shrinks := given("sim.shrink", "SIM_SHRINK") && c.settings.replayFlag && c.settings.Shrink > 0
 	if shrinks && f.Kind != result.Nondeterminism {
 		var best *run.Result
-		if best, tape = c.shrink(f, res, res, c.settings.Shrink); len(tape) < choices {
+		if best, choices = c.shrink(f, res, res, c.settings.Shrink); len(choices) < before {
 			f.Ending, f.History, res = best.Ending, best.History.Rest(), best
 		}
 	}
-	f.Story = c.story(f, tape, s.Before, lengthOf(res))
+	f.Story = c.story(f, choices, s.Before, lengthOf(res))
 	f.Story.Seed, f.Story.Took = s.Seed, s.Took
 	if slices.Equal(s.History, f.Story.History) {
 		f.Story.Measured, f.Story.Shares = s.Measured, s.Shares
 	} else if len(s.Measured) > 0 {
 		f.Story.Measured = []string{notMeasured}
 	}
-	if len(tape) < choices {
+	if len(choices) < before {
 		var err error
 		if path, err = f.Story.Write(filepath.Dir(path)); err != nil {
 			c.settings.Host.Fatalf("sim: the shorter story could not be kept: %v", err)
 		}
-		c.settings.Host.Logf("sim: shrunk from %d choices to %d: %s", choices, len(tape), path)
+		c.settings.Host.Logf("sim: shrunk from %d choices to %d: %s", before, len(choices), path)
 		f.File = path
 	} else if f.Shrinking.Runs > 0 {
 		why := "nothing of it can be left out"
@@ -278,8 +277,8 @@ func (c *campaign) failureOf(path string, s *story.Story, r storyReplay) *result
 const pairsPlayed = 10
 
 // play runs a story: once, or as often as it takes where it is about runs that differ.
-func (c *campaign) play(oracle choice.Source, s *story.Story) *run.Result {
-	res := c.execute(oracle)
+func (c *campaign) play(source choice.Source, s *story.Story) *run.Result {
+	res := c.execute(source)
 	if s.Kind != result.Nondeterminism.String() {
 		return res
 	}
@@ -301,5 +300,5 @@ func (c *campaign) stillFails(f story.Finding) bool {
 	if err != nil || f.Kind == result.TestFailed.String() {
 		return true // nothing says that it cannot
 	}
-	return c.play(choice.Play(tapeOf(s)), s).Ending.Failed()
+	return c.play(choice.Play(s.Choices), s).Ending.Failed()
 }

@@ -111,11 +111,11 @@ func (s *search) next(i int, seed uint64) (*run.Result, string, bool) {
 	case "aimed":
 		res = s.run(choice.NewAimed(seed, &s.seen))
 	case "exhaustive":
-		tape, ok := s.all.Next()
+		choices, ok := s.all.Next()
 		if !ok {
 			return nil, name, false
 		}
-		res = s.run(choice.Play(tape))
+		res = s.run(choice.Play(choices))
 		s.all.Done(res.Log, res.History.Trace())
 	}
 	s.learn(res, name)
@@ -152,7 +152,7 @@ func (s *search) learn(res *run.Result, name string) {
 	if len(s.bases) == mostBases {
 		s.bases = slices.Delete(s.bases, 0, mostBases/2)
 	}
-	s.bases = append(s.bases, choice.NewBase(res.Tape, res.Log))
+	s.bases = append(s.bases, choice.NewBase(res.Choices, res.Log))
 }
 
 // turn is how many runs before run i were turns of the sweep, so that it knows where it is in its

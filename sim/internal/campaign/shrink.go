@@ -50,7 +50,7 @@ func (c *campaign) addFailing(i int, seed uint64, strategy string, first, from *
 		return
 	}
 	if first.Ending.Kind == result.TestFailed {
-		c.addFailure(f, first.Tape, lengthOf(first), lengthOf(first))
+		c.addFailure(f, first.Choices, lengthOf(first), lengthOf(first))
 		return
 	}
 	limit := c.settings.Shrink
@@ -60,9 +60,9 @@ func (c *campaign) addFailing(i int, seed uint64, strategy string, first, from *
 	if c.report.Failure == nil {
 		c.report.Failure = f
 	}
-	best, tape := c.shrink(f, first, from, limit)
+	best, choices := c.shrink(f, first, from, limit)
 	f.Ending, f.History = best.Ending, best.History.Rest()
-	c.addFailure(f, tape, lengthOf(first), lengthOf(best))
+	c.addFailure(f, choices, lengthOf(first), lengthOf(best))
 }
 
 // shrink searches for the shortest choice sequence that fails as the first run did.
@@ -72,7 +72,7 @@ func (c *campaign) shrink(f *result.Failure, first, from *run.Result, limit time
 	what := fmt.Sprintf("an attempt to shorten run %d (seed %d)", f.Run, f.Seed)
 	c.doing.Store(&activity{what, f.Strategy, f.Run, f.Seed})
 	p := &shrinkLimit{effort: newEffort(cpuTime), limit: limit}
-	tape, runs, stopped := choice.Shrink(from.Tape, func(t choice.Sequence) choice.Trial {
+	choices, runs, stopped := choice.Shrink(from.Choices, func(t choice.Sequence) choice.Trial {
 		if first.Ending.Kind != result.Settles { // such a run may fail of its length
 			settings.MaxSteps = min(settings.MaxSteps, maxCandidate(first.Steps, best.Steps))
 		}
@@ -83,16 +83,16 @@ func (c *campaign) shrink(f *result.Failure, first, from *run.Result, limit time
 		}
 		best, p.shortened = res, p.spent()
 		c.shrinking = fmt.Sprintf("%s of %s", lengthOf(res).Words(), lengthOf(first).Words())
-		return choice.Trial{Same: true, Used: res.Tape, Log: res.Log}
+		return choice.Trial{Same: true, Used: res.Choices, Log: res.Log}
 	}, func() bool { return c.mustEnd() || p.over() })
 	f.Shrinking = story.Shrinking{Runs: runs, Took: p.spent(), Stopped: stopped && limit > 0}
-	again := c.execute(choice.Play(tape))
+	again := c.execute(choice.Play(choices))
 	at, _ := history.Divergence(best.History, again.History)
 	if !again.Ending.Same(first.Ending) || at >= 0 && best != first {
 		f.Flaky = true
-		return first, first.Tape
+		return first, first.Choices
 	}
-	return again, tape
+	return again, choices
 }
 
 // explainTime is the CPU time in which a failure is explained.
@@ -100,7 +100,7 @@ const explainTime = 5 * time.Second
 
 // explain measures why the first failure of a test happens. Runs that only a program looks at, and
 // failures whose choices do not repeat them, are not explained.
-func (c *campaign) explain(f *result.Failure, tape choice.Sequence, steps int) ([]string, []story.Share) {
+func (c *campaign) explain(f *result.Failure, choices choice.Sequence, steps int) ([]string, []story.Share) {
 	wanted := c.settings.Keep || given("sim.explain", "SIM_EXPLAIN")
 	if c.settings.Explain <= 0 || !wanted || f.Flaky || !f.OfRun() || len(c.report.Findings) > 0 {
 		return nil, nil
@@ -115,7 +115,7 @@ func (c *campaign) explain(f *result.Failure, tape choice.Sequence, steps int) (
 		settings.Monitor = &run.Monitor{}
 	}
 	subject := &explain.Subject{
-		Ending: f.Ending, Sequence: tape, Line: f.Line, Monitor: settings.Monitor,
+		Ending: f.Ending, Sequence: choices, Line: f.Line, Monitor: settings.Monitor,
 		Over: func() bool { return spent.spent() >= c.settings.Explain },
 		Run:  func(o choice.Source) *run.Result { return c.runner(c.t, o, settings) },
 	}
@@ -123,9 +123,9 @@ func (c *campaign) explain(f *result.Failure, tape choice.Sequence, steps int) (
 }
 
 // addFailure puts the failure on record, and on file where stories are kept.
-func (c *campaign) addFailure(f *result.Failure, tape choice.Sequence, before, after story.Length) {
-	f.Story = c.story(f, tape, before, after)
-	f.Story.Measured, f.Story.Shares = c.explain(f, tape, after.Steps)
+func (c *campaign) addFailure(f *result.Failure, choices choice.Sequence, before, after story.Length) {
+	f.Story = c.story(f, choices, before, after)
+	f.Story.Measured, f.Story.Shares = c.explain(f, choices, after.Steps)
 	if c.settings.Stories != "" && c.isShortest(f, after.Steps) {
 		path, err := f.Story.Write(c.settings.Stories)
 		if err != nil {
@@ -182,7 +182,7 @@ func causeOf(f *result.Failure) string {
 }
 
 func lengthOf(r *run.Result) story.Length {
-	l := story.Length{Choices: len(r.Tape), Steps: r.Steps}
+	l := story.Length{Choices: len(r.Choices), Steps: r.Steps}
 	for _, f := range r.Faults {
 		l.Faults += f.Injected
 	}
@@ -190,16 +190,13 @@ func lengthOf(r *run.Result) story.Length {
 }
 
 // story is the story of a failure. It notes the line that decided.
-func (c *campaign) story(f *result.Failure, tape choice.Sequence, before, after story.Length) *story.Story {
+func (c *campaign) story(f *result.Failure, choices choice.Sequence, before, after story.Length) *story.Story {
 	from := fmt.Sprintf("%s, run %d of base seed %d", f.Strategy, f.Run, c.report.Seed)
 	s := &story.Story{
 		Test: c.report.Name, Package: c.settings.Host.Package(), Kind: f.Kind.String(),
 		Property: f.Property, Site: f.Site, Message: f.Message,
 		Seed: strings.TrimPrefix(from, ", "), Took: f.Took, Before: before, After: after, Shrinking: f.Shrinking,
-		Versions: recordedWith(), History: f.History.Render(),
-	}
-	for _, e := range tape {
-		s.Choices = append(s.Choices, storyChoice(e))
+		Choices: choices, Versions: recordedWith(), History: f.History.Render(),
 	}
 	cause := reports.CauseOf(f.History, s.Choices)
 	f.Line, s.Led, s.Why = cause.Line, cause.Led, cause.Sentences

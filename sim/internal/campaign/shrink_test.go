@@ -8,6 +8,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
 )
 
 // A run that needs no fault is shrunk to one without, unless that one is much longer.
@@ -16,19 +17,19 @@ func TestShrinkingDoesNotMakeAStoryMuchLonger(t *testing.T) {
 		runner := func(_ *testing.T, o choice.Source, s run.Settings) *run.Result {
 			c := choice.New(o)
 			res := &run.Result{History: &history.History{}, Steps: bare}
-			if c.Rarely(choice.Label{Kind: choice.Inject, Of: "Crash"}, 2, 2) > 0 {
+			if c.Rarely(story.Label{Kind: story.Inject, Of: "Crash"}, 2, 2) > 0 {
 				res.Steps = 431
 			}
 			res.Ending = result.Ending{Kind: result.Eventually, Property: "p"}
-			res.Tape, res.Log = c.Sequence(), c.Log()
+			res.Choices, res.Log = c.Sequence(), c.Log()
 			return res
 		}
 		c := newCampaign(t, runner, Settings{Run: run.Settings{MaxSteps: 50000}}, "")
 		first := c.execute(choice.Func(func(choice.Point) int { return 1 }))
-		best, tape := c.shrink(&result.Failure{}, first, first, time.Minute)
-		if len(tape) != want {
+		best, choices := c.shrink(&result.Failure{}, first, first, time.Minute)
+		if len(choices) != want {
 			t.Errorf("without the fault the run has %d steps instead of %d: shrunk to %d choices, %d steps", bare,
-				first.Steps, len(tape), best.Steps)
+				first.Steps, len(choices), best.Steps)
 		}
 	}
 }

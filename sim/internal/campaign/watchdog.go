@@ -33,12 +33,12 @@ func (c *campaign) reportHang(why string) (said string) {
 		return said
 	}
 	f := d.failure(result.Ending{Kind: result.Hang, Message: run.Repeatable(why)}, r.History.Rest())
-	tape, length := r.Choices.Sequence(), story.Length{}
+	choices, length := r.Choices.Sequence(), story.Length{}
 	if n := len(f.History.Events); n > 0 {
 		f.Step, f.At = f.History.Events[n-1].Step, f.History.Events[n-1].At
 	}
-	length.Choices, length.Steps = len(tape), f.Step
-	f.Story = c.story(f, tape, length, length)
+	length.Choices, length.Steps = len(choices), f.Step
+	f.Story = c.story(f, choices, length, length)
 	for _, l := range f.Story.Excerpt(story.MaxLines) {
 		said += "    " + l + "\n"
 	}

@@ -3,6 +3,8 @@ package choice
 import (
 	"slices"
 	"strings"
+
+	"github.com/wavetank/wavetank/story"
 )
 
 // Class is what requests and watch events have in common that are about different objects.
@@ -11,8 +13,8 @@ type Class struct {
 	Kind string // or the host of a request to the outside
 }
 
-// Class is the class of the request or watch event that the choice is about.
-func (l Label) Class() Class {
+// ClassOf is the class of the request or watch event that a choice is about.
+func ClassOf(l story.Label) Class {
 	kind := l.What
 	if i := strings.IndexAny(kind, " /"); i >= 0 {
 		kind = kind[:i]
@@ -43,10 +45,10 @@ func (c *Classes) Add(log []Answer) {
 	}
 	n := map[pair]int{}
 	for _, a := range log {
-		if a.Kind != Inject {
+		if a.Kind != story.Inject {
 			continue
 		}
-		g, class := a.group(), a.Class()
+		g, class := a.group(), ClassOf(a.Label)
 		seen, known := c.of[g]
 		if !known {
 			c.faults = append(c.faults, g)
@@ -100,9 +102,9 @@ func NewAimed(seed uint64, seen *Classes) *Aimed {
 // Choose implements [Source].
 func (o *Aimed) Choose(p Point) int {
 	switch {
-	case p.Kind == Arm:
+	case p.Kind == story.Arm:
 		return p.N - 1
-	case p.Kind == Inject:
+	case p.Kind == story.Inject:
 		return o.inject(p)
 	case p.Kind.Schedules() && !o.paced:
 		return 0
@@ -114,7 +116,7 @@ func (o *Aimed) Choose(p Point) int {
 func (o *Aimed) inject(p Point) int {
 	a := o.aims[p.group()]
 	switch {
-	case a == nil || a.times == 0 || a.at != p.Class():
+	case a == nil || a.times == 0 || a.at != ClassOf(p.Label):
 		return 0
 	case a.skip > 0:
 		a.skip--

@@ -1,10 +1,14 @@
 package choice
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/wavetank/wavetank/story"
+)
 
 // pointOf is where a fault may be injected at a request.
 func pointOf(fault, verb, what string) Point {
-	return Point{Label: Label{Kind: Inject, Of: fault, Who: "op", Verb: verb, What: what}, N: 3, Odds: 24}
+	return Point{Label: story.Label{Kind: story.Inject, Of: fault, Who: "op", Verb: verb, What: what}, N: 3, Odds: 24}
 }
 
 func TestClassIsVerbAndKind(t *testing.T) {
@@ -12,7 +16,7 @@ func TestClassIsVerbAndKind(t *testing.T) {
 		"Pod default/a/status": {"get", "Pod"}, "Node a": {"get", "Node"}, "Pod": {"get", "Pod"},
 		"office.example/mail/a": {"get", "office.example"},
 	} {
-		if got := pointOf("", "get", what).Class(); got != want {
+		if got := ClassOf(pointOf("", "get", what).Label); got != want {
 			t.Errorf("the class of %q is %v; expected %v", what, got, want)
 		}
 	}

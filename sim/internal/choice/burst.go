@@ -3,6 +3,8 @@ package choice
 import (
 	"math/rand/v2"
 	"slices"
+
+	"github.com/wavetank/wavetank/story"
 )
 
 // Burst is a run that is as an earlier one, the base, but for a part in which much happens at once.
@@ -42,7 +44,7 @@ type Base struct {
 func NewBase(choices Sequence, log []Answer) *Base {
 	b := &Base{choices: choices}
 	for _, a := range log {
-		if a.Kind == Inject {
+		if a.Kind == story.Inject {
 			b.injects++
 		}
 		if a.Kind.Disturbs() {
@@ -103,7 +105,7 @@ func pick(seed uint64, first *Base, fresh []*Base) *Base {
 func (b *Burst) Choose(p Point) int {
 	otherwise := b.base.Choose(p)
 	switch {
-	case p.Kind == Arm:
+	case p.Kind == story.Arm:
 		return p.N - 1
 	case p.Kind.Draws():
 		return b.walk.Choose(p)
@@ -122,9 +124,9 @@ func (b *Burst) Choose(p Point) int {
 func (b *Burst) disturb(p Point) int {
 	if b.aims != nil { // as for a server that is behind for one kind
 		if _, known := b.aims[p.group()]; !known {
-			b.aims[p.group()] = p.Class()
+			b.aims[p.group()] = ClassOf(p.Label)
 		}
-		if b.aims[p.group()] != p.Class() {
+		if b.aims[p.group()] != ClassOf(p.Label) {
 			return 0
 		}
 	}
@@ -147,14 +149,14 @@ func (b *Burst) delay(p Point) int {
 	b.orders--
 	if b.slow == nil {
 		b.slow = &Actor{Process: p.Actors[0].Process}
-		if p.Kind == Next {
+		if p.Kind == story.Next {
 			*b.slow = p.Actors[b.walk.r.IntN(len(p.Actors))]
 		}
 		if b.walk.r.IntN(2) == 0 {
 			b.slow.Name = ""
 		}
 	}
-	if p.Kind == Next {
+	if p.Kind == story.Next {
 		return notOf(*b.slow, p.Actors, b.walk.r.IntN(len(p.Actors)))
 	}
 	if b.slow.is(p.Actors[0]) {

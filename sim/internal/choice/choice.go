@@ -12,6 +12,8 @@ package choice
 import (
 	"strings"
 	"sync"
+
+	"github.com/wavetank/wavetank/story"
 )
 
 // Actor is whose action something is.
@@ -25,9 +27,9 @@ func (a Actor) String() string { return a.Process + " " + a.Name }
 
 // Point is one choice to be made.
 type Point struct {
-	Label     // what is decided
-	Nth   int // how many times this label was asked before, in this run
-	N     int // how many alternatives there are; the answer is 0 … N-1
+	story.Label     // what is decided
+	Nth         int // how many times this label was asked before, in this run
+	N           int // how many alternatives there are; the answer is 0 … N-1
 	// Actors are whose action each alternative is, where the choice is which action is next. Where
 	// the choice is how long something takes, they have one entry: whose it is. Names last for a
 	// run.
@@ -38,7 +40,24 @@ type Point struct {
 }
 
 // ID names the point within its run.
-func (p Point) ID() ID { return ID{p.Label, p.Nth} }
+func (p Point) ID() story.ID { return story.ID{Label: p.Label, Nth: p.Nth} }
+
+// group is what choices have in common that strategies and shrinking treat alike: the kind, and for
+// disturbances whose they are.
+type group struct {
+	kind story.Kind
+	of   string
+}
+
+func groupOf(l story.Label) group {
+	if l.Kind.Disturbs() {
+		return group{l.Kind, l.Of}
+	}
+	return group{kind: l.Kind}
+}
+
+// group is the group of the choice to be made.
+func (p Point) group() group { return groupOf(p.Label) }
 
 // Source is a choice source: it answers choices. An answer outside 0 … N-1 is taken as the nearest
 // allowed one.
@@ -55,7 +74,7 @@ type Answer struct {
 // Recorder asks a choice source for each choice of a run and records the answers.
 type Recorder struct {
 	source Source
-	asked  map[Label]*counted
+	asked  map[story.Label]*counted
 	log    []Answer
 	mute   bool
 	brief  bool
@@ -66,7 +85,7 @@ type Recorder struct {
 
 // counted is a label and how many choices had it.
 type counted struct {
-	label Label
+	label story.Label
 	n     int
 }
 
@@ -89,19 +108,19 @@ func Difference(a, b []Answer) int {
 }
 
 // New returns a recorder of the choices of one run.
-func New(o Source) *Recorder { return &Recorder{source: o, asked: map[Label]*counted{}} }
+func New(s Source) *Recorder { return &Recorder{source: s, asked: map[story.Label]*counted{}} }
 
 // Choose makes a choice of n alternatives. With one alternative there is no choice, and nothing is
 // recorded.
-func (r *Recorder) Choose(label Label, n int) int { return r.ask(Point{Label: label, N: n}) }
+func (r *Recorder) Choose(label story.Label, n int) int { return r.ask(Point{Label: label, N: n}) }
 
 // Rarely makes a choice for which a random source leaves the default once in odds.
-func (r *Recorder) Rarely(label Label, n, odds int) int {
+func (r *Recorder) Rarely(label story.Label, n, odds int) int {
 	return r.ask(Point{Label: label, N: n, Odds: odds})
 }
 
 // Pace chooses how long something takes that an actor does, with odds as for [Recorder.Rarely].
-func (r *Recorder) Pace(label Label, actor Actor, n, odds int) int {
+func (r *Recorder) Pace(label story.Label, actor Actor, n, odds int) int {
 	return r.ask(Point{Label: label, N: n, Odds: odds, Actors: []Actor{actor}})
 }
 
@@ -111,7 +130,7 @@ func (r *Recorder) Mute(on bool) { r.mute = on }
 
 // Pick chooses whose action is next.
 func (r *Recorder) Pick(actors []Actor) int {
-	return r.ask(Point{Label: Label{Kind: Next}, N: len(actors), Actors: actors})
+	return r.ask(Point{Label: story.Label{Kind: story.Next}, N: len(actors), Actors: actors})
 }
 
 // ask asks the choice source, and records the answer under its label and the number of questions
@@ -156,11 +175,11 @@ func (r *Recorder) Sequence() Sequence {
 	defer r.mu.Unlock()
 	var t Sequence
 	for _, b := range r.others {
-		t = append(t, Entry{ID: ID{b.label, int(b.nth)}, Value: int(b.value)})
+		t = append(t, story.Choice{ID: story.ID{Label: b.label, Nth: int(b.nth)}, Value: int(b.value)})
 	}
 	for _, a := range r.log {
 		if a.Value != 0 {
-			t = append(t, Entry{ID: a.ID(), Value: a.Value})
+			t = append(t, story.Choice{ID: a.ID(), Value: a.Value})
 		}
 	}
 	return t

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/wavetank/wavetank/story"
 )
 
 func TestAReplayedSequenceGivesTheSameAnswers(t *testing.T) {
 	ask := func(s *Recorder) []Answer {
 		for i := range 200 {
-			s.Rarely(Label{Kind: Inject, Of: "Crash(op)", What: fmt.Sprint(i % 7)}, 3, 4)
+			s.Rarely(story.Label{Kind: story.Inject, Of: "Crash(op)", What: fmt.Sprint(i % 7)}, 3, 4)
 			s.Pick(make([]Actor, 1+i%5))
 		}
 		return s.Log()
@@ -26,9 +28,9 @@ func TestAReplayedSequenceGivesTheSameAnswers(t *testing.T) {
 }
 
 func TestAPlayerNamesWhatWasNotAskedFor(t *testing.T) {
-	a, b := Label{Kind: Request, What: "a"}, Label{Kind: Reply, What: "a"}
-	later := Sequence{{ID{b, 0}, 1}, {ID{a, 1}, 1}}
-	p := Play(append(Sequence{{ID{a, 0}, 1}}, later...))
+	a, b := story.Label{Kind: story.Request, What: "a"}, story.Label{Kind: story.Reply, What: "a"}
+	later := Sequence{{ID: story.ID{Label: b}, Value: 1}, {ID: story.ID{Label: a, Nth: 1}, Value: 1}}
+	p := Play(append(Sequence{{ID: story.ID{Label: a}, Value: 1}}, later...))
 	s := New(p)
 	if s.Choose(a, 2) != 1 {
 		t.Error("the first choice is the default, not as recorded")
@@ -38,24 +40,25 @@ func TestAPlayerNamesWhatWasNotAskedFor(t *testing.T) {
 	}
 }
 
-func crash(nth int) ID {
-	return ID{Label{Kind: Inject, Of: "Crash(op)", What: "before op update Pod"}, nth}
+func crash(nth int) story.ID {
+	return story.ID{Label: story.Label{Kind: story.Inject, Of: "Crash(op)", What: "before op update Pod"}, Nth: nth}
 }
 
-func lag(nth int) ID {
-	return ID{Label{Kind: Inject, Of: "StaleCache(30s)", What: "op MODIFIED Pod"}, nth}
+func lag(nth int) story.ID {
+	return story.ID{Label: story.Label{Kind: story.Inject, Of: "StaleCache(30s)", What: "op MODIFIED Pod"}, Nth: nth}
 }
 
 // The failure needs two faults and a delay of at least 5; everything else must go.
 func TestShrinkIsLocalMinimal(t *testing.T) {
 	var sequence Sequence
 	for i := range 300 {
-		sequence = append(sequence, Entry{ID{Label{Kind: Next}, i}, 1 + i%3})
-		sequence = append(sequence, Entry{lag(i), 1 + i%9})
+		sequence = append(sequence, story.Choice{ID: story.ID{Label: story.Label{Kind: story.Next}, Nth: i},
+			Value: 1 + i%3})
+		sequence = append(sequence, story.Choice{ID: lag(i), Value: 1 + i%9})
 	}
-	sequence = append(sequence, Entry{crash(2), 1}, Entry{crash(8), 1})
+	sequence = append(sequence, story.Choice{ID: crash(2), Value: 1}, story.Choice{ID: crash(8), Value: 1})
 	breaks := func(c Sequence) bool {
-		m := map[ID]int{}
+		m := map[story.ID]int{}
 		for _, e := range c {
 			m[e.ID] = e.Value
 		}
@@ -63,7 +66,7 @@ func TestShrinkIsLocalMinimal(t *testing.T) {
 	}
 	fails := func(c Sequence) Trial { return Trial{Same: breaks(c), Used: c} }
 	got, runs, stopped := Shrink(sequence, fails, func() bool { return false })
-	if !slices.Equal(got, Sequence{{lag(7), 5}, {crash(2), 1}, {crash(8), 1}}) {
+	if !slices.Equal(got, Sequence{{ID: lag(7), Value: 5}, {ID: crash(2), Value: 1}, {ID: crash(8), Value: 1}}) {
 		t.Errorf("shrunk to %v", got)
 	}
 	for i := range got {
@@ -81,15 +84,16 @@ func TestShrinkIsLocalMinimal(t *testing.T) {
 
 // The first candidate has what the user draws and nothing else.
 func TestShrinkTriesNoDisturbanceFirst(t *testing.T) {
-	sequence := Sequence{{ID{Label{Kind: Draw, Of: "n"}, 0}, 7}}
+	sequence := Sequence{{ID: story.ID{Label: story.Label{Kind: story.Draw, Of: "n"}}, Value: 7}}
 	for i := range 30 {
-		arm := ID{Label{Kind: Arm, Of: fmt.Sprint("fault ", i)}, 0}
-		sequence = append(sequence, Entry{arm, 1}, Entry{lag(i), 1}, Entry{crash(i), 1})
+		arm := story.ID{Label: story.Label{Kind: story.Arm, Of: fmt.Sprint("fault ", i)}}
+		sequence = append(sequence, story.Choice{ID: arm, Value: 1}, story.Choice{ID: lag(i), Value: 1},
+			story.Choice{ID: crash(i), Value: 1})
 	}
 	runs := 0
 	got, _, _ := Shrink(sequence, func(c Sequence) Trial {
 		runs++
-		return Trial{Same: len(c) > 0 && c[0].Kind == Draw, Used: c}
+		return Trial{Same: len(c) > 0 && c[0].Kind == story.Draw, Used: c}
 	}, func() bool { return runs > 0 })
 	if !slices.Equal(got, sequence[:1]) {
 		t.Errorf("after one run %d choices are left: %v", len(got), got)
@@ -102,15 +106,15 @@ func TestShrinkTriesOneDisturbanceElsewhere(t *testing.T) {
 	run := func(c Sequence) Trial {
 		trial := Trial{Used: c, Log: []Answer{{Point{Label: crash(1).Label, N: 2}, 0},
 			{Point{Label: crash(1).Label, Nth: 5, N: 2}, 0}}}
-		m := map[ID]int{}
+		m := map[story.ID]int{}
 		for _, e := range c {
 			m[e.ID] = e.Value
 		}
 		trial.Same = m[crash(1)] > 0 && m[crash(2)] > 0 || m[crash(5)] > 0
 		return trial
 	}
-	got, _, _ := Shrink(Sequence{{crash(1), 1}, {crash(2), 1}}, run, func() bool { return false })
-	if !slices.Equal(got, Sequence{{crash(5), 1}}) {
+	got, _, _ := Shrink(Sequence{{ID: crash(1), Value: 1}, {ID: crash(2), Value: 1}}, run, func() bool { return false })
+	if !slices.Equal(got, Sequence{{ID: crash(5), Value: 1}}) {
 		t.Errorf("shrunk to %v", got)
 	}
 }
@@ -119,18 +123,18 @@ func TestShrinkTriesOneDisturbanceElsewhere(t *testing.T) {
 // after it moves along: the action 3 and one crash are enough, at the fifth write while all actions
 // are there, and at an earlier one without.
 func TestShrinkRemovesWholeDraws(t *testing.T) {
-	word := func(action, n int) ID {
-		return ID{Label{Kind: Draw, Of: fmt.Sprint("action ", action), What: fmt.Sprint(n)}, 0}
+	word := func(action, n int) story.ID {
+		return story.ID{Label: story.Label{Kind: story.Draw, Of: fmt.Sprint("action ", action), What: fmt.Sprint(n)}}
 	}
 	var sequence Sequence
 	for action := range 10 {
 		for n := range 3 {
-			sequence = append(sequence, Entry{word(action, n), 1})
+			sequence = append(sequence, story.Choice{ID: word(action, n), Value: 1})
 		}
 	}
-	sequence = append(sequence, Entry{crash(5), 1})
+	sequence = append(sequence, story.Choice{ID: crash(5), Value: 1})
 	run := func(c Sequence) Trial {
-		m, used := map[ID]int{}, Sequence{}
+		m, used := map[story.ID]int{}, Sequence{}
 		for _, e := range c {
 			m[e.ID] = e.Value
 		}
@@ -139,14 +143,14 @@ func TestShrinkRemovesWholeDraws(t *testing.T) {
 			actions += m[word(action, 0)]
 		}
 		for _, e := range c { // the rest of an action is not asked for without its first word
-			if e.Kind != Draw || m[ID{Label{Kind: Draw, Of: e.Of, What: "0"}, 0}] > 0 {
+			if e.Kind != story.Draw || m[story.ID{Label: story.Label{Kind: story.Draw, Of: e.Of, What: "0"}}] > 0 {
 				used = append(used, e)
 			}
 		}
 		return Trial{Same: m[word(3, 0)] > 0 && m[crash(actions/2)] > 0, Used: used}
 	}
 	got, runs, _ := Shrink(sequence, run, func() bool { return false })
-	if !slices.Equal(got, Sequence{{word(3, 0), 1}, {crash(0), 1}}) || runs > 250 {
+	if !slices.Equal(got, Sequence{{ID: word(3, 0), Value: 1}, {ID: crash(0), Value: 1}}) || runs > 250 {
 		t.Errorf("%d runs shrink to %v", runs, got)
 	}
 }
@@ -157,7 +161,8 @@ func TestShrinkLooksAtTheLastBitsOfWords(t *testing.T) {
 	var sequence Sequence
 	for i := range 40 {
 		sequence = append(sequence,
-			Entry{ID{Label{Kind: Draw, Of: "n", What: fmt.Sprint(i)}, 0}, 1<<61 + i*7919<<20 + 61})
+			story.Choice{ID: story.ID{Label: story.Label{Kind: story.Draw, Of: "n", What: fmt.Sprint(i)}},
+				Value: 1<<61 + i*7919<<20 + 61})
 	}
 	got, runs, stopped := Shrink(sequence, func(c Sequence) Trial {
 		enough := 0
@@ -181,8 +186,8 @@ func TestShrinkLooksAtTheLastBitsOfWords(t *testing.T) {
 func TestASweepLeavesNothingOut(t *testing.T) {
 	var log []Answer
 	points := []Point{
-		{Label: crash(0).Label, N: 2}, {Label: lag(0).Label, N: 8}, {Label: Label{Kind: Request}, N: 6},
-		{Label: Label{Kind: Step, What: "actor key"}, N: 6},
+		{Label: crash(0).Label, N: 2}, {Label: lag(0).Label, N: 8}, {Label: story.Label{Kind: story.Request}, N: 6},
+		{Label: story.Label{Kind: story.Step, What: "actor key"}, N: 6},
 	}
 	for i := range 12 {
 		for _, p := range points {
@@ -190,7 +195,7 @@ func TestASweepLeavesNothingOut(t *testing.T) {
 			log = append(log, Answer{p, 0})
 		}
 	}
-	armed := Sequence{{ID{Label{Kind: Arm, Of: "Crash", What: "(op)"}, 0}, 2}}
+	armed := Sequence{{ID: story.ID{Label: story.Label{Kind: story.Arm, Of: "Crash", What: "(op)"}}, Value: 2}}
 	s, other := NewSweep(armed, log), NewSweep(armed, log)
 	tried := map[string]bool{}
 	for k := 0; ; k++ {
@@ -222,7 +227,7 @@ func TestABurstIsInOnePlace(t *testing.T) {
 		}
 		log = append(log, Answer{p, 0})
 	}
-	base := Sequence{{lag(0), 3}, {lag(199), 5}}
+	base := Sequence{{ID: lag(0), Value: 3}, {ID: lag(199), Value: 5}}
 	several, both, kept := 0, 0, 0
 	for seed := range uint64(300) {
 		o := NewBurst(seed, NewBase(base, log))
@@ -278,14 +283,14 @@ func TestASwarmDiffers(t *testing.T) {
 // Who is slow in a burst is one worker or a whole program, and it is late as well as last.
 func TestABurstMakesLate(t *testing.T) {
 	actors := []Actor{{"clerk/1", "clerk default/a"}, {"clerk/1", "clerk default/b"}, {"user/1", "at /api"}}
-	base := NewBase(nil, []Answer{{Point{Label: Label{Kind: Next}, N: 3}, 0}})
+	base := NewBase(nil, []Answer{{Point{Label: story.Label{Kind: story.Next}, N: 3}, 0}})
 	one, all := 0, 0
 	for seed := range uint64(400) {
 		o := NewBurst(seed, base)
-		o.Choose(Point{Label: Label{Kind: Next}, N: 3, Actors: actors})
+		o.Choose(Point{Label: story.Label{Kind: story.Next}, N: 3, Actors: actors})
 		var late [3]bool
 		for i := range actors {
-			reply := Point{Label: Label{Kind: Reply, What: "x"}, N: 6, Odds: 1 << 30, Actors: actors[i : i+1]}
+			reply := Point{Label: story.Label{Kind: story.Reply, What: "x"}, N: 6, Odds: 1 << 30, Actors: actors[i : i+1]}
 			late[i] = o.Choose(reply) >= 4
 		}
 		switch late {

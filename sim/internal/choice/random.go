@@ -1,6 +1,10 @@
 package choice
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/wavetank/wavetank/story"
+)
 
 // Random answers from a seed. It takes the default with the odds that the point suggests; all other
 // alternatives are equally likely.
@@ -29,7 +33,7 @@ func (r *Random) In(b *Base) *Random {
 
 // odds are those of a fault if it would be injected once in n opportunities.
 func (r *Random) odds(p Point, n int) int {
-	if p.Kind == Inject {
+	if p.Kind == story.Inject {
 		return n * r.rarer
 	}
 	return n
@@ -52,7 +56,7 @@ func Fair(seed uint64, drawn Source) Source {
 	r := NewRandom(seed)
 	return Func(func(p Point) int {
 		switch {
-		case p.Kind == Draw:
+		case p.Kind == story.Draw:
 			return drawn.Choose(p)
 		case p.Kind.Schedules():
 			return r.Choose(p)
@@ -70,7 +74,7 @@ func NewAllFaults(seed uint64) AllFaults { return AllFaults{NewRandom(seed)} }
 
 // Choose implements [Source].
 func (a AllFaults) Choose(p Point) int {
-	if p.Kind == Arm {
+	if p.Kind == story.Arm {
 		return 1
 	}
 	return a.walk.Choose(p)

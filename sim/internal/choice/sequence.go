@@ -1,19 +1,15 @@
 package choice
 
-// Entry is one choice that was not the default.
-type Entry struct {
-	ID
-	Value int
-}
+import "github.com/wavetank/wavetank/story"
 
 // Sequence is a choice sequence: the choices of a run other than the defaults, in the order in
 // which they were made.
-type Sequence []Entry
+type Sequence []story.Choice
 
 // Drawn are the choices of values that the scenario draws.
 func (s Sequence) Drawn() (out Sequence) {
 	for _, e := range s {
-		if e.Kind == Draw {
+		if e.Kind == story.Draw {
 			out = append(out, e)
 		}
 	}
@@ -37,7 +33,7 @@ func Continue(answers []Answer, then Source) Source {
 // are not the default ones.
 func Redraw(source Source) Source {
 	return Func(func(p Point) int {
-		if p.Kind == Seed || p.Kind == Names {
+		if p.Kind == story.Seed || p.Kind == story.Names {
 			return p.N - 1
 		}
 		return source.Choose(p)
@@ -46,14 +42,14 @@ func Redraw(source Source) Source {
 
 // Player replays a choice sequence. It takes the default for choices that are not in the sequence.
 type Player struct {
-	values map[ID]int
+	values map[story.ID]int
 	order  Sequence
-	used   map[ID]bool
+	used   map[story.ID]bool
 }
 
 // Play returns a source that replays a choice sequence.
 func Play(t Sequence) *Player {
-	p := &Player{values: make(map[ID]int, len(t)), order: t, used: map[ID]bool{}}
+	p := &Player{values: make(map[story.ID]int, len(t)), order: t, used: map[story.ID]bool{}}
 	for _, e := range t {
 		p.values[e.ID] = e.Value
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wavetank/wavetank/story"
 )
 
 // Trial is the run of a candidate.
@@ -45,30 +47,32 @@ type shrinker struct {
 
 // pass tries everything once, what may take most away first.
 func (s *shrinker) pass() {
-	draws := func(e Entry) bool { return e.Kind == Draw }
-	disturbs := func(e Entry) bool { return e.Kind.Disturbs() }
-	schedules := func(e Entry) bool { return e.Kind.Schedules() }
-	s.without(func(e Entry) bool { return !e.Kind.Draws() }) // no fault, and the default order
+	draws := func(e story.Choice) bool { return e.Kind == story.Draw }
+	disturbs := func(e story.Choice) bool { return e.Kind.Disturbs() }
+	schedules := func(e story.Choice) bool { return e.Kind.Schedules() }
+	s.without(func(e story.Choice) bool { return !e.Kind.Draws() }) // no fault, and the default order
 	s.without(schedules)
 	s.without(disturbs)
-	s.reduce(disturbs, func(t Sequence) []int { return numbered(t, Entry.group) })
+	s.reduce(disturbs, func(t Sequence) []int { return numbered(t, byGroup) })
 	s.reduce(draws, byDraw)
 	s.reduce(disturbs, stretches)
 	s.reduce(disturbs, singly)
 	s.reduce(schedules, singly)
-	s.reduce(func(Entry) bool { return true }, func(t Sequence) []int { return numbered(t, Entry.group) })
-	s.reduce(func(Entry) bool { return true }, singly)
+	s.reduce(func(story.Choice) bool { return true }, func(t Sequence) []int { return numbered(t, byGroup) })
+	s.reduce(func(story.Choice) bool { return true }, singly)
 	s.lower()
 	s.withoutDraws()
 }
 
 // without tries the sequence without some of its entries.
-func (s *shrinker) without(gone func(Entry) bool) {
+func (s *shrinker) without(gone func(story.Choice) bool) {
 	s.try(slices.DeleteFunc(slices.Clone(s.best), gone))
 }
 
+func byGroup(c story.Choice) group { return groupOf(c.Label) }
+
 // byDraw makes a part of all words of one draw.
-func byDraw(t Sequence) []int { return numbered(t, func(e Entry) string { return e.Of }) }
+func byDraw(t Sequence) []int { return numbered(t, func(e story.Choice) string { return e.Of }) }
 
 func (s Sequence) key() string {
 	var b strings.Builder
@@ -114,7 +118,7 @@ func (s *shrinker) make(t Sequence) (trial Trial, ok bool) {
 // reduce removes parts of the sequence until no single part can go: delta debugging (Zeller and
 // Hildebrandt, TSE 2002). It first tries to keep one chunk of the parts alone, then to do without
 // one. Only entries that of accepts may go. parts gives the part of each of them, counted from 0.
-func (s *shrinker) reduce(of func(Entry) bool, parts func(Sequence) []int) {
+func (s *shrinker) reduce(of func(story.Choice) bool, parts func(Sequence) []int) {
 	for chunks := 1; !s.stopped; {
 		part, n := s.split(of, parts)
 		chunks = min(chunks, n)
@@ -136,7 +140,7 @@ func (s *shrinker) reduce(of func(Entry) bool, parts func(Sequence) []int) {
 
 // split returns the part of each entry of the sequence, -1 for entries that stay, and how many
 // parts there are.
-func (s *shrinker) split(of func(Entry) bool, parts func(Sequence) []int) (part []int, n int) {
+func (s *shrinker) split(of func(story.Choice) bool, parts func(Sequence) []int) (part []int, n int) {
 	var some Sequence
 	for _, e := range s.best {
 		if of(e) {
@@ -189,7 +193,7 @@ func singly(t Sequence) []int {
 }
 
 // numbered makes a part of all entries with one key.
-func numbered[K comparable](t Sequence, key func(Entry) K) []int {
+func numbered[K comparable](t Sequence, key func(story.Choice) K) []int {
 	numbers, out := map[K]int{}, make([]int, len(t))
 	for i, e := range t {
 		k := key(e)
@@ -207,15 +211,15 @@ func stretches(t Sequence) []int {
 	sizes := map[group]int{}
 	var largest group
 	for _, e := range t {
-		sizes[e.group()]++
-		if sizes[e.group()] > sizes[largest] {
-			largest = e.group()
+		sizes[byGroup(e)]++
+		if sizes[byGroup(e)] > sizes[largest] {
+			largest = byGroup(e)
 		}
 	}
 	out, n := make([]int, len(t)), 0
 	for i, e := range t {
 		out[i] = n
-		if e.group() == largest && i < len(t)-1 {
+		if byGroup(e) == largest && i < len(t)-1 {
 			n++
 		}
 	}
@@ -238,18 +242,18 @@ func (s *shrinker) elsewhere() {
 		return
 	}
 	trial, _ := s.make(rest)
-	alike := func(p Answer, same func(Entry) bool) bool {
+	alike := func(p Answer, same func(story.Choice) bool) bool {
 		return p.Kind.Disturbs() && slices.ContainsFunc(several, same)
 	}
-	sameLabel := func(p Answer) bool { return alike(p, func(e Entry) bool { return e.Label == p.Label }) }
-	sameGroup := func(p Answer) bool { return alike(p, func(e Entry) bool { return e.group() == p.group() }) }
+	sameLabel := func(p Answer) bool { return alike(p, func(e story.Choice) bool { return e.Label == p.Label }) }
+	sameGroup := func(p Answer) bool { return alike(p, func(e story.Choice) bool { return byGroup(e) == p.group() }) }
 	for _, first := range []bool{true, false} {
 		for _, p := range trial.Log {
 			if !sameGroup(p) || sameLabel(p) != first {
 				continue
 			}
 			for v := p.N - 1; v > 0; v /= 2 {
-				if s.try(append(slices.Clone(rest), Entry{p.ID(), v})) {
+				if s.try(append(slices.Clone(rest), story.Choice{ID: p.ID(), Value: v})) {
 					return
 				}
 			}
@@ -269,7 +273,7 @@ const (
 func (s *shrinker) withoutDraws() {
 	for _, only := range []bool{true, false} {
 		for n := 0; !s.stopped; n++ {
-			part, parts := s.split(func(e Entry) bool { return e.Kind == Draw }, byDraw)
+			part, parts := s.split(func(e story.Choice) bool { return e.Kind == story.Draw }, byDraw)
 			if n >= parts || only && parts == 1 {
 				break
 			}

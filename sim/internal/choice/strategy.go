@@ -1,5 +1,7 @@
 package choice
 
+import "github.com/wavetank/wavetank/story"
+
 // This file holds sources that search in other ways than a random walk: see docs/search.md.
 
 // Swarm is a random walk whose odds are themselves random (Groce and others, ISSTA 2012). In each
@@ -26,7 +28,7 @@ var swarmOdds = []int{0, 0, 32, 12, 6, 3, 2}
 // Choose implements [Source].
 func (s *Swarm) Choose(p Point) int {
 	switch {
-	case p.Kind == Arm:
+	case p.Kind == story.Arm:
 		return min(s.walk.r.IntN(3)*p.N, p.N-1) // on, two times of three
 	case p.Kind.Draws():
 		return s.walk.Choose(p)
@@ -95,7 +97,7 @@ func (e *Exhaustive) Done(log []Answer, trace uint64) {
 			return
 		}
 		for v := 1; v < a.N; v++ {
-			e.queue = append(e.queue, append(append(Sequence(nil), disturbed...), Entry{a.ID(), v}))
+			e.queue = append(e.queue, append(append(Sequence(nil), disturbed...), story.Choice{ID: a.ID(), Value: v}))
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package choice
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/wavetank/wavetank/story"
+)
 
 // This file holds the strategy that has a plan: it tries every single disturbance.
 
@@ -8,7 +12,7 @@ import "slices"
 // injected, and every delay and every other order, one in each sequence.
 type Sweep struct {
 	armed   Sequence // switches every declared fault on
-	singles []Entry
+	singles []story.Choice
 }
 
 // Armed is the sequence of the undisturbed run, in which every declared fault is on and none is
@@ -16,8 +20,8 @@ type Sweep struct {
 func Armed(log []Answer) Sequence {
 	var t Sequence
 	for _, a := range log {
-		if a.Kind == Arm {
-			t = append(t, Entry{a.ID(), a.N - 1})
+		if a.Kind == story.Arm {
+			t = append(t, story.Choice{ID: a.ID(), Value: a.N - 1})
 		}
 	}
 	return t
@@ -26,7 +30,7 @@ func Armed(log []Answer) Sequence {
 // NewSweep plans the sweep from the log of the armed run. The strongest and the weakest answers
 // come first, those of faults before the others.
 func NewSweep(armed Sequence, log []Answer) *Sweep {
-	var coarse, fine [2][]Entry
+	var coarse, fine [2][]story.Choice
 	for _, a := range log {
 		which := 0
 		switch {
@@ -38,9 +42,9 @@ func NewSweep(armed Sequence, log []Answer) *Sweep {
 		}
 		for i, v := range levels(a.N) {
 			if i < 2 {
-				coarse[which] = append(coarse[which], Entry{a.ID(), v})
+				coarse[which] = append(coarse[which], story.Choice{ID: a.ID(), Value: v})
 			} else {
-				fine[which] = append(fine[which], Entry{a.ID(), v})
+				fine[which] = append(fine[which], story.Choice{ID: a.ID(), Value: v})
 			}
 		}
 	}

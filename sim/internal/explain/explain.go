@@ -103,7 +103,7 @@ func (m *measured) violations(answers []choice.Answer, faults choice.Sequence) (
 		}
 		fair := choice.Fair(uint64(i), drawn)
 		res := m.Run(choice.Continue(answers, choice.Func(func(p choice.Point) int {
-			if p.Kind == choice.Arm || p.Kind.Disturbs() {
+			if p.Kind == story.Arm || p.Kind.Disturbs() {
 				return kept.Choose(p)
 			}
 			return fair.Choose(p)
@@ -188,7 +188,7 @@ func (m *measured) step(answer int) string {
 // choice if there is no fault.
 func (m *measured) needs() string {
 	var entries choice.Sequence
-	for _, kind := range []func(choice.Kind) bool{choice.Kind.Disturbs, choice.Kind.Schedules} {
+	for _, kind := range []func(story.Kind) bool{story.Kind.Disturbs, story.Kind.Schedules} {
 		for _, e := range m.Sequence {
 			if kind(e.Kind) {
 				entries = append(entries, e)
@@ -218,7 +218,7 @@ func (m *measured) needs() string {
 		what := without(e)
 		if injected, ok := m.injected(at, e); ok {
 			what = injected
-		} else if e.Kind == choice.Next {
+		} else if e.Kind == story.Next {
 			what = m.order(at, 0)
 		} else if times[what] > 1 {
 			what += fmt.Sprintf(" (call %d of its kind)", e.Nth+1)
@@ -233,14 +233,14 @@ func (m *measured) needs() string {
 func (m *measured) instead(at, value int) (n int, ok bool) {
 	answers := slices.Clone(m.answers[:at+1])
 	answers[at].Value = value
-	return m.violations(answers, slices.DeleteFunc(slices.Clone(m.Sequence), func(e choice.Entry) bool {
+	return m.violations(answers, slices.DeleteFunc(slices.Clone(m.Sequence), func(e story.Choice) bool {
 		return e.ID == answers[at].ID()
 	}))
 }
 
 // injected is the condition that a fault was not injected, in the words of its line in the history.
 // It reports false if the choice has none.
-func (m *measured) injected(at int, e choice.Entry) (string, bool) {
+func (m *measured) injected(at int, e story.Choice) (string, bool) {
 	to := len(m.history.Events)
 	if at+1 < len(m.events) {
 		to = min(to, m.events[at+1])
@@ -254,12 +254,12 @@ func (m *measured) injected(at int, e choice.Entry) (string, bool) {
 }
 
 // without is a condition: that a choice is the default one.
-func without(e choice.Entry) string {
+func without(e story.Choice) string {
 	at := strings.TrimSpace(e.Who + " " + e.Verb + " " + e.What)
 	switch e.Kind {
-	case choice.Request, choice.Reply, choice.Step:
+	case story.Request, story.Reply, story.Step:
 		return fmt.Sprintf("Without the delay of %s %s", e.Kind, at)
-	case choice.Handler:
+	case story.Handler:
 		return fmt.Sprintf("Without the pause of %s in an event handler that has added %s", e.Who, e.What)
 	}
 	if class, _, _ := strings.Cut(e.Of, "("); class == "StaleCache" && slices.Contains(watched, e.Verb) &&
@@ -276,7 +276,7 @@ var watched = []string{"ADDED", "MODIFIED", "DELETED"}
 // case that an order decides which the run did not need to choose.
 func (m *measured) swapped() string {
 	at := m.decided - 1
-	if at < 0 || m.answers[at].Kind != choice.Next || m.answers[at].N < 2 || m.answers[at].Value > 0 {
+	if at < 0 || m.answers[at].Kind != story.Next || m.answers[at].N < 2 || m.answers[at].Value > 0 {
 		return ""
 	}
 	n, ok := m.instead(at, 1)

@@ -24,7 +24,7 @@ func scripted(monitor *run.Monitor, violates verdict) func(choice.Source) *run.R
 		choices, h, struck, first := choice.New(o), &history.History{}, map[int]bool{}, 0
 		monitor.Latest.Store(&run.InProgress{Choices: choices, History: h})
 		for i := range 8 {
-			label := choice.Label{Kind: choice.Inject, Of: "Crash(op)", Who: "op", Verb: "update", What: "Pod web"}
+			label := story.Label{Kind: story.Inject, Of: "Crash(op)", Who: "op", Verb: "update", What: "Pod web"}
 			struck[i] = choices.Rarely(label, 2, 4) > 0
 			first |= choices.Pick(actors) << (2 * i)
 			ref := history.Ref{Kind: "Pod", Name: fmt.Sprint("web-", i)}
@@ -32,7 +32,7 @@ func scripted(monitor *run.Monitor, violates verdict) func(choice.Source) *run.R
 				Incarnation: 1, Verb: "update", Ref: ref, Code: 200, Source: "op.go:7",
 				Changes: []history.Change{{Type: "MODIFIED", Ref: ref}}})
 		}
-		res := &run.Result{History: h, Log: choices.Log(), Tape: choices.Sequence()}
+		res := &run.Result{History: h, Log: choices.Log(), Choices: choices.Sequence()}
 		if violates(struck, first) {
 			h.Add(history.Event{Kind: history.Violation, At: 8 * time.Second, Note: "web-7 is wrong"})
 			res.Ending = result.Ending{Kind: result.Always, Property: "p"}
@@ -44,9 +44,9 @@ func scripted(monitor *run.Monitor, violates verdict) func(choice.Source) *run.R
 var actors = []choice.Actor{{Process: "op/1", Name: "informer"}, {Process: "op/1", Name: "worker"},
 	{Process: "op/1", Name: "timer"}, {Process: "user"}}
 
-func crashAt(n int) choice.Entry {
-	label := choice.Label{Kind: choice.Inject, Of: "Crash(op)", Who: "op", Verb: "update", What: "Pod web"}
-	return choice.Entry{ID: choice.ID{Label: label, Nth: n}, Value: 1}
+func crashAt(n int) story.Choice {
+	label := story.Label{Kind: story.Inject, Of: "Crash(op)", Who: "op", Verb: "update", What: "Pod web"}
+	return story.Choice{ID: story.ID{Label: label, Nth: n}, Value: 1}
 }
 
 func sentences(t *testing.T, sequence choice.Sequence, runs int, violates verdict) string {
@@ -149,7 +149,7 @@ func TestExplainMeasuresTheShareAlongTheRun(t *testing.T) {
 // If an order of two actions decides, the other order is tried: of an order that the run needs, and
 // of one that is the default.
 func TestExplainSwapsTheOrderThatDecides(t *testing.T) {
-	second := choice.Entry{ID: choice.ID{Label: choice.Label{Kind: choice.Next}, Nth: 4}, Value: 1}
+	second := story.Choice{ID: story.ID{Label: story.Label{Kind: story.Next}, Nth: 4}, Value: 1}
 	got := sentences(t, choice.Sequence{second}, 1000, func(_ map[int]bool, first int) bool { return first>>8&3 == 1 })
 	want := "With op/1 informer before op/1 worker at 00:04.000 (op/1 update Pod web-4 at op.go:7), 0 of 20 " +
 		"continuations violate it."
@@ -188,7 +188,7 @@ func TestExplainNamesAFaultByItsLine(t *testing.T) {
 		Run: func(o choice.Source) *run.Result {
 			return plain(choice.Func(func(p choice.Point) int {
 				n := o.Choose(p)
-				if h := monitor.Latest.Load().History; n > 0 && p.Kind == choice.Inject {
+				if h := monitor.Latest.Load().History; n > 0 && p.Kind == story.Inject {
 					h.Add(history.Event{Kind: history.Fault, Process: "op", Incarnation: 1, At: 3 * time.Second,
 						Injection: &history.Injection{Class: "Crash", Arguments: "op", How: "before", Of: "update Pod web-3"}})
 				}

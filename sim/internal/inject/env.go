@@ -8,9 +8,9 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/story"
 )
 
 // Env is the world as a fault sees it. Its methods must be called on the scheduling goroutine.
@@ -21,7 +21,7 @@ type Env interface {
 	Ended() bool
 	// Rarely asks the choice source which of n alternatives is taken. Alternative 0 is that nothing
 	// is injected; the others have odds of one in so many.
-	Rarely(label choice.Label, n, odds int) int
+	Rarely(label story.Label, n, odds int) int
 	// Note records an event at the present step.
 	Note(e history.Event)
 	// History is the record of the run.

@@ -10,6 +10,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/story"
 )
 
 // This file lets workers start while an event handler is still running.
@@ -34,9 +35,9 @@ type waitingHandler struct {
 }
 
 // label is the choice how long the handler pauses. Handlers of one label are interchangeable.
-func (w *waitingHandler) label() choice.Label {
+func (w *waitingHandler) label() story.Label {
 	l := w.queue.incarnation
-	return choice.Label{Kind: choice.Handler, Who: l.Process.Name, Verb: "add",
+	return story.Label{Kind: story.Handler, Who: l.Process.Name, Verb: "add",
 		What: w.queue.keyOf(w.item).String()}
 }
 
@@ -113,7 +114,7 @@ func (i *Incarnation) continueHandlers() (woke bool) {
 }
 
 // continueOrPause makes the choice for handlers of one label. It reports whether they continue.
-func (i *Incarnation) continueOrPause(label choice.Label, same []waitingHandler) bool {
+func (i *Incarnation) continueOrPause(label story.Label, same []waitingHandler) bool {
 	actor := choice.Actor{Process: i.Name(), Name: "handler of " + label.What}
 	var pause time.Duration
 	if q := same[0].queue; q.hooked != nil && q.hooked.working.Load() {

@@ -17,13 +17,14 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/story"
 )
 
 // pausing makes every choice of a handler's pause that answer, and counts them.
 func (w *testWorld) pausing(answer int) (asked *int) {
 	asked = new(int)
 	w.Sched.Choices = choice.New(choice.Func(func(p choice.Point) int {
-		if p.Kind != choice.Handler {
+		if p.Kind != story.Handler {
 			return 0
 		}
 		*asked++

@@ -11,6 +11,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/story"
 )
 
 // Start adds a process and begins its first incarnation.
@@ -148,7 +149,7 @@ func (p *Process) scheduleRestart(failed, asked bool, why string) {
 		Own:   wait,
 		Do: func() {
 			if asked {
-				chosen := w.Sched.Choices.Choose(choice.Label{Kind: choice.Seed, What: p.Name}, 1<<16)
+				chosen := w.Sched.Choices.Choose(story.Label{Kind: story.Seed, What: p.Name}, 1<<16)
 				reseed(p.seedOfNext(chosen))
 			}
 			p.begin()

@@ -14,6 +14,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
+	"github.com/wavetank/wavetank/story"
 )
 
 // testWorld is a world without faults, in which the oldest action is always next. Requests and
@@ -72,7 +73,7 @@ func (w *testWorld) Held(a *sched.Action) time.Duration {
 	return w.held(a)
 }
 
-func (w *testWorld) Latency(*wire.Call, choice.Kind) time.Duration { return time.Millisecond }
+func (w *testWorld) Latency(*wire.Call, story.Kind) time.Duration { return time.Millisecond }
 
 func (w *testWorld) Arrive(c *wire.Call) wire.Ruling {
 	if w.arrive != nil {

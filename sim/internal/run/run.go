@@ -43,7 +43,7 @@ type Result struct {
 	Ending     result.Ending
 	History    *history.History
 	Log        []choice.Answer
-	Tape       choice.Sequence
+	Choices    choice.Sequence
 	Steps      int
 	Reconciles int
 	Requests   int

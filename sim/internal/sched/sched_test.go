@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/story"
 )
 
 // fakeWorld is a world of fake actions. It records which of them were performed, and when.
@@ -195,7 +196,7 @@ func TestFairSchedulingAsksNothingAndTakesTheOldest(t *testing.T) {
 		w.park("b", "a")
 		w.drain(0)
 		w.expect(t, "a@0s b@0s")
-		if w.choices.Choose(choice.Label{Kind: choice.Seed}, 2) != 0 || asked > 0 {
+		if w.choices.Choose(story.Label{Kind: story.Seed}, 2) != 0 || asked > 0 {
 			t.Errorf("%d choices were asked while scheduling was fair", asked)
 		}
 		w.SetFair(false)

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/story"
 )
 
 // park lets the next leg of the call wait for its step.
@@ -31,7 +31,7 @@ func (n *Network) park(call *Call, leg string, do func()) {
 			case leg == "held request" || leg == "end":
 				return 0
 			}
-			return n.observer.Latency(call, choice.Kind(leg))
+			return n.observer.Latency(call, story.Kind(leg))
 		},
 		Do:   do,
 		Idle: call.Idle(),

@@ -17,6 +17,7 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/story"
 )
 
 // fakeWorld is an API server with a scheduler that takes the default choices. Its rules are fields,
@@ -24,7 +25,7 @@ import (
 // takes a millisecond.
 type fakeWorld struct {
 	*Network
-	latency  func(c *Call, leg choice.Kind) time.Duration
+	latency  func(c *Call, leg story.Kind) time.Duration
 	arrive   func(*Call) Ruling
 	landed   func(*Call) Ruling
 	webhook  func(*Call) Ruling
@@ -43,7 +44,7 @@ func (w *fakeWorld) Stepped() {}
 
 func (w *fakeWorld) Held(*sched.Action) time.Duration { return 0 }
 
-func (w *fakeWorld) Latency(c *Call, leg choice.Kind) time.Duration { return w.latency(c, leg) }
+func (w *fakeWorld) Latency(c *Call, leg story.Kind) time.Duration { return w.latency(c, leg) }
 
 func (w *fakeWorld) Arrive(c *Call) Ruling { return w.arrive(c) }
 
@@ -69,7 +70,7 @@ func run(t *testing.T, f func(t *testing.T, w *fakeWorld)) {
 	synctest.Test(t, func(t *testing.T) {
 		nothing := func(*Call) Ruling { return Ruling{} }
 		w := &fakeWorld{
-			latency: func(*Call, choice.Kind) time.Duration { return time.Millisecond },
+			latency: func(*Call, story.Kind) time.Duration { return time.Millisecond },
 			arrive:  nothing, landed: nothing, webhook: nothing,
 			lag:  func(apiserver.Frame) time.Duration { return 0 },
 			fate: func(apiserver.Frame) Fate { return Arrives },

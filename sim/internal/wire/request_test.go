@@ -12,7 +12,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/story"
 )
 
 // A request takes effect in one step, and its reply is delivered in another.
@@ -187,7 +187,7 @@ func TestCancelledRequestsEndInSteps(t *testing.T) {
 	for range 5 {
 		run(t, func(t *testing.T, w *fakeWorld) {
 			p := w.program("p")
-			w.latency = func(*Call, choice.Kind) time.Duration { return time.Hour }
+			w.latency = func(*Call, story.Kind) time.Duration { return time.Hour }
 			ctx, cancel := context.WithCancel(context.Background())
 			b := w.send(ctx, p, http.MethodDelete, configMaps+"/b", "")
 			a := w.send(ctx, p, http.MethodDelete, configMaps+"/a", "")
@@ -212,8 +212,8 @@ func TestCancelledRequestsEndInSteps(t *testing.T) {
 func TestACancelledRequestMayHaveTakenEffect(t *testing.T) {
 	run(t, func(t *testing.T, w *fakeWorld) {
 		ctx, cancel := context.WithCancel(context.Background())
-		w.latency = func(_ *Call, leg choice.Kind) time.Duration {
-			return map[choice.Kind]time.Duration{choice.Reply: time.Hour}[leg]
+		w.latency = func(_ *Call, leg story.Kind) time.Duration {
+			return map[story.Kind]time.Duration{story.Reply: time.Hour}[leg]
 		}
 		got := w.send(ctx, w.program("p"), http.MethodPost, configMaps, configMap("a"))
 		w.Sched.Step(time.Second)
@@ -231,7 +231,7 @@ func TestAFrozenProcessHearsNothing(t *testing.T) {
 		p := w.program("p")
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		w.latency = func(*Call, choice.Kind) time.Duration { return time.Minute }
+		w.latency = func(*Call, story.Kind) time.Duration { return time.Minute }
 		got := w.send(ctx, p, http.MethodPost, configMaps, configMap("a"))
 		w.Sched.Quiesce()
 		p.Freeze()

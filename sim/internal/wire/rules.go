@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/story"
 )
 
 // Rules decide how long things take and what goes wrong. They are called on the scheduling
 // goroutine.
 type Rules interface {
-	// Latency is how long a request needs to arrive ([choice.Request]), or its reply to come back
-	// ([choice.Reply]).
-	Latency(c *Call, leg choice.Kind) time.Duration
+	// Latency is how long a request needs to arrive ([story.Request]), or its reply to come back
+	// ([story.Reply]).
+	Latency(c *Call, leg story.Kind) time.Duration
 	// Arrive is called when a request is about to take effect.
 	Arrive(c *Call) Ruling
 	// Landed is called when a request has taken effect, before its reply is sent.

@@ -16,6 +16,7 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/story"
 )
 
 // A request that webhooks must be asked about waits at the server. Each call of a webhook takes two
@@ -121,7 +122,7 @@ func (w *webhookCall) arrive() {
 		w.reply(nil, fmt.Errorf("dial tcp %s: connect: connection refused", cmp.Or(w.Request.URL.Host, w.Host)))
 		return
 	}
-	at := all[c.Sched.Choices.Choose(choice.Label{Kind: choice.Endpoint, What: w.Host}, len(all))]
+	at := all[c.Sched.Choices.Choose(story.Label{Kind: story.Endpoint, What: w.Host}, len(all))]
 	if at.Port.Frozen() { // the call waits until it goes on
 		at.Port.Await(&sched.Action{
 			Order: at.Port.Name() + " webhook " + w.order(),

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
 )
 
 // This file is what package auto asks of a world besides the methods that package sim shows.
@@ -28,7 +28,7 @@ func (w *World) Misuse(format string, args ...any) { w.misuse(format, args...) }
 // all choices of one label are removed together when a run is shrunk. A random source leaves the
 // first alternative once in odds; at 0 all are equally likely.
 func (w *World) Choose(label, what string, n, odds int) int {
-	return w.choices.Rarely(choice.Label{Kind: choice.Draw, Of: label, What: what}, n, odds)
+	return w.choices.Rarely(story.Label{Kind: story.Draw, Of: label, What: what}, n, odds)
 }
 
 // Drew adds to the history what a draw meant.

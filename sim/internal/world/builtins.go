@@ -8,6 +8,7 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/story"
 )
 
 // Builtin adds controllers that belong to the cluster itself.
@@ -118,7 +119,7 @@ func (b *builtin) Clock() time.Time { return time.Now() }
 
 // Choose implements actor.Cluster.
 func (b *builtin) Choose(label string, n int) int {
-	return b.world.choices.Choose(choice.Label{Kind: choice.Builtin, Of: b.actor.Name(), What: label}, n)
+	return b.world.choices.Choose(story.Label{Kind: story.Builtin, Of: b.actor.Name(), What: label}, n)
 }
 
 // Read implements actor.Cluster.
@@ -176,6 +177,6 @@ func (b *builtin) ask(key string, do func(), step *sched.Action) {
 
 // stepDelay is how much longer a built-in controller takes for a step than it asks for.
 func (w *World) stepDelay(actor, key string) time.Duration {
-	label, whose := choice.Label{Kind: choice.Step, What: actor + " " + key}, choice.Actor{Process: actor, Name: key}
+	label, whose := story.Label{Kind: story.Step, What: actor + " " + key}, choice.Actor{Process: actor, Name: key}
 	return latencies[w.choices.Pace(label, whose, len(latencies), 3)] + w.faults.StepDelay(actor, key)
 }

@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/user"
+	"github.com/wavetank/wavetank/story"
 )
 
 // Cluster is another cluster than the world's own, as operators that manage several know them: an
@@ -25,7 +25,7 @@ func (w *World) Cluster(host string) *Cluster {
 	w.panicIfOver()
 	f := fnv.New64a() // or objects of two clusters would have the same UIDs
 	io.WriteString(f, host)
-	names := w.choices.Choose(choice.Label{Kind: choice.Names, What: host}, 1<<16)
+	names := w.choices.Choose(story.Label{Kind: story.Names, What: host}, 1<<16)
 	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: f.Sum64()<<16 | uint64(names)})
 	if err := w.wire.Hosts.Remote(host, server); err != nil {
 		w.misuse("w.Cluster: %v", err)

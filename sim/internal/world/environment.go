@@ -6,9 +6,9 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/fault"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/story"
 )
 
 // Inject declares faults. Those from before EndFaults stay ended.
@@ -24,7 +24,7 @@ func (w *World) Inject(faults ...fault.Fault) {
 			w.misuse("fault %s %v", f, err)
 		}
 		class, rest := f.Declared()
-		f.Arm(w.choices.Choose(choice.Label{Kind: choice.Arm, Of: class, What: rest}, 3))
+		f.Arm(w.choices.Choose(story.Label{Kind: story.Arm, Of: class, What: rest}, 3))
 		w.faults.Add(f)
 	}
 }
@@ -39,7 +39,7 @@ type environment struct {
 func (e environment) Ended() bool { return e.w.faultsEnded() }
 
 // Rarely implements inject.Env.
-func (e environment) Rarely(label choice.Label, n, odds int) int {
+func (e environment) Rarely(label story.Label, n, odds int) int {
 	return e.w.choices.Rarely(label, n, odds)
 }
 

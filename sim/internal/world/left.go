@@ -36,7 +36,7 @@ func (r *runner) judgeLeft(t *testing.T, a *attempt, s run.Settings) {
 	if again := a.left.Places(); len(again) > 0 && !a.Ending.Failed() {
 		known := func(p string) bool { return slices.Contains(r.left.growing, p) }
 		for n := 0; n < confirmations && len(again) > 0 && !slices.ContainsFunc(again, known); n++ {
-			there := r.compared(t, choice.Play(a.Tape), s).left.Places()
+			there := r.compared(t, choice.Play(a.Choices), s).left.Places()
 			again = slices.DeleteFunc(again, func(p string) bool { return !slices.Contains(there, p) })
 		}
 		if len(again) > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wavetank/wavetank/internal/versions"
 	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/story"
 )
 
 // ProcessOptions are the options of one process, see sim.ProcessOption.
@@ -28,7 +29,7 @@ func (p *ProcessOptions) chooseUnset(process string, choices *choice.Recorder) {
 		return
 	}
 	choose := func(what string, n int) int {
-		return choices.Choose(choice.Label{Kind: choice.Option, What: process + " " + what}, n)
+		return choices.Choose(story.Label{Kind: story.Option, What: process + " " + what}, n)
 	}
 	o, yes, no := &p.Manager, true, false
 	if o.Controller.UsePriorityQueue == nil && choose("classic queue", 2) == 1 {

@@ -97,7 +97,7 @@ func (w *World) begin(name string, o ProcessOptions, main process.Main) {
 		w.rights.deployed = append(w.rights.deployed, p)
 		w.rights.elects = w.rights.elects || o.Manager.LeaderElection
 	}
-	w.sched.Quiesce() // programs that start one after the other draw their dice one after the other
+	w.sched.Quiesce() // programs that start one after the other draw their random numbers in that order
 }
 
 // account checks what As was given. It is "" for a process that is an administrator.

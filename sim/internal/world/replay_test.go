@@ -78,10 +78,11 @@ func stamps(leaders int, priority bool) func(*World) {
 	}
 }
 
-// everything is two replicas and a loner, knobs turned, under every fault that a world without an
-// outside has. The loner takes the SIGTERM: controller-runtime 0.25.2 has a data race where a
-// leader's lease runs out just as the grace period of its shutdown does (engageStopProcedure reads
-// gracefulShutdownTimeout, OnStoppedLeading writes it), and -race finds it.
+// everything is two replicas and a loner, with varied options, under every fault that a world
+// without an outside has. The loner takes the SIGTERM: controller-runtime 0.25.2 has a data race
+// where a leader's lease runs out just as the grace period of its shutdown does
+// (engageStopProcedure reads gracefulShutdownTimeout, OnStoppedLeading writes it), and -race finds
+// it.
 //
 // The client that reads its own writes is left out: under -race, which shuffles wake-ups, its wait
 // for the cache may end a step sooner or later.
@@ -112,7 +113,7 @@ func everything(w *World) {
 	w.Settle()
 }
 
-// twice runs every seed twice, once from the seed and once from the tape, and compares step by
+// twice runs every seed twice, once from the seed and once from its choices, and compares step by
 // step.
 func twice(t *testing.T, scenario func(*World), seeds int, window time.Duration) []result.FaultCount {
 	t.Helper()
@@ -125,7 +126,7 @@ func twice(t *testing.T, scenario func(*World), seeds int, window time.Duration)
 		if first.Ending.Failed() {
 			t.Fatalf("seed %d: %s", i, first.Ending.Sentence())
 		}
-		second := runner(t, choice.Play(first.Tape), s)
+		second := runner(t, choice.Play(first.Choices), s)
 		for i, f := range first.Faults { // all runs declare the same
 			if i == len(counts) {
 				counts = append(counts, result.FaultCount{Fault: f.Fault})
@@ -231,8 +232,8 @@ func TestAWindowLeavesTheChoicesAlone(t *testing.T) {
 		if len(b.Events) > b.Len()/2 {
 			t.Errorf("seed %d: %d of %d events are kept", i, len(b.Events), b.Len())
 		}
-		if fmt.Sprint(whole.Tape) != fmt.Sprint(part.Tape) {
-			t.Errorf("seed %d: the tape is %v, and with a window %v", i, whole.Tape, part.Tape)
+		if fmt.Sprint(whole.Choices) != fmt.Sprint(part.Choices) {
+			t.Errorf("seed %d: the choices are %v, and with a window %v", i, whole.Choices, part.Choices)
 		}
 		if !reflect.DeepEqual(whole.Sites, part.Sites) || !reflect.DeepEqual(whole.Objects, part.Objects) {
 			t.Errorf("seed %d: %+v and %+v are counted, and with a window %+v and %+v", i, whole.Sites, whole.Objects,

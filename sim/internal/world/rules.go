@@ -6,11 +6,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
+	"github.com/wavetank/wavetank/story"
 )
 
 // rules is the world as the scheduler, the wire and the processes know it: it implements the
@@ -25,13 +25,13 @@ var latencies = []time.Duration{
 }
 
 // Latency implements wire.Rules.
-func (r rules) Latency(c *wire.Call, leg choice.Kind) time.Duration {
+func (r rules) Latency(c *wire.Call, leg story.Kind) time.Duration {
 	if c.Idle() {
 		return latencies[0]
 	}
-	label := choice.Label{Kind: leg, Who: c.Port.Process, Verb: c.Verb(), What: c.Subject()}
+	label := story.Label{Kind: leg, Who: c.Port.Process, Verb: c.Verb(), What: c.Subject()}
 	d := latencies[r.w.choices.Pace(label, c.Actor(), len(latencies), 3)]
-	if leg == choice.Request {
+	if leg == story.Request {
 		return d
 	}
 	d += r.w.faults.ReplyDelay(c)

@@ -112,7 +112,7 @@ func (r *runner) find(drawn choice.Sequence) *history.History {
 // perhaps something else in the process.
 func (r *runner) failConnected(t *testing.T, res *run.Result, s run.Settings) {
 	at := process.RecordDials()
-	r.compared(t, choice.Play(res.Tape), s)
+	r.compared(t, choice.Play(res.Choices), s)
 	site, byHTTP := at()
 	if site == "" {
 		res.Strayed = true
@@ -173,7 +173,7 @@ func (r *runner) once(t *testing.T, o choice.Source, s run.Settings, p purpose) 
 	}
 	a.endOutside(err, a.testFailed())
 	r.left.note(a)
-	a.Log, a.Tape = a.source.Log(), a.source.Sequence()
+	a.Log, a.Choices = a.source.Log(), a.source.Sequence()
 	for _, o := range run.OutcomesOf(a.History.Events) {
 		a.Outcomes = run.AddOutcomes(a.Outcomes, o)
 	}
@@ -195,7 +195,7 @@ func (r *runner) live(bt *testing.T, a *attempt) {
 	returned := false
 	defer func() {
 		v := recover()
-		if a.world == nil { // the oracle itself gave up
+		if a.world == nil { // the choice source itself gave up
 			if s, ok := v.(run.Stopped); ok {
 				v = s.Value
 			}
@@ -206,7 +206,7 @@ func (r *runner) live(bt *testing.T, a *attempt) {
 		a.tearDown()
 		time.Sleep(drain)
 	}()
-	process.Seed(bt, uint64(a.source.Choose(choice.Label{Kind: choice.Seed}, 1<<16)))
+	process.Seed(bt, uint64(a.source.Choose(story.Label{Kind: story.Seed}, 1<<16)))
 	w := newWorld(a.source, a.History, a.settings, a.testFailed)
 	a.world = w
 	w.redrawn = a.purpose == toRedraw

@@ -23,6 +23,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
 )
 
 // ends makes a run and returns how it ended, and its steps.
@@ -95,9 +96,9 @@ func ownsSecret() (choice.Source, func(*World)) {
 	deleted, lost, cut := false, false, false
 	source := choice.Func(func(p choice.Point) int {
 		switch {
-		case p.Kind == choice.Arm:
+		case p.Kind == story.Arm:
 			return 2
-		case p.Kind != choice.Inject || !deleted || cut:
+		case p.Kind != story.Inject || !deleted || cut:
 			return 0
 		case strings.HasPrefix(p.Of, "Relist"):
 			lost = true

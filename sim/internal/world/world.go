@@ -21,6 +21,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/user"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
 )
 
 // World is one simulated cluster with everything in it. It lives for one run. Its methods must be
@@ -63,7 +64,7 @@ func newWorld(source *choice.Recorder, h *history.History, s run.Settings, testF
 	w.judge.defaults = defaultProperties(testFailed, w.missingPermission)
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.sched = sched.New(source, rules{w})
-	seed := source.Choose(choice.Label{Kind: choice.Names}, 1<<16)
+	seed := source.Choose(story.Label{Kind: story.Names}, 1<<16)
 	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(seed)})
 	w.rights.authorizer = rbac.New(server)
 	server.SetAuthorizer(w.rights.authorizer)

@@ -59,12 +59,12 @@ var edits = []edit{
 	{"runtime/synctest.go", 1, "\tactive  int // other sources of activity\n}\n",
 		`	active  int // other sources of activity
 
-	dice uint64
+	random uint64
 }
 
 //go:nosplit
 func (bubble *synctestBubble) rand() uint64 {
-	return scramble(atomic.Xadd64(&bubble.dice, -0x61c8864680b583eb))
+	return scramble(atomic.Xadd64(&bubble.random, -0x61c8864680b583eb))
 }
 
 //go:nosplit

@@ -20,11 +20,11 @@ func goroot(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
-// build builds the tests that roll the dice.
+// build builds the tests that draw random numbers.
 func build(t *testing.T, args ...string) (binary string) {
 	t.Helper()
-	binary = filepath.Join(t.TempDir(), "dice.test")
-	cmd := exec.Command("go", append([]string{"test", "-c", "-o", binary}, append(args, "./testdata/dice")...)...)
+	binary = filepath.Join(t.TempDir(), "random.test")
+	cmd := exec.Command("go", append([]string{"test", "-c", "-o", binary}, append(args, "./testdata/random")...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -57,10 +57,10 @@ func TestOverlay(t *testing.T) {
 		t.Fatal(err)
 	}
 	under, without := build(t, "-overlay="+overlay), build(t)
-	if seen := rolls(t, under, "TestDice"); len(seen) != 1 {
+	if seen := rolls(t, under, "TestRandom"); len(seen) != 1 {
 		t.Errorf("20 processes under the overlay rolled %d different ways: %v", len(seen), seen)
 	}
-	if seen := rolls(t, without, "TestDice"); len(seen) < 15 {
+	if seen := rolls(t, without, "TestRandom"); len(seen) < 15 {
 		t.Errorf("without the overlay 20 processes rolled only %d different ways, so the test shows nothing", len(seen))
 	}
 	if seen := rolls(t, under, "TestLater"); seen["alike"] != 20 {

@@ -1,5 +1,5 @@
-// Package dice rolls every die that Go's runtime has, inside a bubble.
-package dice
+// Package random draws from every source of random numbers that Go's runtime has, inside a bubble.
+package random
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestDice(t *testing.T) {
+func TestRandom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		big, small := map[int]bool{}, map[string]bool{"a": true, "b": true, "c": true}
 		for i := range 200 {
