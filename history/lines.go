@@ -28,6 +28,7 @@ func (h *History) Lines() []Line {
 	var out []Line
 	leases := h.leases()
 	failed := map[ReconcileID]bool{} // reconciles in which a request failed
+	ended := map[string]Time{}       // when a reconcile of a controller ended last, by actor and controller
 	for i := range h.Events {
 		e := &h.Events[i]
 		if e.failed() && !e.Reconcile.None() {
@@ -45,7 +46,12 @@ func (h *History) Lines() []Line {
 			request = &h.Events[e.Call]
 		}
 		what := e.line(request.requestInWords(), effects[i], committed)
-		if e.Kind == Done {
+		workers := e.Actor() + " " + e.Reconcile.Controller
+		switch wait := e.At - e.Ready; {
+		case e.Kind == Dequeue && e.Ready > 0 && wait >= longWait && ended[workers] > e.Ready:
+			what += fmt.Sprintf("; it waited %v for a worker", rounded(wait))
+		case e.Kind == Done:
+			ended[workers] = e.At
 			if what == "" && failed[e.ReconcileID()] {
 				what = "  ends: ok, though a request failed"
 			}
@@ -57,6 +63,9 @@ func (h *History) Lines() []Line {
 	}
 	return out
 }
+
+// longWait is how long a key must have waited for a worker for its line to say so.
+const longWait = time.Second
 
 // failed reports whether a request was refused or got no reply. That a get finds nothing is an
 // answer.

@@ -79,3 +79,24 @@ func TestLineOfALeadersFirstReconciles(t *testing.T) {
 		}
 	}
 }
+
+// The line of a reconcile says that its key waited for a worker: another reconcile of the controller
+// ended after the key was ready.
+func TestLineOfAKeyThatWaitedForAWorker(t *testing.T) {
+	event := func(kind Kind, name string, at, ready time.Duration) Event {
+		return Event{Kind: kind, Process: "op", Incarnation: 1, Reconcile: reconcile("app", name), At: at, Ready: ready,
+			Outcome: Outcome{Kind: Success}}
+	}
+	var h History
+	for _, e := range []Event{event(Dequeue, "a", 0, 0), event(Done, "a", 10*time.Second, 0),
+		event(Dequeue, "b", 10*time.Second, 2*time.Second), event(Dequeue, "c", 20*time.Second, 12*time.Second)} {
+		h.Add(e)
+	}
+	got := h.Render()
+	if want := "reconciles app default/b #1; it waited 8s for a worker"; !strings.HasSuffix(got[1], want) {
+		t.Errorf("%q", got)
+	}
+	if strings.Contains(got[2], "worker") { // no reconcile ended while it waited
+		t.Errorf("%q", got)
+	}
+}

@@ -20,8 +20,8 @@ const (
 )
 
 // counters are what differs between two rounds that do the same: revisions, what a write changed,
-// the numbers of reconciles, and how long a back-off is.
-var counters = regexp.MustCompile(`\brv \d+( \(.*\))?|#\d+| after [0-9.hmnµs]+$`)
+// the numbers of reconciles, how long a back-off is, and how long a key waits for a worker.
+var counters = regexp.MustCompile(`\brv \d+( \(.*\))?|#\d+| (after|waited) [0-9.hmnµs]+( for a worker)?$`)
 
 // excerptLine is a line of an excerpt. It stands for several of the history where they go round.
 type excerptLine struct {
