@@ -12,28 +12,13 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/story"
 )
 
 // A failure says what a write changed, which line of the operator sent it, and that it needs no
 // fault. Doubled runs are alike with all that.
 func TestAFailureSaysWhatWasChangedFromWhereAndWhatItNeeds(t *testing.T) {
-	f := sim.Explore(t, func(w *sim.World) {
-		w.Start("mirror", func(mgr ctrl.Manager) error {
-			return (&mirror{Client: mgr.GetClient()}).SetupWithManager(mgr)
-		})
-		w.Always("the copy stays", func(h *history.History) error {
-			var copied corev1.ConfigMap
-			o, ok := h.Object("", "ConfigMap", "default", "a-copy")
-			if ok && o.Into(&copied) == nil && copied.Data["k"] == "2" {
-				return errors.New("it changes")
-			}
-			return nil
-		})
-		w.Apply(withRole("source", configMap("a", "k", "1")))
-		w.Settle()
-		w.Apply(withRole("source", configMap("a", "k", "2")))
-		w.Settle()
-	}, sim.Verify(1)).Failure
+	f := sim.Explore(t, copyChanges, sim.Verify(1)).Failure
 	if f == nil {
 		t.Fatal("nothing is found")
 	}
@@ -53,6 +38,47 @@ func TestAFailureSaysWhatWasChangedFromWhereAndWhatItNeeds(t *testing.T) {
 	last := f.History.Events[len(f.History.Events)-1]
 	if last.Kind != history.Violation || len(last.Read) != 1 || last.Read[0].Name != "a-copy" {
 		t.Errorf("the violation names the objects %v", last.Read)
+	}
+}
+
+// copyChanges violates its property on every schedule.
+func copyChanges(w *sim.World) {
+	w.Start("mirror", func(mgr ctrl.Manager) error {
+		return (&mirror{Client: mgr.GetClient()}).SetupWithManager(mgr)
+	})
+	w.Always("the copy stays", func(h *history.History) error {
+		var copied corev1.ConfigMap
+		o, ok := h.Object("", "ConfigMap", "default", "a-copy")
+		if ok && o.Into(&copied) == nil && copied.Data["k"] == "2" {
+			return errors.New("it changes")
+		}
+		return nil
+	})
+	w.Apply(withRole("source", configMap("a", "k", "1")))
+	w.Settle()
+	w.Apply(withRole("source", configMap("a", "k", "2")))
+	w.Settle()
+}
+
+// A failure of the default schedule has a paragraph, a measurement and a story as any other has. The
+// paragraph names the line that would have to be different.
+func TestAFailureOfTheDefaultScheduleHasACauseAndAStory(t *testing.T) {
+	t.Setenv("SIM_EXPLAIN", "5s")
+	f := sim.Explore(t, copyChanges, sim.Stories(t.TempDir())).Failure
+	if f == nil {
+		t.Fatal("nothing is found")
+	}
+	want := `No step decides, and no fault is needed: 20 of 20 runs with other schedules and no fault violate the ` +
+		`property, too\. What would have to be different is what the program does at sim/operators_test\.go:\d+\.`
+	if !regexp.MustCompile(want).MatchString(f.Text()) {
+		t.Errorf("the decision is missing:\n%s", f.Text())
+	}
+	s, err := story.Read(f.File)
+	if err != nil || len(s.Choices) > 0 || len(s.Why) == 0 || len(s.Shares) == 0 {
+		t.Fatalf("its story is %+v, %v", s, err)
+	}
+	if again := sim.Explore(t, copyChanges, sim.Replay(f.File)).Failure; again == nil || again.Message != f.Message {
+		t.Errorf("its replay ends with %v", again)
 	}
 }
 
