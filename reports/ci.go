@@ -70,7 +70,7 @@ func JUnit(results []*story.Result) ([]byte, error) {
 			{"strategy", r.Strategy}, {"steps", fmt.Sprint(r.Steps)},
 		}
 		if r.Explored {
-			for _, f := range r.Findings {
+			for _, f := range Causes(r.Findings) {
 				c.Properties = append(c.Properties, junitProperty{"found", f.Cause})
 			}
 		}
@@ -100,16 +100,17 @@ func failure(r *story.Result) *junitFailure {
 		message := fmt.Sprintf("%d properties of the kind sometimes were not reached", len(missed))
 		return &junitFailure{Message: message, Type: "sometimes", Text: strings.Join(missed, "\n")}
 	}
-	first := r.Findings[0]
+	causes := Causes(r.Findings)
+	first := causes[0]
 	var text strings.Builder
-	for _, f := range r.Findings {
+	for _, f := range causes {
 		fmt.Fprintf(&text, "%d runs: %s\n", f.Count, f.Cause)
 		if s, err := story.Decode([]byte(f.Story)); err == nil {
 			fmt.Fprintf(&text, "%s\n\n", inShort(s))
 		}
 	}
 	message := first.Cause
-	if n := len(r.Findings); n > 1 {
+	if n := len(causes); n > 1 {
 		message = fmt.Sprintf("%d causes, the first: %s", n, first.Cause)
 	}
 	return &junitFailure{Message: message, Type: first.Kind, Text: text.String()}
@@ -150,7 +151,7 @@ func Annotations(module string, results []*story.Result) string {
 			}
 			fmt.Fprintf(&b, "::%s %stitle=%s::%s\n", level, where, property(title), message(text))
 		}
-		for _, f := range r.Findings {
+		for _, f := range Causes(r.Findings) {
 			s, err := story.Decode([]byte(f.Story))
 			if err != nil {
 				s = &story.Story{Message: f.Cause}

@@ -80,6 +80,8 @@ type Front struct {
 	Title string
 	Parts []template.HTML // before the results
 	Links [][2]string     // pairs of name and address
+	// Planted is set if the failures are those of known bugs, which were looked for on purpose.
+	Planted bool
 	// Class returns the class of bugs of a story, or nil if it is not known. It may be nil itself.
 	Class func(*story.Story) *PageLink
 }
@@ -248,7 +250,7 @@ func (x *index) campaign(path string, r *story.Result) error {
 	for _, f := range r.Faults {
 		row.Injected += f.Injected
 	}
-	for _, f := range r.Findings {
+	for _, f := range Causes(r.Findings) {
 		x.found(r, f, PageLink{row.Name, row.Page})
 		if row.Broke == "" {
 			row.Broke, row.By = f.Cause, fmt.Sprintf("%s, run %d", f.Strategy, f.First)

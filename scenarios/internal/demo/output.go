@@ -81,7 +81,7 @@ func (o output) index(t *testing.T, summary *matrix.Summary) {
 		err = errors.Join(err, readErr)
 		matrices = append(matrices, template.HTML(data))
 	}
-	front := reports.Front{Title: "What make demo has shown", Parts: matrices,
+	front := reports.Front{Title: "What make demo has shown", Planted: true, Parts: matrices,
 		Links: [][2]string{{"The catalogue of stories", "../catalogue/index.html"}}}
 	if err == nil {
 		front.Class, err = catalogue.ClassOf(root, demo)
