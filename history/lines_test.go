@@ -80,8 +80,8 @@ func TestLineOfALeadersFirstReconciles(t *testing.T) {
 	}
 }
 
-// The line of a reconcile says that its key waited for a worker: another reconcile of the controller
-// ended after the key was ready.
+// The line of a reconcile says that its key waited for a worker: another reconcile of the
+// controller ended after the key was ready.
 func TestLineOfAKeyThatWaitedForAWorker(t *testing.T) {
 	event := func(kind Kind, name string, at, ready time.Duration) Event {
 		return Event{Kind: kind, Process: "op", Incarnation: 1, Reconcile: reconcile("app", name), At: at, Ready: ready,

@@ -91,7 +91,7 @@ func Campaign(r *story.Result, pages func(name string) string, index string) ([]
 		{"virtual time", duration(r.Virtual)}, {"real time", duration(r.Elapsed)},
 		{"orders of events seen", count(r.Orders)},
 	}
-	for _, f := range Causes(r.Findings) {
+	for _, f := range story.Causes(r.Findings) {
 		row := findingRow{F: f}
 		if s, err := story.Decode([]byte(f.Story)); err == nil {
 			row.Message, row.Replay, row.Thumb = s.Message, s.Replay, Thumbnail(s.History)

@@ -70,7 +70,7 @@ func JUnit(results []*story.Result) ([]byte, error) {
 			{"strategy", r.Strategy}, {"steps", fmt.Sprint(r.Steps)},
 		}
 		if r.Explored {
-			for _, f := range Causes(r.Findings) {
+			for _, f := range story.Causes(r.Findings) {
 				c.Properties = append(c.Properties, junitProperty{"found", f.Cause})
 			}
 		}
@@ -100,7 +100,7 @@ func failure(r *story.Result) *junitFailure {
 		message := fmt.Sprintf("%d properties of the kind sometimes were not reached", len(missed))
 		return &junitFailure{Message: message, Type: "sometimes", Text: strings.Join(missed, "\n")}
 	}
-	causes := Causes(r.Findings)
+	causes := story.Causes(r.Findings)
 	first := causes[0]
 	var text strings.Builder
 	for _, f := range causes {
@@ -151,7 +151,7 @@ func Annotations(module string, results []*story.Result) string {
 			}
 			fmt.Fprintf(&b, "::%s %stitle=%s::%s\n", level, where, property(title), message(text))
 		}
-		for _, f := range Causes(r.Findings) {
+		for _, f := range story.Causes(r.Findings) {
 			s, err := story.Decode([]byte(f.Story))
 			if err != nil {
 				s = &story.Story{Message: f.Cause}

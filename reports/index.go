@@ -55,8 +55,8 @@ type campaignRow struct {
 // PageLink is a name with an address.
 type PageLink struct{ Name, Page string }
 
-// wrong is a cause of failures in one package, as [Causes] tells them apart, with the faults of its
-// shortest story. Campaigns that found the same, as those of shards and variants, are one.
+// wrong is a cause of failures in one package, as [story.Causes] tells them apart, with the faults
+// of its shortest story. Campaigns that found the same, as those of shards and variants, are one.
 type wrong struct {
 	key                              string
 	steps                            int // of its story
@@ -204,8 +204,8 @@ func (x *index) group(name string) *packageGroup {
 
 // found adds what a campaign found to what is wrong.
 func (x *index) found(r *story.Result, f story.Finding, at PageLink) {
-	w := wrong{key: r.Package + "\n" + causeKey(f), steps: f.Steps, Package: r.Package, Kind: f.Kind,
-		Property: cmp.Or(f.Property, f.Cause), Line: shortLine(lineOf(f))}
+	w := wrong{key: r.Package + "\n" + f.Group(), steps: f.Steps, Package: r.Package, Kind: f.Kind,
+		Property: cmp.Or(f.Property, f.Cause), Line: shortLine(f.Line())}
 	if s, err := story.Decode([]byte(f.Story)); err == nil {
 		w.Message, w.Faults = s.Message, Faults(s)
 		w.Class = x.Class(s)
@@ -250,7 +250,7 @@ func (x *index) campaign(path string, r *story.Result) error {
 	for _, f := range r.Faults {
 		row.Injected += f.Injected
 	}
-	for _, f := range Causes(r.Findings) {
+	for _, f := range story.Causes(r.Findings) {
 		x.found(r, f, PageLink{row.Name, row.Page})
 		if row.Broke == "" {
 			row.Broke, row.By = f.Cause, fmt.Sprintf("%s, run %d", f.Strategy, f.First)

@@ -60,8 +60,8 @@ func copyChanges(w *sim.World) {
 	w.Settle()
 }
 
-// A failure of the default schedule has a paragraph, a measurement and a story as any other has. The
-// paragraph names the line that would have to be different.
+// A failure of the default schedule has a paragraph, a measurement and a story as any other has.
+// The paragraph names the line that would have to be different.
 func TestAFailureOfTheDefaultScheduleHasACauseAndAStory(t *testing.T) {
 	t.Setenv("SIM_EXPLAIN", "5s")
 	f := sim.Explore(t, copyChanges, sim.Stories(t.TempDir())).Failure

@@ -110,7 +110,7 @@ func (o *options) markdown(results []*story.Result) (string, error) {
 	var b strings.Builder
 	b.WriteString("## Wavetank\n\n| test | runs | found |\n| --- | ---: | --- |\n")
 	for _, r := range results {
-		causes := len(reports.Causes(r.Findings))
+		causes := len(story.Causes(r.Findings))
 		found := fmt.Sprintf("**%d causes**", causes)
 		switch causes {
 		case 0:

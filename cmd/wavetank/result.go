@@ -185,7 +185,7 @@ func summary(to io.Writer, results []*story.Result) (missed bool) {
 		for line := range strings.Lines(reports.Sites(r) + reports.Unreached(r)) {
 			fmt.Fprintf(out, "  %s", line)
 		}
-		for _, f := range reports.Causes(r.Findings) {
+		for _, f := range story.Causes(r.Findings) {
 			fmt.Fprintf(out, "  %d × %s; first by %s in run %d; shortest story %d steps\n",
 				f.Count, f.Cause, f.Strategy, f.First, f.Steps)
 		}

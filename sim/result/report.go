@@ -94,9 +94,9 @@ func (r Report) Err() error {
 	for _, missed := range r.Missed {
 		text += fmt.Sprintf("    %s\n", missed)
 	}
-	if len(r.Findings) > 1 {
-		text += fmt.Sprintf("    %d causes in %d runs:\n", len(r.Findings), r.Runs)
-		for _, f := range r.Findings {
+	if causes := story.Causes(r.Findings); len(causes) > 1 {
+		text += fmt.Sprintf("    %d causes in %d runs:\n", len(causes), r.Runs)
+		for _, f := range causes {
 			text += fmt.Sprintf("    %5d runs: %s (shortest story: %d steps; first in run %d, by %s)\n",
 				f.Count, f.Cause, f.Steps, f.First, f.Strategy)
 		}

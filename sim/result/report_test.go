@@ -3,6 +3,8 @@ package result
 import (
 	"strings"
 	"testing"
+
+	"github.com/wavetank/wavetank/story"
 )
 
 // A failure does not hide what no run has done.
@@ -18,5 +20,23 @@ func TestErrHasTheFailureAndWhatWasMissed(t *testing.T) {
 	}
 	if err := (Report{}).Err(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The text of a campaign that went on counts causes as reports do: one bug under several faults is
+// one.
+func TestErrGroupsByCause(t *testing.T) {
+	found := func(causes ...string) string {
+		r := Report{Failure: &Failure{Ending: Ending{Kind: Always, Property: "p"}}}
+		for _, c := range causes {
+			r.Findings = append(r.Findings, story.Finding{Kind: "always", Property: "p", Cause: c, Count: 1})
+		}
+		return r.Err().Error()
+	}
+	if got := found("p, under Crash", "p, under LostReply"); strings.Contains(got, "causes") {
+		t.Errorf("one bug: %s", got)
+	}
+	if got := found("p, decided at a.go:7", "p, decided at a.go:8"); !strings.Contains(got, "2 causes") {
+		t.Errorf("two bugs: %s", got)
 	}
 }

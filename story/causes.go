@@ -1,21 +1,20 @@
-package reports
+package story
 
 import (
 	"cmp"
 	"strings"
-
-	"github.com/wavetank/wavetank/story"
 )
 
 // Causes merges findings of one cause: of the same property and, if it is known, the same line that
 // decided. The faults of a story do not tell causes apart, because one bug breaks its property
 // under many. A cause is named by its shortest story.
-func Causes(findings []story.Finding) (out []story.Finding) {
+func Causes(findings []Finding) (out []Finding) {
 	at := map[string]int{}
 	for _, f := range findings {
-		i, ok := at[causeKey(f)]
+		group := f.Group()
+		i, ok := at[group]
 		if !ok {
-			at[causeKey(f)] = len(out)
+			at[group] = len(out)
 			out = append(out, f)
 			continue
 		}
@@ -31,15 +30,15 @@ func Causes(findings []story.Finding) (out []story.Finding) {
 	return out
 }
 
-// lineOf is the program's line that decided, as file:line; "" if it is not known.
-func lineOf(f story.Finding) string {
+// Line is the program's line that decided, as file:line; "" if it is not known.
+func (f *Finding) Line() string {
 	_, line, _ := strings.Cut(f.Cause, ", decided at ")
 	return line
 }
 
-// causeKey is equal for findings of one cause.
-func causeKey(f story.Finding) string {
-	if line := lineOf(f); line != "" {
+// Group is equal for findings of one cause.
+func (f *Finding) Group() string {
+	if line := f.Line(); line != "" {
 		return f.Kind + "\n" + f.Property + "\n" + line
 	}
 	name := f.Cause

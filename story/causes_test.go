@@ -1,14 +1,12 @@
-package reports
+package story
 
 import (
 	"testing"
-
-	"github.com/wavetank/wavetank/story"
 )
 
 // One bug under many faults is one cause, with its shortest story and its first run.
 func TestCauses(t *testing.T) {
-	got := Causes([]story.Finding{
+	got := Causes([]Finding{
 		{Kind: "always", Property: "p", Cause: "p, under Crash", Count: 2, First: 9, Strategy: "burst", Steps: 30,
 			Story: "long"},
 		{Kind: "always", Property: "p", Cause: "p, under Crash and LostReply", Count: 3, First: 4, Strategy: "random",
@@ -23,7 +21,7 @@ func TestCauses(t *testing.T) {
 		{Kind: "settles", Cause: "settles: op requeues, under no fault", Count: 1},
 		{Kind: "settles", Cause: "settles: op waits, under Crash", Count: 1},
 	})
-	want := []story.Finding{
+	want := []Finding{
 		{Cause: "p, under no fault", Count: 6, First: 4, Strategy: "random", Steps: 20, Story: "short"},
 		{Cause: "p, decided at a.go:7", Count: 6, Steps: 9},
 		{Cause: "p, decided at a.go:8", Count: 1, Steps: 9},
