@@ -264,7 +264,7 @@ var scenes = []misuse{
 			})})
 		w.Apply(config, configMap("a"))
 		w.Apply(configMap("a", "k", "v"))
-	}, "w.Apply of ConfigMap default/a: 20 times in a row somebody else was first",
+	}, "w.Apply of ConfigMap default/a: gave up after 20 conflicts: another writer",
 		"w.Settle lets the others finish first", "taken"),
 	in("a handler of the outside that applies", func(w *sim.World) {
 		w.External("git.example",

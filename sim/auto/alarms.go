@@ -1,6 +1,6 @@
 package auto
 
-// alarm is a kind of operator that a property calls wrong though its author means it so.
+// alarm is a kind of operator for which a property reports intended behaviour.
 type alarm struct {
 	property string
 	operator string
@@ -25,10 +25,10 @@ var alarms = []alarm{
 		operator: "Drift is repaired by the next reconcile only, as predicates drop the event of another user's edit.",
 		instead:  "Switch it off, or let the predicate pass the event."},
 	{property: "nothing outlives its owner",
-		operator: "A child is kept by a finalizer that nobody under test takes off.",
+		operator: "A child is kept by a finalizer that no program under test removes.",
 		instead:  "Start the controller whose finalizer it is, or switch it off."},
 	{property: "status names what exists",
-		operator: "A child is made once. Who deletes it wants it gone, and the status goes on naming it.",
+		operator: "A child is created once. A user who deletes it wants it gone, and the status keeps its name.",
 		instead:  "Switch it off."},
 	{property: "observedGeneration is up to date",
 		operator: "Some objects are left alone: a paused one, or one of another class.",

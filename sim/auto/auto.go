@@ -69,10 +69,10 @@ func Actions(most int) Option { return func(u *users) { u.most = most } }
 //  3. Up to eight actions follow, each of them drawn: create, change a field, change it back,
 //     scale, delete, delete and create again, apply everything again, delete a child, change a
 //     child, remove a label of a child, restart a program, create, change or delete what a program
-//     has looked for in vain, set labels, annotations and fields as another manager, change twice
-//     without a pause, restart a program during a deletion. The world
-//     settles after each; in one run of three some actions do not
-//     wait for that. In one of three others two neighbours change places.
+//     has looked for without success, set labels, annotations and fields as another manager, change
+//     twice without a pause, restart a program during a deletion. The world settles after each; in
+//     one run of three some actions do not wait for that. In one of three others two neighbours
+//     change places.
 //  4. Each program is restarted. Then everything is deleted, at last what programs have looked for.
 //
 // What the server refuses, by the schema, by CEL rules or by a webhook, is left out. Where the
@@ -125,7 +125,7 @@ func outsideFaults() []fault.Fault {
 		fault.HostDown(time.Minute)}
 }
 
-// users is everybody who writes to the cluster beside the programs under test.
+// users is every writer to the cluster other than the programs under test.
 type users struct {
 	world *world.World
 	sim   *sim.World

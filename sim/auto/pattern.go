@@ -7,7 +7,7 @@ import (
 )
 
 // fromPattern is a text that a pattern matches: its shortest alternatives, with other characters
-// for each variant. It is not found for patterns with conditions on what stands beside a character.
+// for each variant. It is not found for patterns with conditions on neighbouring characters.
 func fromPattern(pattern string, variant int) (string, bool) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// This file is for what a program has looked for in vain: a Secret that a field names, a ConfigMap
-// with a fixed name. Users create it where the program looked.
+// This file is for what a program has looked for and not found: a Secret that a field names, a
+// ConfigMap with a fixed name. Users create it where the program looked.
 
 // provide creates what a program has looked for, or changes or deletes what users have provided.
 func (u *users) provide(a action) string {

@@ -133,7 +133,7 @@ func walk(v any, f func(key string, v any)) {
 	}
 }
 
-// mentions reports whether one of the names is in a text, with no letter or digit beside it.
+// mentions reports whether one of the names is in a text, with no letter or digit next to it.
 func mentions(text string, names map[string]bool) bool {
 	for name := range names {
 		if word.Find(text, name, 0) >= 0 {

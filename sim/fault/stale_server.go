@@ -68,7 +68,7 @@ func (s *staleServer) End() {
 
 // Arrive implements [inject.Arriver].
 func (s *staleServer) Arrive(c *wire.Call) wire.Ruling {
-	if c.Host != "" || c.Cluster != "" || c.Idle() || c.Trails > 0 || s.env.Ended() || !s.reaches(c) {
+	if c.Host != "" || c.Cluster != "" || c.Idle() || c.Lag > 0 || s.env.Ended() || !s.reaches(c) {
 		return wire.Ruling{}
 	}
 	needs, cached := s.env.Server().FromCache(&c.Request)
@@ -82,7 +82,7 @@ func (s *staleServer) Arrive(c *wire.Call) wire.Ruling {
 	if note == "" {
 		s.move(c)
 	}
-	if c.Trails = s.trails(c); c.Trails == 0 {
+	if c.Lag = s.lag(c); c.Lag == 0 {
 		return wire.Ruling{}
 	}
 	return s.serve(c, needs, note)
@@ -121,8 +121,8 @@ func (s *staleServer) goBack(c *wire.Call) (note string) {
 	return fmt.Sprintf("a server that has not seen yet that %s %s", turns[v-1].ref, turns[v-1].what)
 }
 
-// trails is how far the cache lags that answers.
-func (s *staleServer) trails(c *wire.Call) time.Duration {
+// lag returns how far the cache lags that answers.
+func (s *staleServer) lag(c *wire.Call) time.Duration {
 	if d := s.alone[cacheOf(c)]; d > 0 {
 		return d
 	}
@@ -139,15 +139,15 @@ func cacheOf(c *wire.Call) string { return c.Port.Name() + " " + kindOf(c) }
 // what it has not seen.
 func (s *staleServer) serve(c *wire.Call, needs int64, note string) wire.Ruling {
 	current, kind := s.env.Server().Revision(), kindOf(c)
-	reached := max(s.reached[kind], revisionAt(s.env, s.env.Now()-c.Trails))
+	reached := max(s.reached[kind], revisionAt(s.env, s.env.Now()-c.Lag))
 	s.reached[kind] = reached
 	if note == "" {
-		note = fmt.Sprintf("a server that is %v behind", c.Trails)
+		note = fmt.Sprintf("a server that is %v behind", c.Lag)
 	}
 	s.note(c, fmt.Sprintf("%s (revision %d of %d) answers", note, reached, current))
 	ruling := wire.Ruling{Seen: s.latestObserved}
 	if needs > reached && needs <= current {
-		c.Wait = committedAt(s.env, needs) + c.Trails - s.env.Now()
+		c.Wait = committedAt(s.env, needs) + c.Lag - s.env.Now()
 		if c.Wait > apiserver.CacheWait {
 			c.Wait = apiserver.CacheWait
 			if c.Verb() == "list" && c.Request.URL.Query().Get("resourceVersion") == "" {
@@ -164,10 +164,10 @@ func (s *staleServer) serve(c *wire.Call, needs int64, note string) wire.Ruling 
 
 // Lag implements [inject.Lagger]: an open watch lags.
 func (s *staleServer) Lag(stream *wire.Stream, frame apiserver.Frame) time.Duration {
-	if stream.Call.Trails == 0 || s.env.Ended() {
+	if stream.Call.Lag == 0 || s.env.Ended() {
 		return 0
 	}
-	return max(0, committedAt(s.env, frame.Revision)+stream.Call.Trails-s.env.Now())
+	return max(0, committedAt(s.env, frame.Revision)+stream.Call.Lag-s.env.Now())
 }
 
 // revisionAt is the revision that the storage had at a time.

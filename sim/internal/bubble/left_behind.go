@@ -40,7 +40,7 @@ func (l *LeftBehind) Error() string {
 	// first line.
 	return fmt.Sprintf("sim: goroutines were left behind when the run ended (%v)\n%s\n"+
 		"End them when the context given to the process is done, or give "+
-		"w.Start sim.IgnoreGoroutines and the function that begins them, if nobody can.",
+		"w.Start sim.IgnoreGoroutines and the function that starts them, if they cannot be ended.",
 		l.why, strings.Join(named, "\n"))
 }
 
@@ -91,7 +91,7 @@ func leftBehind(ignored []string) map[string]int {
 		in, by := place(stack)
 		generic := strings.TrimSuffix(by, "[...]")
 		if bubble == latest && !slices.Contains(ignored, by) && !slices.Contains(ignored, generic) {
-			places[in+", begun by "+cmp.Or(by, "nobody")]++
+			places[in+", begun by "+cmp.Or(by, "the runtime")]++
 		}
 	}
 	return places

@@ -6,5 +6,6 @@ import (
 	"time"
 )
 
-// cpuTime is 0 where nobody has asked for better: stories then do not say what their search took.
+// cpuTime is 0 on systems without an implementation. Stories then do not state the cost of their
+// search.
 func cpuTime() time.Duration { return 0 }

@@ -63,10 +63,10 @@ func (c *campaign) sayHowItFits(path string, s *story.Story, r storyReplay) *sto
 
 // driftSentence says, in a sentence, that a story has drifted, and what to do.
 func driftSentence(d story.Drift) string {
-	advice := "Find the failure anew with the bug put back, or remove the file (wavetank stories remove)"
+	advice := "Find the failure again with the bug put back, or remove the file (wavetank stories remove)"
 	if len(d.Near) > 0 {
 		advice = fmt.Sprintf("If only the request has changed, put its line into the file, such as %s. Otherwise find "+
-			"the failure anew with the bug put back, or remove the file (wavetank stories remove)", quoted(d.Near))
+			"the failure again with the bug put back, or remove the file (wavetank stories remove)", quoted(d.Near))
 	}
 	return fmt.Sprintf("%s (%s) holds, but not all of its faults were injected: the code no longer asks for %s; "+
 		"so it may test nothing any more. %s", d.File, d.Violated, quoted(d.Lost), advice)

@@ -70,7 +70,7 @@ func explore(t *testing.T, r run.Runner, s Settings) *campaign {
 	if f := c.report.Failure; f != nil && f.Kind == result.Misuse {
 		s.Host.Fatalf("%s", f.Message)
 	} else if f != nil && s.replayFlag && !s.Keep {
-		s.Host.Fatalf("%s", f.Text()) // whoever types -sim.replay wants to see it; Check shows it by itself
+		s.Host.Fatalf("%s", f.Text()) // -sim.replay shows the failure; Check shows it by itself
 	}
 	c.report.Missed, c.report.Warnings = c.missed(), c.warnings()
 	return c

@@ -134,7 +134,7 @@ func init() {
 			"tests built by Bazel's rules_go, which divides by test")
 	add(flag.StringVar, &s.ReportDir, "report", "", text,
 		"write each campaign's result as JSON into this directory, with the timeline of what is found as a "+
-			"page, and go on where such a result left off")
+			"page, and continue from such a result")
 	add(flag.StringVar, &s.Coverage, "coverage", "", text,
 		"write to this file, as JSON, which faults were injected at which lines of the program, and which writes in "+
 			"its source no run has sent")
@@ -162,7 +162,7 @@ func init() {
 		"memory of the process from which on garbage is collected more often, as 512Mi or 2Gi; 0 means no limit; "+
 			"GOMEMLIMIT takes precedence")
 	add(flag.BoolVar, &s.KeepGoing, "keep-going", false, strconv.ParseBool,
-		"go on after a failure and group what is found by cause")
+		"continue after a failure and group the findings by cause")
 	add(flag.BoolVar, &s.Logs, "log", false, strconv.ParseBool,
 		"print what the programs log, with virtual time: for -sim.replay, and go test -v where nothing breaks")
 	add(flag.BoolVar, &s.Verbose, "v", false, strconv.ParseBool,

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// progress tells somebody who waits at a terminal how far a long campaign is. In logs it is silent.
+// progress shows the progress of a long campaign on a terminal. It prints nothing in logs.
 type progress struct {
-	out   io.Writer // nil where nobody watches
+	out   io.Writer // nil if it is not a terminal
 	began time.Time
 	last  time.Time
 	wrote bool
@@ -27,7 +27,7 @@ func newProgress(began time.Time) *progress {
 // beforeProgress is how long a campaign must have run before it is worth a line.
 const beforeProgress = time.Second
 
-// show writes the line anew, at most five times a second.
+// show rewrites the line, at most five times a second.
 func (p *progress) show(c *campaign) {
 	now := time.Now()
 	if p.out == nil || now.Sub(p.began) < beforeProgress || now.Sub(p.last) < 200*time.Millisecond {

@@ -186,7 +186,7 @@ func (c *campaign) dropPassing(old *story.Result) {
 			return false
 		}
 		c.settings.Host.Logf("sim: %s holds %d runs of %s, of which %d broke a property (%s); played again they hold, "+
-			"so only these are taken off the record; give another directory to make all runs anew",
+			"so only these are taken off the record; give another directory to make all runs again",
 			c.settings.ReportDir, old.Runs, c.report.Name, f.Count, f.Cause)
 		for i := range old.Strategies {
 			if s := &old.Strategies[i]; s.Name == f.Strategy {

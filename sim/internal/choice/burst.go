@@ -7,9 +7,9 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// Burst is a run that is as an earlier one, the base, but for a part in which much happens at once.
-// Most bugs that need several disturbances need them close together, and nothing else that would
-// lead the run elsewhere before or hide the bug after.
+// Burst is a run that repeats an earlier one, the base, except a part in which much happens at
+// once. Most bugs that need several disturbances need them close together, and nothing else that
+// would lead the run elsewhere before or hide the bug after.
 //
 //   - Three times of four the burst begins at a point where a fault may be injected, and it is.
 //     Else it begins anywhere.

@@ -18,7 +18,7 @@ import (
 
 // Actor is whose action something is.
 type Actor struct {
-	Process string // with its incarnation, or a built-in controller; empty for nobody in the world
+	Process string // with its incarnation, or a built-in controller; empty for none
 	Name    string // a worker at its key, an informer, …
 }
 

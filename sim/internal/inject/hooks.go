@@ -93,12 +93,12 @@ type (
 	Holder interface {
 		Held(a *sched.Action) time.Duration
 	}
-	// Dequeuer is told of every reconcile that begins, when its event has been recorded.
+	// Dequeuer observes the start of every reconcile, after its event has been recorded.
 	Dequeuer interface {
 		Dequeued(l *process.Incarnation, controller string, item reconcile.Request)
 	}
 	// Waiter reports how the lags of a fault compare with the waits of programs.
 	Waiter interface{ Waits() Waits }
-	// Ender is told when faults end.
+	// Ender observes the end of the faults.
 	Ender interface{ End() }
 )

@@ -82,7 +82,7 @@ func Enter(log logr.Logger, outside Outside) (leave func()) {
 	net.DefaultResolver = outside.refusing()
 	klog.SetLogger(log)
 	// Once only: controller-runtime offers no way back, and warns after 30 s of real time when
-	// nobody has called it.
+	// it has not been called.
 	ctrllog.SetLogger(log)
 	return func() {
 		metrics.Registry = initialRegistry

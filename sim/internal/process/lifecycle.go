@@ -56,7 +56,7 @@ func (i *Incarnation) exit(err error) {
 	if i.Port.Dead() || i.exited {
 		return
 	}
-	if i.Port.Frozen() { // nobody hears of it before it goes on
+	if i.Port.Frozen() { // its exit is reported only after it resumes
 		i.dismiss()
 		i.Port.Await(&sched.Action{
 			Order: i.Name() + " exit",
@@ -175,7 +175,7 @@ func (p *Process) Fresh() { p.fresh = true }
 // since the world settled. A run that mostly restarts shows little.
 func (p *Process) MayEnd() bool { return p.started-p.settled < mostIncarnations }
 
-// Settled begins to count incarnations anew.
+// Settled resets the count of incarnations.
 func (s *Supervisor) Settled() {
 	for _, p := range s.processes {
 		p.settled = p.started

@@ -18,7 +18,7 @@ type registry struct {
 // Gather implements prometheus.Gatherer.
 func (r registry) Gather() ([]*dto.MetricFamily, error) { return r.gatherers.Gather() }
 
-// newRegistry returns an empty registry beside that of the process.
+// newRegistry returns an empty registry that is not that of the process.
 func newRegistry() registry {
 	own := prometheus.NewRegistry()
 	return registry{own, prometheus.Gatherers{initialRegistry, own}}

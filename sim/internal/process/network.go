@@ -59,7 +59,7 @@ func (o Outside) dialled(ctx context.Context, address string) {
 }
 
 // refusing is a resolver that answers from the hosts file alone. Goroutines that belong to no run,
-// for example those of an envtest beside it, reach the real servers.
+// for example those of an envtest in the same test, reach the real servers.
 func (o Outside) refusing() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		if of, refused := strings.CutPrefix(network, OverlayNetwork); refused {

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// This file is for caches that a program makes itself: cluster.New, or cache.New beside the
+// This file is for caches that a program makes itself: cluster.New, or cache.New next to the
 // manager's own. client-go lists what a cache holds in map order. The manager's cache has an
 // informer that sorts (see newInformer) and a program's own has not. An operator that goes through
 // such a list would send its requests in another order each time.

@@ -36,14 +36,14 @@ type Supervisor struct {
 	servedAt     time.Duration  // see Served
 }
 
-// Observer is told what processes do by themselves.
+// Observer observes what processes do by themselves.
 type Observer interface {
-	// Dequeued is told of every key that a worker gets, as its reconcile begins.
+	// Dequeued is called for every key that a worker gets, as its reconcile begins.
 	Dequeued(l *Incarnation, controller string, item reconcile.Request)
-	// Exited is told when a program's main returned by itself. It reports whether the kubelet
+	// Exited is called if a program's main returns by itself. It reports whether the kubelet
 	// should start it again.
 	Exited(l *Incarnation, err error) (restart bool)
-	// Dialled is told when a program dials an address by itself, with a context of its own
+	// Dialled is called if a program dials an address by itself, with a context of its own
 	// incarnation. It may be called on any goroutine. at is the operator's line, as file:line.
 	Dialled(process, address, at string, byHTTP bool)
 }

@@ -34,7 +34,7 @@ type Settings struct {
 	// Leaves reports whether a panic is how the test's framework leaves a test that it has marked;
 	// nil if none does.
 	Leaves func(panicked any) bool
-	// Monitor shows the run to a watchdog; nil if nobody watches.
+	// Monitor shows the run to a watchdog; nil if there is none.
 	Monitor *Monitor
 }
 
@@ -95,7 +95,7 @@ type InProgress struct {
 	Dials   uint64 // process.Dials when it began
 }
 
-// Stopped is the panic of somebody outside, for example of rapid, that a choice source carries
+// Stopped is a panic from outside the run, for example of rapid, that a choice source carries
 // through a run. The runner raises the value again when the run is over.
 type Stopped struct{ Value any }
 

@@ -78,7 +78,7 @@ func (u *Client) ApplyClientSide(ctx context.Context, obj client.Object) error {
 			return err
 		}
 	}
-	return fmt.Errorf("20 times in a row somebody else was first, or a webhook answered so; "+
+	return fmt.Errorf("gave up after 20 conflicts: another writer or a webhook kept changing the object; "+
 		"w.Settle lets the others finish first: %w", err)
 }
 
@@ -192,12 +192,12 @@ func (u *Client) ApplyServerSide(ctx context.Context, obj client.Object) (err er
 	if _, written := obj.(*unstructured.Unstructured); !written {
 		dropNulls(want.Object)
 	}
-	for range 20 { // with force a conflict is a write of somebody else in between
+	for range 20 { // with force a conflict is a write of another client in between
 		err = u.Apply(ctx, client.ApplyConfigurationFromUnstructured(want.DeepCopy()), client.ForceOwnership,
 			client.FieldOwner(serverSideManager))
 		if !apierrors.IsConflict(err) {
 			return err
 		}
 	}
-	return fmt.Errorf("20 times in a row somebody else was first, or a webhook answered so: %w", err)
+	return fmt.Errorf("gave up after 20 conflicts: another writer or a webhook kept changing the object: %w", err)
 }

@@ -94,7 +94,7 @@ func (u *Client) KnowAsWell(o *Client) {
 	}
 }
 
-// of picks the client for an object. An object that nobody knows goes to the first client, whose
+// of picks the client for an object. An object of an unknown kind goes to the first client, whose
 // error says so.
 func (u *Client) of(obj runtime.Object) client.Client {
 	scheme := u.schemes[0]

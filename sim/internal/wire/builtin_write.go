@@ -17,9 +17,9 @@ func (n *Network) Step(f, ended func()) {
 	n.steps.begin(f, ended)
 }
 
-// Write performs a request of somebody who is not a process of the world, and records it under that
-// name. It takes effect at once unless webhooks must be asked. Within a [Network.Step] Write waits
-// for them; elsewhere it returns before.
+// Write performs a request of a client that is not a process of the world, and records it under
+// that name. It takes effect at once unless webhooks must be asked. Within a [Network.Step] Write
+// waits for them; elsewhere it returns before.
 func (n *Network) Write(who string, req apiserver.Request) *apiserver.Response {
 	info, _ := req.Info()
 	call := &Call{Port: &Port{Process: who}, Request: req, Info: info, Kind: n.server.KindOf(info.Group, info.Resource)}

@@ -29,9 +29,9 @@ type Call struct {
 	Reconcile history.Reconcile   // that sends it
 	Response  *apiserver.Response // once it has taken effect
 	Webhook   string              // the webhook's name, for calls of the API server itself
-	// Trails is how far the watch cache of the server that gets the request is behind. Wait is how
+	// Lag is how far the watch cache of the server that gets the request is behind. Wait is how
 	// long the server keeps the reply back because of that. Rules set both in Arrive.
-	Trails, Wait time.Duration
+	Lag, Wait time.Duration
 
 	http    *http.Request
 	handler http.Handler // who answers, for requests to the outside that have arrived

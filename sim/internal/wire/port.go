@@ -45,7 +45,7 @@ type Port struct {
 	dead    atomic.Bool
 	// acknowledged are requests of a broadcaster of Events.
 	acknowledged acknowledged
-	thaw         atomic.Pointer[chan struct{}] // closed when a frozen process goes on; nil while it is not frozen
+	thaw         atomic.Pointer[chan struct{}] // closed when a frozen process resumes; nil while it is not frozen
 	waiting      []*sched.Action               // parked when it does
 	thawed       time.Duration                 // when it went on last
 	eventless    map[string]int                // watches in a row that timed out without an event, by order
@@ -94,7 +94,7 @@ func (p *Port) Freeze() {
 // Frozen reports whether the process is frozen.
 func (p *Port) Frozen() bool { return p.thaw.Load() != nil }
 
-// Thaw lets a frozen process go on.
+// Thaw resumes a frozen process.
 func (p *Port) Thaw() {
 	thaw := p.thaw.Swap(nil)
 	if thaw == nil {
@@ -119,7 +119,7 @@ func (p *Port) Thawed() time.Duration {
 	return p.thawed
 }
 
-// Await parks an action as soon as the frozen process goes on. Parked before, it would be due when
+// Await parks an action as soon as the frozen process resumes. Parked before, it would be due when
 // the pause ends, and a schedule might prefer it to all other actions for ever.
 func (p *Port) Await(a *sched.Action) { p.waiting = append(p.waiting, a) }
 

@@ -31,10 +31,11 @@ type Rules interface {
 // Observer is the world that a network serves: its rules, and who wants to know what happens.
 type Observer interface {
 	Rules
-	// Committed is told of every change that a request made.
+	// Committed is called for every change that a request made.
 	Committed(apiserver.Change)
-	// UnknownHost is told of requests to hosts that nobody has declared, on the goroutine that
-	// makes them. clash names two patterns that fit the host equally well; "" for none.
+	// UnknownHost is called for requests to hosts that the scenario does not declare, on the
+	// goroutine that makes them. clash names two patterns that fit the host equally well; "" for
+	// none.
 	UnknownHost(call *Call, clash string)
 	// Endpoints are the incarnations that serve a webhook at a path, in a fixed order. service is
 	// nil for a webhook that is called by URL.

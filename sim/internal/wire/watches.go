@@ -212,7 +212,7 @@ func (w *Watches) deliver(s *Stream) {
 	w.awake(s)
 	s.body.write(data)
 	if f.Type == string(watch.Error) {
-		w.lost.add(s.Call, 0) // its reader closes it, and lists anew after a while
+		w.lost.add(s.Call, 0) // its reader closes it, and lists again after a while
 	}
 	w.next(s)
 }

@@ -123,7 +123,7 @@ func (w *webhookCall) arrive() {
 		return
 	}
 	at := all[c.Sched.Choices.Choose(story.Label{Kind: story.Endpoint, What: w.Host}, len(all))]
-	if at.Port.Frozen() { // the call waits until it goes on
+	if at.Port.Frozen() { // the call waits until it resumes
 		at.Port.Await(&sched.Action{
 			Order: at.Port.Name() + " webhook " + w.order(),
 			Actor: choice.Actor{Process: at.Port.Name(), Name: "webhook " + w.order()},

@@ -17,8 +17,8 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// newUser makes the scenario's client of a cluster. The world goes on until a request is answered.
-// While a property is judged, the client reads the state of the server at once.
+// newUser makes the scenario's client of a cluster. The world continues until a request is
+// answered. While a property is judged, the client reads the state of the server at once.
 func (w *World) newUser(host string, server *apiserver.Server) *user.Client {
 	port := w.wire.NewPort(run.User, 0)
 	port.User, port.Groups = "admin", []string{"system:masters", "system:authenticated"}

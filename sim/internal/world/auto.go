@@ -62,8 +62,8 @@ func (w *World) Processes() (names []string) {
 	return names
 }
 
-// LookedFor are the objects that programs under test have looked for in vain, in their caches or at
-// the server, in order. Some of them may be there by now.
+// LookedFor are the objects that programs under test have looked for and not found, in their caches
+// or at the server, in order. Some of them may be there by now.
 func (w *World) LookedFor() []history.Ref {
 	out := w.procs.Missing()
 	for i := range w.history.Events {

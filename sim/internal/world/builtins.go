@@ -72,7 +72,7 @@ func (l *builtins) retried(since int) bool {
 }
 
 // longestStep is the longest that a controller puts a step off. Seasonal steps do not count: they
-// may be years away, and nobody waits for them.
+// may be years away, and Settle does not wait for them.
 func (l *builtins) longestStep() (longest time.Duration) {
 	for _, b := range l.all {
 		for _, step := range b.steps {

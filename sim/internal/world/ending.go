@@ -15,7 +15,7 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// ending is how a run comes to its end. Whoever notices a failure reports it in the way of its
+// ending is how a run ends. The code that detects a failure reports it in the way of its
 // goroutine:
 //
 //   - The scenario's goroutine, which is also the scheduling goroutine, calls [World.fail].

@@ -21,8 +21,8 @@ func Dialled(process, address, at string, byHTTP bool) {
 	}
 }
 
-// unknownHost ends the run when a program asks for a host that nobody has declared, or that two
-// patterns fit equally well.
+// unknownHost ends the run when a program asks for a host that the scenario does not declare, or
+// that two patterns fit equally well.
 func (w *World) unknownHost(c *wire.Call, clash string) {
 	sent := c.Port.Process + " sent " + withoutQuery(c.Request.Method, c.Request.URL)
 	if at := c.Source(); at != "" {

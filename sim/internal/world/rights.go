@@ -62,7 +62,7 @@ func (w *World) deploy(name string, o *ProcessOptions) {
 	w.rights.applied[d] = true
 }
 
-// create creates an object in one step, as whoever installs the operator does. One that is there
+// create creates an object in one step, as an installation of the operator does. One that is there
 // stays as it is.
 func (w *World) create(obj deployed.Object) error {
 	gv, err := schema.ParseGroupVersion(obj.APIVersion())
@@ -153,7 +153,7 @@ func (w *World) refusal(p *process.Process, e *history.Event) error {
 			grantVerb(e), lacks)
 	}
 	if !strings.Contains(message, fmt.Sprintf("User %q cannot %s ", name, e.Verb)) {
-		return nil // it acted for somebody else, or admission refused it
+		return nil // it acted for another user, or admission refused it
 	}
 	resource := w.resourceOf(e.Ref)
 	why := func(verb string) string {

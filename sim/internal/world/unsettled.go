@@ -112,7 +112,7 @@ func (q *quiescence) pending() (out []string) {
 	}
 	out = append(out, q.dequeuesBefore(1<<62)...)
 	if len(out) == 0 {
-		out = append(out, "nothing that the harness can see; a program without a manager, or beside its controllers, "+
+		out = append(out, "nothing that the harness can see; a program without a manager, or goroutines next to its controllers, "+
 			"keeps writing or asking")
 	}
 	if len(out) > 8 {

@@ -1,4 +1,4 @@
-// Package world is one run: a simulated cluster, the processes in it, how it comes to rest, and how
+// Package world is one run: a simulated cluster, the processes in it, how it settles, and how
 // it is judged. Package sim shows it to scenarios.
 package world
 
@@ -98,7 +98,7 @@ func (w *World) note(e history.Event) {
 	w.history.Add(e)
 }
 
-// panicIfOver unwinds again if the scenario goes on after its run has ended. Every method of the
+// panicIfOver unwinds again if the scenario continues after its run has ended. Every method of the
 // world that does anything calls it.
 func (w *World) panicIfOver() {
 	if w.over {
@@ -111,12 +111,12 @@ func (w *World) panicIfOver() {
 	w.sched.Disturb()
 }
 
-// panicIfInStep ends the run if the world is asked to go on in the middle of a step.
+// panicIfInStep ends the run if the world is asked to continue in the middle of a step.
 func (w *World) panicIfInStep(call string) {
 	w.panicIfOver()
 	if w.sched.Performing() {
 		w.misuse("%s was called in the middle of a step, by a handler given to w.External or by a built-in "+
-			"controller; the world goes on only when that step is over, so call it in the scenario, or let a "+
+			"controller; the world continues only when that step is over, so call it in the scenario, or let a "+
 			"process do it", call)
 	}
 }
@@ -157,7 +157,7 @@ func (w *World) Undisturbed() *history.History {
 	found := w.findUndisturbed(w.choices.Sequence().Drawn())
 	if found == nil {
 		w.wants = true
-		w.failure = misuse("the run is given up for the undisturbed run") // nobody reads it
+		w.failure = misuse("the run is given up for the undisturbed run") // it is not read
 		panic(stopRun{})
 	}
 	return found
