@@ -64,7 +64,7 @@ $(NESTED:%=nested-%): nested-%: bin/vet
 	export GOWORK=off; cd $* && $(GO_VET) ./... && go test -timeout $(TIMEOUT) -shuffle=on ./...
 
 # What a user's versions may change: the engine, the models, and whether two runs of a seed are alike.
-ENGINE := ./sim ./sim/fault ./sim/property ./sim/internal/... ./models/... ./history/... ./story ./internal/...
+ENGINE := ./sim ./sim/fault ./sim/property ./sim/internal/... ./models/... ./history/... ./internal/...
 
 .PHONY: oldest
 oldest: bin/vet # The tests of the engine at the oldest versions, those of the modules' own go.mod files.
@@ -99,7 +99,7 @@ next-go: # Doubled runs with the newest Go that is known, which the go command d
 .PHONY: platforms
 platforms: bin/vet ## Compile what users import for other platforms.
 	@set -e; for p in darwin/arm64 linux/arm64 windows/amd64; do echo "$$p"; \
-		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 GOFLAGS="'-gcflags=all=-l -dwarf=false'" $(GO_VET) ./sim/... ./models/... ./history/... ./story ./reports ./cmd/wavetank/...; done
+		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 GOFLAGS="'-gcflags=all=-l -dwarf=false'" $(GO_VET) ./sim/... ./models/... ./history/... ./reports ./cmd/wavetank/...; done
 
 .PHONY: versions
 versions: next-go oldest versions-0.36 ## The engine at older modules and at the next Go.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 //go:embed templates/*.html

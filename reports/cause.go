@@ -4,7 +4,7 @@ import (
 	"maps"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // Cause is what a history shows of the cause of its violation.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // This file renders results for CI systems: JUnit XML, and annotations in GitHub's log syntax.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // campaignOf is the result of a campaign with a finding for each of some causes.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // Card is one story on a page of many.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/atomicfile"
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // Run is one run as pages and texts show it. In a file it is JSON, {"story": …, "file": …,

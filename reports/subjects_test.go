@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // recorded is a history written by hand, a step for each event.

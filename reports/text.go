@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // The colours of a terminal, by what they stand for.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // result is a campaign that found the stories of some runs, and did not reach one of its sometimes

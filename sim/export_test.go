@@ -5,10 +5,10 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
-	"github.com/wavetank/wavetank/story"
 )
 
 // Breaks reports whether the scenario violates the story's property when its choices are played.

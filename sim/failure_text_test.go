@@ -11,8 +11,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/story"
 )
 
 // A failure says what a write changed, which line of the operator sent it, and that it needs no

@@ -12,9 +12,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
-	"github.com/wavetank/wavetank/story"
 )
 
 func TestStaleCacheTrailsByNoMoreThanItSays(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/story"
 )
 
 // A test binary that a signal ends says what it has tried, whatever it is doing: it ends its run

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/story"
 )
 
 // A test binary that is killed leaves a whole result, about two seconds old at most, and whole

@@ -12,10 +12,10 @@ import (
 	"pgregory.net/rapid"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 // sendsTwice is the mailer under faults that make it send twice.

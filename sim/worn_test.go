@@ -10,8 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/story"
 )
 
 // A process to which Go's runtime does not give memory back is replaced by a fresh one, which goes

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wavetank/wavetank/internal/atomicfile"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/reports"
-	"github.com/wavetank/wavetank/story"
 )
 
 func ciCommand() *cobra.Command {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/kballard/go-shellquote"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // explainAll explains stories in sentences, each abridged unless all is set.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/reports"
-	"github.com/wavetank/wavetank/story"
 )
 
 // A report never replaces a page of somebody else, and writes none where there is no result.

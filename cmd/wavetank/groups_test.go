@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // The summary of wavetank ci counts and lists causes as the other reports do: one bug under several

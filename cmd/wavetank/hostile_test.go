@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/reports"
-	"github.com/wavetank/wavetank/story"
 )
 
 // A story file cannot make a command run another program, whatever it says of its package, its test

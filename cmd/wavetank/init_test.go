@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/cmd/wavetank/internal/scaffold"
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 const mainOfBackup = `package main

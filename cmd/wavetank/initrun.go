@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wavetank/wavetank/cmd/wavetank/internal/scaffold"
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // advice is what to add to a test when its output says something. $1 and $2 are parts of that.

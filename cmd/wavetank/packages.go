@@ -20,7 +20,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 const (

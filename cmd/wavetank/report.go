@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/reports"
-	"github.com/wavetank/wavetank/story"
 )
 
 // formats are what a report can be, in the order of the help text.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/reports"
-	"github.com/wavetank/wavetank/story"
 )
 
 // merge adds up the results below directories, by campaign. It writes them and the shortest story

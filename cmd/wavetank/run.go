@@ -21,8 +21,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wavetank/wavetank/internal/atomicfile"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/internal/strategy"
-	"github.com/wavetank/wavetank/story"
 )
 
 // options of a campaign, as the flags give them.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // clockLag is how far the times of files may be behind the clock.

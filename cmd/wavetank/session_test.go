@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // moods is a package whose runs differ now and then, and which breaks in exact mode alone.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // What an earlier command has made does not count as this one's speed.

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
-	"github.com/wavetank/wavetank/story"
 )
 
 // disturbances counts the choices of a story that disturbed the run. A choice that switches a fault

@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // FuzzStory feeds the story reader with any bytes: it must answer with a story or an error, and

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/fuzz/planted"
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 var (

@@ -15,7 +15,7 @@ import (
 const licencesFile = "docs/licences.md"
 
 // linked are the packages that users build.
-var linked = []string{"./sim/...", "./models/...", "./history/...", "./story", "./reports", "./cmd/wavetank",
+var linked = []string{"./sim/...", "./models/...", "./history/...", "./reports", "./cmd/wavetank",
 	"./sim/simginkgo"}
 
 const head = `# Licences of what is linked

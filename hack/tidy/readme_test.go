@@ -39,7 +39,7 @@ func TestReadmeIsShort(t *testing.T) {
 // Each message that docs/troubleshooting.md explains is one that the code prints.
 func TestTroubleshootingQuotesMessages(t *testing.T) {
 	var code strings.Builder
-	for _, dir := range []string{"sim", "story"} {
+	for _, dir := range []string{"sim", "internal/story"} {
 		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 			if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
 				code.WriteString(strings.ReplaceAll(read(t, path), "\" +\n", "")) // in one line

@@ -15,12 +15,12 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/wavetank/wavetank/controllers/promotion"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/scenarios/internal/suite"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/simginkgo"
-	"github.com/wavetank/wavetank/story"
 )
 
 func TestPromotion(t *testing.T) {

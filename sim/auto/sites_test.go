@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/auto"
-	"github.com/wavetank/wavetank/story"
 )
 
 // What was injected at the lines of the program is what was injected at all: this program sends

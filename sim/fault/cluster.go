@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/wire"
-	"github.com/wavetank/wavetank/story"
 )
 
 // WebhookDown makes an admission webhook unreachable for windows of up to d, wherever it is served.

@@ -87,7 +87,7 @@ func TestTheHarnessNamesNoFault(t *testing.T) {
 		return nil
 	}
 	for _, dir := range []string{"..", "../../hack/docs", "../../history", "../../models", "../../reports",
-		"../../story"} {
+		"../../internal/story"} {
 		if err := filepath.WalkDir(filepath.FromSlash(dir), look); err != nil {
 			t.Fatal(err)
 		}

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/wire"
-	"github.com/wavetank/wavetank/story"
 )
 
 // core is what all faults have in common. It is most of an [inject.Fault].

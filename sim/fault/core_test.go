@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
-	"github.com/wavetank/wavetank/story"
 )
 
 // fakeWorld is an environment without a world: every choice gets the same answer, and nothing

@@ -5,10 +5,10 @@ import (
 	"sort"
 	"time"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/wire"
-	"github.com/wavetank/wavetank/story"
 )
 
 // StaleServer adds an API server whose watch caches lag behind the storage by up to d, and moves

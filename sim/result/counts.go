@@ -1,6 +1,6 @@
 package result
 
-import "github.com/wavetank/wavetank/story"
+import "github.com/wavetank/wavetank/internal/story"
 
 // FaultCount counts what became of a declared fault, over all runs of a campaign.
 type FaultCount struct {
@@ -31,6 +31,12 @@ type SiteCount = story.SiteTotal
 
 // SourceCall is a write in the source of a program.
 type SourceCall = story.SourceCall
+
+// Story is a shrunk run as its file holds it: the choices that replay it, and what happened.
+type Story = story.Story
+
+// Finding is one cause of failures of a campaign, with its shortest story.
+type Finding = story.Finding
 
 // Probe says in how many runs a Sometimes property was true.
 type Probe struct {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // Failure is a run that failed, after shrinking.
@@ -24,7 +24,7 @@ type Failure struct {
 	Line string
 	// Story is the minimised run as it is kept on file, and File where it was written ("" if
 	// nowhere).
-	Story *story.Story
+	Story *Story
 	File  string
 	// Page is the timeline of the run, a page that -sim.report had written; "" if it did not.
 	Page string

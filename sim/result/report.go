@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // Report is what a campaign found.
@@ -40,7 +40,7 @@ type Report struct {
 	// none was.
 	Replayed *history.History
 	// Findings are all failures by cause: more than one only with sim.KeepGoing.
-	Findings []story.Finding
+	Findings []Finding
 	// Drifted are the kept stories that passed although not all of their faults were injected, as
 	// the code no longer asks for what they were injected at: they may test nothing any more.
 	Drifted []story.Drift

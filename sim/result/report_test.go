@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // A failure does not hide what no run has done.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 // Entry is the value of the report entry "wavetank": what a campaign found, as JSON
@@ -41,7 +41,7 @@ type Entry struct {
 	Story  string `json:"story,omitempty"`
 	Replay string `json:"replay,omitempty"`
 	// Findings are the causes, one for each, of a campaign that went on after its first failure.
-	Findings []story.Finding `json:"findings,omitempty"`
+	Findings []result.Finding `json:"findings,omitempty"`
 	// Told is the minimal run, a line per event.
 	Told []string `json:"told,omitempty"`
 }

@@ -14,8 +14,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/reports"
-	"github.com/wavetank/wavetank/story"
 )
 
 //go:embed pages.html

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/reports"
-	"github.com/wavetank/wavetank/story"
 )
 
 // scenarios is the directory of the reference scenarios, whose stories the catalogue has.

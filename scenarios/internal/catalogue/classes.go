@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // Class is a class of bug: what users see, a faulty and a fixed form, where it happened, and what

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/reports"
-	"github.com/wavetank/wavetank/story"
 )
 
 // classesPage writes the page of the repository's classes with the timelines of some stories, which

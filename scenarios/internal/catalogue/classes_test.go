@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // The page has the classes as they are, and a reviewer has each on one screen.

@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 type toy string

@@ -20,9 +20,9 @@ import (
 	differ "github.com/google/go-cmp/cmp"
 
 	"github.com/wavetank/wavetank/internal/atomicfile"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 var (

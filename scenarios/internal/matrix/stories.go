@@ -16,10 +16,10 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/atomicfile"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 const (

@@ -17,10 +17,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 // A failure that cannot be repeated is refused at once, and the error says what to run. It was

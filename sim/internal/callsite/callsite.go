@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // function is a function of the program.

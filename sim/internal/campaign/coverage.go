@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/internal/atomicfile"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim/internal/callsite"
-	"github.com/wavetank/wavetank/story"
 )
 
 // readSource finds the writes in the source of the programs, if anybody is shown which of them no

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/story"
 )
 
 // A kept story has drifted when it passes, but not all of its faults are injected: the program no

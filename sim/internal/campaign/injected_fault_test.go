@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 // Runs that violate a property by the same line of the program have one cause, whatever the faults.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/story"
 )
 
 // A fix may change the request that a fault was injected at: a POST becomes a PUT or a PATCH. The

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/story"
 )
 
 // at is the label of a fault at a request. The request is a verb and an object.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/host"
-	"github.com/wavetank/wavetank/story"
 )
 
 // campaigns counts the campaigns of each test that is under way, so that the second one in a test

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 // The statements of a story file of which one no longer holds when the story is outdated.

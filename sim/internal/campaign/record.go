@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 // saveEvery is how often the result of a running campaign is written, so that an interrupted

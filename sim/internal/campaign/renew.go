@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/wavetank/wavetank/internal/atomicfile"
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // renew writes a story again as its replay has it, and removes the old file if the name changes.

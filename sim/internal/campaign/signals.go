@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // interruptGrace is how long a campaign that is interrupted may take to end the run under way and

@@ -3,8 +3,8 @@ package campaign
 import (
 	"testing"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 func TestStruckTableHasARowForEachClass(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 // warnings say, in a sentence each, what makes the campaign say less than it seems to.

@@ -6,9 +6,9 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 // reportHang names the run that hangs, and keeps its story, which nobody else can do any more. It

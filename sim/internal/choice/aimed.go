@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // Class is what requests and watch events have in common that are about different objects.

@@ -3,7 +3,7 @@ package choice
 import (
 	"testing"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // pointOf is where a fault may be injected at a request.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // Actor is whose action something is.

@@ -3,7 +3,7 @@ package choice
 import (
 	"testing"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // Every kind but Arm is about order and time, is a disturbance, or is drawn.

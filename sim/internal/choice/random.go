@@ -3,7 +3,7 @@ package choice
 import (
 	"math/rand/v2"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // Random answers from a seed. It takes the default with the odds that the point suggests; all other

@@ -1,6 +1,6 @@
 package choice
 
-import "github.com/wavetank/wavetank/story"
+import "github.com/wavetank/wavetank/internal/story"
 
 // Sequence is a choice sequence: the choices of a run other than the defaults, in the order in
 // which they were made.

@@ -1,6 +1,6 @@
 package choice
 
-import "github.com/wavetank/wavetank/story"
+import "github.com/wavetank/wavetank/internal/story"
 
 // This file holds sources that search in other ways than a random walk: see docs/search.md.
 

@@ -3,7 +3,7 @@ package choice
 import (
 	"slices"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // This file holds the strategy that has a plan: it tries every single disturbance.

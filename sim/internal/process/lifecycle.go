@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
-	"github.com/wavetank/wavetank/story"
 )
 
 // Start adds a process and begins its first incarnation.

@@ -9,12 +9,12 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/models/admission"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
-	"github.com/wavetank/wavetank/story"
 )
 
 // testWorld is a world without faults, in which the oldest action is always next. Requests and

@@ -10,9 +10,9 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 // Runner makes one run of a scenario. The choice source answers its choices.

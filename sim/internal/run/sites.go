@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 // Sites counts the requests of each call site of the programs, and those of reconciles that began

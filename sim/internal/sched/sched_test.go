@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/story"
 )
 
 // fakeWorld is a world of fake actions. It records which of them were performed, and when.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/sched"
-	"github.com/wavetank/wavetank/story"
 )
 
 // park lets the next leg of the call wait for its step.

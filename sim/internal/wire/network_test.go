@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/models/admission"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
-	"github.com/wavetank/wavetank/story"
 )
 
 // fakeWorld is an API server with a scheduler that takes the default choices. Its rules are fields,

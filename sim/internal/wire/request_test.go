@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/story"
 )
 
 // A request takes effect in one step, and its reply is delivered in another.

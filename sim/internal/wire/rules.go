@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/story"
 )
 
 // Rules decide how long things take and what goes wrong. They are called on the scheduling

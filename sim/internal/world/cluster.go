@@ -7,9 +7,9 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/user"
-	"github.com/wavetank/wavetank/story"
 )
 
 // Cluster is another cluster than the world's own, as operators that manage several know them: an

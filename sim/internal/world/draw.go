@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/draw"
-	"github.com/wavetank/wavetank/story"
 )
 
 // Draw takes a value from a rapid generator, through the run's own choices.

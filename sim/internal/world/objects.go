@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/run"
-	"github.com/wavetank/wavetank/story"
 )
 
 // RequireSuccess makes a campaign fail if an object that a user has made never succeeds: if the

@@ -6,9 +6,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/internal/versions"
 	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/story"
 )
 
 // ProcessOptions are the options of one process, see sim.ProcessOption.

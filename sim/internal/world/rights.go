@@ -14,11 +14,11 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/deployed"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/models/rbac"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
-	"github.com/wavetank/wavetank/story"
 )
 
 // noMissingPermission is the default property that the rights of a deployment suffice.

@@ -18,12 +18,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 // ends makes a run and returns how it ended, and its steps.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/models/admission"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/models/garbage"
@@ -21,7 +22,6 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/user"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 // World is one simulated cluster with everything in it. It lives for one run. Its methods must be
