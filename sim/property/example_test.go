@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
@@ -113,6 +115,20 @@ func ExampleBoundedRecords() {
 		return "release " + secret.Metadata.Labels["name"]
 	}
 	w.Always("old releases are pruned", property.BoundedRecords(history.Ref{Kind: "Secret"}, 10, release))
+}
+
+func ExampleCreatedEachPeriod() {
+	suspended := func(h *history.History) bool {
+		var nightly batchv1.CronJob // or the object that holds your schedule
+		o, exists := h.Object("batch", "CronJob", "default", "nightly")
+		return !exists || o.Into(&nightly) != nil || ptr.Deref(nightly.Spec.Suspend, false)
+	}
+	w.Always("a backup each hour",
+		property.CreatedEachPeriod(history.Ref{Kind: "Job"}, time.Hour, 5*time.Minute, suspended))
+}
+
+func ExampleCreatedExactly() {
+	w.Eventually("three backups in all", property.CreatedExactly(history.Ref{Kind: "Job"}, 3))
 }
 
 func ExampleNoLostUpdate() {
