@@ -21,7 +21,9 @@ type model struct {
 	Message  string      `json:"message,omitempty"`
 	Replay   string      `json:"replay,omitempty"`
 	File     string      `json:"file,omitempty"`
+	Why      []string    `json:"why,omitempty"` // the paragraph that explains the violation
 	Facts    [][2]string `json:"facts,omitempty"`
+	Shares   []share     `json:"shares,omitempty"`
 	Choices  []string    `json:"choices,omitempty"`
 	Lanes    []lane      `json:"lanes"`
 	Refs     []refRow    `json:"refs"`
@@ -33,6 +35,13 @@ type model struct {
 	lanes    map[string]int
 	trace    *tracing
 	lines    map[int]string // rendered events, by index
+}
+
+// share says how many continuations of the run violate its property, from a step on.
+type share struct {
+	Step      int `json:"s"`
+	Violating int `json:"n"`
+	Of        int `json:"of"`
 }
 
 // refRow is an object: kind, namespace/name.
@@ -94,10 +103,10 @@ func newModel(r Run) *model {
 	}
 	if s := r.Story; s != nil {
 		m.Kind, m.Property, m.Site, m.Message, m.Replay = s.Kind, s.Property, s.Site, s.Message, s.Replay
-		for _, sentence := range s.Paragraph() {
-			m.Facts = append(m.Facts, [2]string{"why", sentence})
+		m.Why, m.Facts = s.Paragraph(), facts(r)
+		for _, of := range s.Shares {
+			m.Shares = append(m.Shares, share(of))
 		}
-		m.Facts = append(m.Facts, facts(r)...)
 		for _, d := range first(r.History.Draws(), mostDraws) {
 			m.Facts = append(m.Facts, [2]string{"drew " + d.Label, d.Value})
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // The runs in testdata are real ones, of the promotion operator, as -sim.report wrote them.
@@ -314,6 +315,48 @@ func TestWritePagesForTheBrowser(t *testing.T) {
 	}
 	if _, err := WriteRun(filepath.Join(out, "long"), restarts(473)); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := WriteRun(filepath.Join(out, "explained"), explained(t)); err != nil {
+		t.Fatal(err)
+	}
+	campaign := campaignOf("p, under Crash")
+	campaign.Package = "github.com/an-organisation/an-operator/internal/controller/namespaces"
+	campaign.Findings[0].Property = "a namespace that a user has deleted is not created again by the operator"
+	dir := filepath.Join(out, "wrong")
+	if err := campaign.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Index(dir, Front{Title: "What was found"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// explained is a run with a paragraph and with measured shares. It has a process with a long name,
+// and lines that need several rows.
+func explained(t *testing.T) Run {
+	r := read(t, "dies")
+	r.Name = "explained"
+	for i := range r.History.Events {
+		if e := &r.History.Events[i]; e.Incarnation > 0 {
+			e.Process = "namespace-controller"
+		}
+		if e := &r.History.Events[i]; e.Kind == history.Done {
+			e.Outcome = history.Outcome{Kind: history.Failure, Text: strings.Repeat("the server is unable to continue; ", 7)}
+		}
+	}
+	last := r.History.Events[len(r.History.Events)-1].Step
+	r.Story.Why = []string{"The last step that led to it was at 00:01.002: namespace-controller/1 create Namespace a."}
+	r.Story.Measured = []string{"It was decided then: after that, 20 of 20 continuations violate the property."}
+	r.Story.Shares = []story.Share{{Step: 0, Violating: 0, Of: 20}, {Step: last / 2, Violating: 5, Of: 20},
+		{Step: last, Violating: 20, Of: 20}}
+	return r
+}
+
+// The page has the paragraph and the shares of the story.
+func TestTheModelHasTheExplanation(t *testing.T) {
+	m := newModel(explained(t))
+	if len(m.Why) != 2 || len(m.Shares) != 3 || m.Shares[1].Violating != 5 {
+		t.Errorf("%q, %v", m.Why, m.Shares)
 	}
 }
 

@@ -21,6 +21,7 @@ const all = ['demo', 'catalogue'].flatMap((d) => pagesBelow(join(out, d)));
 const timelines = all.filter((f) => existsSync(f.replace(/\.html$/, '.run.json')));
 const demo = timelines.filter((f) => f.includes('/demo/'));
 const told = join(out, 'known', 'known.html'); // the run that the tests below know
+const ours = [join(out, 'wrong', 'index.html')]; // documents of TestWritePagesForTheBrowser
 const beside = all.filter((f) => f.endsWith('.beside.html'));
 const documents = all.filter((f) => !timelines.includes(f) && !beside.includes(f));
 
@@ -49,7 +50,7 @@ async function open(file: string, view: View = {}, given?: Page): Promise<Page> 
   await page.setViewportSize({ width: view.width ?? 1280, height: view.height ?? 860 });
   await page.emulateMedia({ colorScheme: view.dark ? 'dark' : 'light' });
   await page.goto(pathToFileURL(file).href + (view.fragment ?? ''));
-  if (!documents.includes(file)) await page.waitForSelector('html[data-painted]', patiently);
+  if (![...documents, ...ours].includes(file)) await page.waitForSelector('html[data-painted]', patiently);
   return page;
 }
 
@@ -91,6 +92,48 @@ test('many restarts keeps the strip low and the timeline in sight', async () => 
   assert.deepEqual(await crowded(page), []);
   await page.screenshot({ path: join(shots, 'restarts-473.png') });
   await page.close();
+});
+
+test('the explanation comes first, and its curve lies above the timeline', async () => {
+  for (const width of [1400, 390]) {
+    const page = await open(join(out, 'explained', '782f2e13.html'), { width });
+    assert.ok(await overflow(page) <= 0, `it is ${await overflow(page)} pixels too wide at ${width}`);
+    assert.equal(await page.locator('.reasons p').count(), 2);
+    const curve = (await page.locator('svg.shares').boundingBox())!, strip = (await page.locator('canvas.overview').boundingBox())!;
+    assert.ok(curve.y + curve.height <= strip.y + 1 && Math.abs(curve.width - strip.width) < 2, `at ${width} the curve is not above the strip`);
+    assert.match((await page.locator('svg.shares').getAttribute('aria-label'))!, /at first 0 of 20, at the end 20 of 20/);
+    const bends = (await page.locator('.shares .curve').getAttribute('points'))!.split(' ').map((p) => p.split(',').map(Number));
+    assert.ok(bends.every(([x, y]) => x! >= 0 && x! <= width && y! >= 0 && y! <= 40), `the curve leaves its place: ${JSON.stringify(bends)}`);
+    assert.ok(bends.at(-1)![1]! < bends[0]![1]!, 'the curve does not rise');
+    await page.screenshot({ path: join(shots, `explained-${width}.png`) });
+    await page.close();
+  }
+});
+
+test('rows do not overlap, with long lines and long names', async () => {
+  for (const width of [1400, 390]) {
+    const page = await open(join(out, 'explained', '782f2e13.html'), { width, height: 3000 });
+    const wrong = await page.$$eval('.row', (rows) => rows.flatMap((row, i) => {
+      const next = rows[i + 1]?.getBoundingClientRect(), what = row.querySelector('.what')!;
+      const name = row.querySelector('.who')!.getBoundingClientRect();
+      return [next && row.getBoundingClientRect().bottom > next.top + 0.5 && 'overlaps', what.getBoundingClientRect().bottom > row.getBoundingClientRect().bottom + 1 && 'is cut', name.height > 30 && 'wraps its name']
+        .filter(Boolean).map((how) => `${how}: ${row.textContent!.slice(0, 60)}`);
+    }));
+    assert.deepEqual(wrong, [], `at ${width} pixels`);
+    assert.ok(await page.locator('.row.tall').count() > 0, 'no line is long');
+    await page.close();
+  }
+});
+
+test('the property has the widest column of the index', async () => {
+  for (const width of [1400, 390]) {
+    const page = await open(join(out, 'wrong', 'index.html'), { width });
+    assert.ok(await overflow(page) <= 0, `it is ${await overflow(page)} pixels too wide at ${width}`);
+    const wide = await page.$$eval('table.wrong th', (cells) => cells.map((c) => c.getBoundingClientRect().width));
+    assert.equal(Math.max(...wide), wide[0], `at ${width} the columns are ${wide.map(Math.round).join(', ')} pixels wide`);
+    assert.ok(wide[0]! > 200);
+    await page.close();
+  }
 });
 
 test('links lead to files that are there', async () => {

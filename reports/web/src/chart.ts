@@ -10,6 +10,7 @@ import { edges, Layout, lifetimes } from './layout.ts';
 import { actor, clock, span } from './model.ts';
 import type { Run } from './model.ts';
 import { Overview } from './overview.ts';
+import { Shares } from './shares.ts';
 
 const ahead = 400; // pixels drawn beyond what is in sight
 const letter = 7.1; // pixels of an average letter in a name
@@ -25,6 +26,7 @@ export class Chart {
   private readonly heads: HTMLElement;
   private readonly list: HTMLElement;
   private readonly overview: Overview;
+  private readonly shares: Shares | undefined;
   private readonly chain: Set<number>;
   private hits = new Set<number>();
   private drawn: [number, number] = [-1, -1];
@@ -40,7 +42,8 @@ export class Chart {
     const sheet = h('div', { class: 'sheet' }, this.canvas, this.list);
     this.scroller = h('div', { class: 'scroller' }, this.heads, sheet);
     this.overview = new Overview((y) => this.scrollTo(y));
-    this.root = h('section', { class: 'chart', 'aria-label': run.title }, this.overview.canvas, this.scroller);
+    this.shares = run.shares?.length ? new Shares(run.shares) : undefined;
+    this.root = h('section', { class: 'chart', 'aria-label': run.title }, this.shares?.root, this.overview.canvas, this.scroller);
     this.scene = { run, layout: new Layout(run, { row: 0, fold: 0 }, () => false), edges: edges(run), lives: lifetimes(run), laneWidth: 40, columns: columns(run, filter), selected: -1 };
     this.scroller.addEventListener('scroll', () => this.soon(), { passive: true });
     this.list.addEventListener('click', (ev) => {
@@ -81,6 +84,7 @@ export class Chart {
     this.list.style.height = this.canvas.style.height = `${this.scene.layout.height + 24}px`;
     this.head();
     this.overview.lay(this.scene);
+    this.shares?.lay(this.scene, room);
     this.drawn = [-1, -1];
     this.draw();
     if (keep >= 0) this.reveal(keep);
@@ -162,6 +166,8 @@ export class Chart {
       'aria-posinset': String(i + 1), 'aria-setsize': String(this.scene.layout.rows.length), 'data-event': String(event), title: e.x,
     }, h('time', {}, clock(e.t).replace(/(\.\d{3})\d+$/, '$1')), h('span', { class: 'who' }, ...(lane ? name(actor(this.run, e)) : [])), h('span', { class: 'what' }, e.x));
     el.style.top = `${y}px`;
+    const { row, line } = this.scene.layout.sizes;
+    if (this.lines(event) > 1) el.style.height = `${row + (this.lines(event) - 1) * (line ?? 0)}px`;
     if (!fold) return [el];
     const quiet = h('div', { class: 'quiet', role: 'presentation' }, `${span(fold)} of quiet`);
     quiet.style.top = `${y - this.scene.layout.sizes.fold}px`;

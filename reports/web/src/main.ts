@@ -64,7 +64,8 @@ class App {
     if (this.page.runs.length > 1) return this.compareHeader();
     const run = this.page.runs[0]!;
     const verdict = run.property || run.message ? h('div', { class: 'verdict' }, h('p', { class: 'sentence' }, h('span', { class: 'kind' }, run.kind ?? ''), ` ${run.property || 'the run failed'}`),
-      h('pre', { class: 'message' }, run.message ?? ''), h('p', { class: 'site' }, run.site ? `declared at ${run.site}` : '')) : h('p', { class: 'held' }, 'Every property held in this run.');
+      h('pre', { class: 'message' }, run.message ?? ''), h('p', { class: 'site' }, run.site ? `declared at ${run.site}` : ''),
+      run.why?.length ? h('div', { class: 'reasons' }, ...run.why.map((sentence) => h('p', {}, sentence))) : undefined) : h('p', { class: 'held' }, 'Every property held in this run.');
     return h('header', { class: 'top' }, h('p', { class: 'crumbs' }, 'Wavetank timeline'), h('h1', {}, run.title.replaceAll('_', ' ')), verdict, this.replay(run), this.facts(run));
   }
 

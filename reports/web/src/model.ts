@@ -44,6 +44,9 @@ export interface Event {
 
 export interface Link { from: number; to: number; why: string }
 
+/** Share says how many continuations of a run violate its property, from a step on. */
+export interface Share { s: number; n: number; of: number }
+
 export interface Ref { kind?: string; name: string; cluster?: string }
 
 export interface Run {
@@ -54,7 +57,9 @@ export interface Run {
   message?: string;
   replay?: string;
   file?: string;
+  why?: string[];   // the paragraph that explains the violation
   facts?: [string, string][];
+  shares?: Share[];
   choices?: string[];
   lanes: Lane[];
   refs: Ref[] | null;
