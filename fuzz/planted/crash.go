@@ -5,6 +5,7 @@ package planted
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -155,11 +156,11 @@ func poisoned(w *stage, fixed bool) {
 		if err := g.live.Get(c, req.NamespacedName, &o); err != nil || o.Data["state"] == "sent" {
 			return result{}, client.IgnoreNotFound(err)
 		}
-		begun := len(o.Data["begun"])
-		if begun >= 3 && !g.fixed {
+		attempts, _ := strconv.Atoi(o.Data["attempts"])
+		if attempts >= 3 && !g.fixed {
 			return result{}, nil
 		}
-		if err := g.set(c, &o, "begun", fmt.Sprintf("%0*d", begun+1, 0)); err != nil {
+		if err := g.set(c, &o, "attempts", strconv.Itoa(attempts+1)); err != nil {
 			return result{}, err
 		}
 		if err := g.call(c, "POST", "/mail/"+req.Name, req.Name); err != nil {

@@ -10,7 +10,7 @@ type alarm struct {
 // alarms are the false alarms that are known. The page docs/properties.md shows them.
 var alarms = []alarm{
 	{property: "same end state",
-		operator: "The state counts or lists what happened: retries, restarts, a log of transitions.",
+		operator: "The state lists or counts what happened: a log of transitions, a number of starts.",
 		instead:  "Switch it off, and declare property.CrashSafe for the kinds that should be alike."},
 	{property: "same end state",
 		operator: "An object is kept or not by design, depending on how far its owner had come.",
@@ -52,7 +52,7 @@ var alarms = []alarm{
 		operator: "Something that is not part of being ready is done after the status says so.",
 		instead:  "Switch it off."},
 	{property: "same end state in any order",
-		operator: "Who comes first gets what two objects want: a number, a port, a lock.",
+		operator: "Who comes first gets what two objects want, and the other gets nothing: a lock, the last free port.",
 		instead:  "Switch it off, or have one object name the other in the sample."},
 	{property: "every object reconciles",
 		operator: "A sample shows what the operator refuses with an error, for ever.",

@@ -5,6 +5,7 @@ package auto
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -50,7 +51,7 @@ func (u *users) drawOrder() {
 
 // sameInAnyOrder holds when the world is in the state of a run in which two actions are done in the
 // other order. Both runs that are compared are without faults: a run that faults have led elsewhere
-// is not judged.
+// is not judged. Objects may have exchanged values: who comes first gets the first port.
 func sameInAnyOrder(drawn, exchanged *history.History) func(*history.History) error {
 	inOrder, undisturbed := property.CrashSafe(drawn), property.CrashSafe(exchanged)
 	return func(h *history.History) error {
@@ -63,7 +64,8 @@ func sameInAnyOrder(drawn, exchanged *history.History) func(*history.History) er
 			return nil
 		}
 		err := inOrder(h)
-		if err == nil || undisturbed(h) != nil || !independent(h, here[at], here[at+1]) ||
+		var differs interface{ Exchanged() bool }
+		if err == nil || errors.As(err, &differs) && differs.Exchanged() || undisturbed(h) != nil || !independent(h, here[at], here[at+1]) ||
 			!independent(drawn, drawn.Draws()[at], drawn.Draws()[at+1]) || !sameSpecs(h, drawn) {
 			return nil
 		}

@@ -3,6 +3,7 @@
 package auto_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -90,6 +91,7 @@ type widgets struct {
 	flaw   string
 	begun  map[string]bool // objects that this incarnation has reconciled
 	config map[string]bool // names of the ConfigMaps that it has made
+	first  int             // the size of the first widget
 }
 
 const finalizer = "example.com/widgets"
@@ -151,12 +153,19 @@ func (r *widgets) keep(ctx context.Context, w *Widget, name string) error {
 		cm.Labels = map[string]string{"widget": w.Name}
 		s := w.Spec
 		number, numbered := cm.Data["number"]
+		first, known := cm.Data["first"]
 		cm.Data = map[string]string{"text": fmt.Sprint(s.Size, s.Colour, s.Mode, s.Code, s.Parts)}
 		if r.flaw == "numbers them" {
 			if !numbered {
 				number = r.next(ctx)
 			}
 			cm.Data["number"] = number
+		}
+		if r.flaw == "keeps the first" {
+			if r.first = cmp.Or(r.first, w.Spec.Size); !known {
+				first = fmt.Sprint(r.first)
+			}
+			cm.Data["first"] = first
 		}
 		if r.flaw == "writes blindly" {
 			cm.ResourceVersion = ""
@@ -190,6 +199,6 @@ func (r *widgets) say(ctx context.Context, w *Widget, status WidgetStatus) error
 func start(w *sim.World, flaw string) {
 	w.Install("testdata/widgets.yaml")
 	w.Start("widgets", func(mgr ctrl.Manager) error {
-		return (&widgets{mgr.GetClient(), flaw, map[string]bool{}, map[string]bool{}}).SetupWithManager(mgr)
+		return (&widgets{mgr.GetClient(), flaw, map[string]bool{}, map[string]bool{}, 0}).SetupWithManager(mgr)
 	}, sim.Options(ctrl.Options{Scheme: scheme}))
 }

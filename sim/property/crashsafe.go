@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -37,6 +38,9 @@ import (
 //
 // A copy of such a value is not compared either, as long as the original exists. The address of a
 // Pod that is gone differs, and so does an old resource version of an object.
+//
+// A field that counts attempts may be ahead, by as many as there were crashes and failures: a number
+// with a name like attempts, retries, restarts, failed or errorCount.
 //
 // A program may keep random values elsewhere, for example a UUID in a status or in a name. If the
 // world differs from the undisturbed run, that run is repeated with other random numbers. Fields,
@@ -69,23 +73,36 @@ func CrashSafe(undisturbed *history.History, of ...history.Ref) func(*history.Hi
 				if !ok {
 					return nil // it did not come that far
 				}
-				diff, masked := against("undisturbed").difference(there, here.bodies()), ""
-				if diff != "" && undisturbed.Redrawn != nil {
+				differ, masked := against("undisturbed").differences(there, here.bodies()), ""
+				if len(differ) > 0 && undisturbed.Redrawn != nil {
 					if again, ok := other.at(undisturbed.Redrawn(), settled); ok {
 						r := learn(there, again)
-						diff = against("undisturbed").difference(r.masked(there), r.masked(here.bodies()))
+						differ = against("undisturbed").differences(r.masked(there), r.masked(here.bodies()))
 						masked = r.remark()
 					}
 				}
-				if breaks("CrashSafe: another state", diff != "") {
-					return fmt.Errorf("at %s the world differs from the undisturbed run: %s%s",
-						history.Clock(h.Now()), diff, masked)
+				differ = slices.DeleteFunc(differ, func(m mismatch) bool { return m.countsAttempts(here.failures) })
+				if breaks("CrashSafe: another state", len(differ) > 0) {
+					return &difference{exchanged(differ), fmt.Sprintf("at %s the world differs from the undisturbed run: %s%s",
+						history.Clock(h.Now()), sentence(differ), masked)}
 				}
 				return nil
 			},
 		}
 	})
 }
+
+// difference is the error of a world that is in another state.
+type difference struct {
+	exchanged bool
+	text      string
+}
+
+func (d *difference) Error() string { return d.text }
+
+// Exchanged reports whether the states differ only in which of several objects of a kind has which
+// value.
+func (d *difference) Exchanged() bool { return d.exchanged }
 
 // calmStates follows an undisturbed run from one Settle to the next.
 type calmStates struct {
@@ -111,6 +128,8 @@ type states struct {
 	settled int  // how many Settles there were
 	rest    bool // the latest event was one
 	now     history.Time
+	// failures is how many attempts of programs have failed.
+	failures int
 	// drawn is, by what the server has drawn at random, what to read in its place: UIDs and
 	// generated names.
 	drawn map[string]string
@@ -121,6 +140,10 @@ func (s *states) take(e *history.Event) {
 		s.live, s.drawn = map[history.Ref][]byte{}, map[string]string{}
 	}
 	s.rest, s.now = e.Kind == history.Settled, e.At
+	if e.Kind == history.Crash || e.Kind == history.Stop || e.Kind == history.Done && e.Outcome.Failed() ||
+		e.Kind == history.Request && e.Incarnation > 0 && (e.Code == 0 || e.Code >= http.StatusInternalServerError) {
+		s.failures++
+	}
 	for _, c := range e.Changes {
 		if c.Type == "ADDED" {
 			s.drawn[c.UID] = "a UID"

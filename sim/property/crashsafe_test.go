@@ -2,6 +2,7 @@ package property
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -316,6 +317,71 @@ func TestUnixTimesAreIgnored(t *testing.T) {
 	} {
 		if d := compared(t, world(c.one), world(c.two)); (d == "") != c.ignored {
 			t.Errorf("%v and %v: %q", c.one, c.two, d)
+		}
+	}
+}
+
+// A number of attempts may be ahead by as many as have failed. A number of anything else may not,
+// and one that is behind has lost something.
+func TestAttemptsMayBeAhead(t *testing.T) {
+	ref := history.Ref{Group: "example.com", Kind: "Mail", Name: "a"}
+	for _, c := range []struct {
+		field      string
+		calm, here any
+		failures   int
+		ignored    bool
+	}{
+		{"failed", nil, "1", 1, true},
+		{"attempts", 1, 3, 2, true},
+		{"retryCount", 0, 1, 1, true},
+		{"attempts", 1, 3, 1, false},
+		{"attempts", 3, 1, 2, false},
+		{"replicas", 1, 2, 1, false},
+		{"failed", nil, true, 1, false},
+		{"failed", "no", "1", 1, false},
+	} {
+		world := func(v any) map[history.Ref]any {
+			status := map[string]any{c.field: v}
+			if v == nil {
+				delete(status, c.field)
+			}
+			return map[history.Ref]any{ref: map[string]any{"status": status}}
+		}
+		here := &history.History{}
+		for range c.failures {
+			here.Add(history.Event{Kind: history.Done, Process: "op", Incarnation: 1,
+				Outcome: history.Outcome{Kind: history.Failure}})
+		}
+		for _, e := range settledWith(t, world(c.here)).Events {
+			here.Add(e)
+		}
+		err := CrashSafe(settledWith(t, world(c.calm)))(here)
+		if (err == nil) != c.ignored {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// Two objects that have each other's value differ in nothing else.
+func TestExchangedValues(t *testing.T) {
+	world := func(a, b, other any) map[history.Ref]any {
+		port := func(v any) any { return map[string]any{"data": map[string]any{"port": v}} }
+		return map[history.Ref]any{{Kind: "ConfigMap", Name: "a"}: port(a), {Kind: "ConfigMap", Name: "b"}: port(b),
+			{Kind: "Service", Name: "c"}: port(other)}
+	}
+	for _, c := range []struct {
+		calm, here map[history.Ref]any
+		want       bool
+	}{
+		{world(1, 2, 0), world(2, 1, 0), true},
+		{world(1, 2, 0), world(2, 2, 0), false},
+		{world(1, 2, 0), world(2, 1, 1), false},
+		{world(1, 1, 2), world(2, 1, 1), false},
+	} {
+		err := CrashSafe(settledWith(t, c.calm))(settledWith(t, c.here))
+		is := (interface{ Exchanged() bool })(nil)
+		if !errors.As(err, &is) || is.Exchanged() != c.want {
+			t.Errorf("%v and %v: %v", c.calm, c.here, err)
 		}
 	}
 }

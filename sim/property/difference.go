@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wavetank/wavetank/history"
@@ -17,8 +19,21 @@ const (
 	longestValue    = 60 // bytes of each of the two values
 )
 
-// mismatch is a field that two states have differently, or that one of them lacks, in words.
-type mismatch string
+// mismatch is a field, an element or an object that two states have differently, or that one of
+// them lacks.
+type mismatch struct {
+	text string // in words
+	kind string // of the object
+	path string
+	calm any // the value in either state, or missing
+	here any
+}
+
+// missing is the value of what a state does not have.
+type missing struct{}
+
+// MarshalJSON implements [json.Marshaler].
+func (missing) MarshalJSON() ([]byte, error) { return []byte(`"…"`), nil }
 
 // against is the word for the state that another one is compared with.
 type against string
@@ -38,7 +53,7 @@ func (a against) mismatches(path string, calm, here any, out []mismatch) []misma
 	if reflect.DeepEqual(calm, here) || sameVersion(calm, here) {
 		return out
 	}
-	return append(out, a.differs(path, short(here), short(calm)))
+	return append(out, a.differs(path, calm, here))
 }
 
 // copiedVersion is a text that may be a copy of an object's newest resource version. It reads like
@@ -65,8 +80,9 @@ func sameVersion(a, b any) bool {
 	return isY && y.text == a
 }
 
-func (a against) differs(path, here, calm string) mismatch {
-	return mismatch(fmt.Sprintf("%s is %s, %s %s", path, here, a, calm))
+func (a against) differs(path string, calm, here any) mismatch {
+	return mismatch{text: fmt.Sprintf("%s is %s, %s %s", path, short(here), a, short(calm)), path: path, calm: calm,
+		here: here}
 }
 
 // members compares two maps by their keys; step makes a key a part of the path.
@@ -78,9 +94,9 @@ func (a against) members(path string, calm, here map[string]any, step func(strin
 		h, hereHas := here[k]
 		switch {
 		case !calmHas:
-			out = append(out, a.differs(path+step(k), short(h), "nothing"))
+			out = append(out, a.differs(path+step(k), missing{}, h))
 		case !hereHas:
-			out = append(out, a.differs(path+step(k), "nothing", short(c)))
+			out = append(out, a.differs(path+step(k), c, missing{}))
 		default:
 			out = a.mismatches(path+step(k), c, h, out)
 		}
@@ -99,9 +115,11 @@ func (a against) elements(path string, calm, here []any, out []mismatch) []misma
 	for i := range max(len(calm), len(here)) {
 		switch {
 		case i >= len(calm):
-			out = append(out, mismatch(fmt.Sprintf("%s[] has %s, %s it has not", path, short(here[i]), a)))
+			out = append(out, mismatch{text: fmt.Sprintf("%s[] has %s, %s it has not", path, short(here[i]), a),
+				path: path + "[]", calm: missing{}, here: here[i]})
 		case i >= len(here):
-			out = append(out, mismatch(fmt.Sprintf("%s[] lacks %s, %s it has it", path, short(calm[i]), a)))
+			out = append(out, mismatch{text: fmt.Sprintf("%s[] lacks %s, %s it has it", path, short(calm[i]), a),
+				path: path + "[]", calm: calm[i], here: missing{}})
 		default:
 			out = a.mismatches(path+"[]", calm[i], here[i], out)
 		}
@@ -151,6 +169,9 @@ func text(v any) string {
 
 // short is a value as JSON, cut where it is long.
 func short(v any) string {
+	if v == (any)(missing{}) {
+		return "nothing"
+	}
 	t := text(v)
 	if len(t) > longestValue {
 		t = strings.ToValidUTF8(t[:longestValue], "") + "…"
@@ -169,30 +190,80 @@ func step(key string) string {
 // difference says in which fields two states differ, in order, with both values; "" when they are
 // equal.
 func (a against) difference(calm, here map[history.Ref][]any) string {
+	return sentence(a.differences(calm, here))
+}
+
+// differences are the fields in which two states differ, in order.
+func (a against) differences(calm, here map[history.Ref][]any) (all []mismatch) {
 	refs := maps.Clone(calm)
 	maps.Copy(refs, here)
-	var all []mismatch
 	for _, ref := range sorted(refs) {
-		name := ref.String()
+		name, first := ref.String(), len(all)
 		c, h := unlike(calm[ref], here[ref])
 		for i := range max(len(c), len(h)) {
 			switch {
 			case i >= len(c):
-				all = append(all, mismatch(fmt.Sprintf("%s exists here, %s it does not", name, a)))
+				all = append(all, mismatch{text: fmt.Sprintf("%s exists here, %s it does not", name, a),
+					calm: missing{}, here: "exists"})
 			case i >= len(h):
-				all = append(all, mismatch(fmt.Sprintf("%s does not exist here, %s it does", name, a)))
+				all = append(all, mismatch{text: fmt.Sprintf("%s does not exist here, %s it does", name, a),
+					calm: "exists", here: missing{}})
 			default:
 				all = a.mismatches(name+" ", c[i], h[i], all)
 			}
 		}
+		for i := range all[first:] {
+			m := &all[first+i]
+			m.kind, m.path = ref.Kind+"."+ref.Group, strings.TrimPrefix(m.path, name+" ")
+		}
 	}
+	return all
+}
+
+// sentence are the first of the fields that differ, in words.
+func sentence(all []mismatch) string {
 	shown := all[:min(len(all), mostDifferences)]
 	out := make([]string, 0, len(shown)+1)
 	for _, m := range shown {
-		out = append(out, string(m))
+		out = append(out, m.text)
 	}
 	if more := len(all) - len(shown); more > 0 {
 		out = append(out, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(out, "; ")
+}
+
+// exchanged reports whether objects of one kind have exchanged values, and nothing else differs:
+// each value is here at another object than there.
+func exchanged(all []mismatch) bool {
+	count := map[string]int{}
+	for _, m := range all {
+		count[m.kind+" "+m.path+" "+text(m.here)]++
+		count[m.kind+" "+m.path+" "+text(m.calm)]--
+	}
+	for _, n := range count {
+		if n != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// counters are the names of fields that count attempts.
+var counters = regexp.MustCompile(`(?i)(attempt|retr(y|ie)|restart|fail(ed|ure)?|error|trie)(s|count)?$`)
+
+// countsAttempts reports whether a field counts what faults make happen more often, and is ahead by
+// no more than a number of failures.
+func (m mismatch) countsAttempts(failures int) bool {
+	here, counted := count(m.here)
+	calm, before := count(m.calm)
+	return counted && (before || m.calm == any(missing{})) && counters.MatchString(m.path) && here > calm &&
+		here-calm <= failures
+}
+
+// count is a value as a number of times.
+func count(v any) (int, bool) {
+	text, kind := scalar(v)
+	n, err := strconv.Atoi(text)
+	return n, err == nil && kind != "bool"
 }
