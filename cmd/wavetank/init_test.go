@@ -163,14 +163,14 @@ func TestInitRenewsItsTests(t *testing.T) {
 			}
 		}
 	}
-	initAgain(": written", "func TestSimulatedBackup(t *testing.T) {\n\tsim.Check(t, backup)\n}",
+	initAgain(": written", "func TestSimulatedBackup(t *testing.T) {\n\tsim.Check(t, backup, sim.KeepGoing())\n}",
 		"func backup(w *sim.World) {")
-	initAgain(": is up to date", "sim.Check(t, backup)")
+	initAgain(": is up to date", "sim.Check(t, backup, sim.KeepGoing())")
 	old := []byte("package main\n\nvar _ = w.External(\"mail.example\", auto.REST())\n")
 	if err := os.WriteFile(file, scaffold.Marked(old), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	initAgain(": renewed", "sim.Check(t, backup)", `w.External("mail.example", auto.REST())`)
+	initAgain(": renewed", "sim.Check(t, backup, sim.KeepGoing())", `w.External("mail.example", auto.REST())`)
 	edited, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

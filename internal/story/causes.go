@@ -2,12 +2,13 @@ package story
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
 // Causes merges findings of one cause: of the same property and, if it is known, the same line that
 // decided. The faults of a story do not tell causes apart, because one bug breaks its property
-// under many. A cause is named by its shortest story.
+// under many. A cause is named by its shortest story. The most harmful cause comes first.
 func Causes(findings []Finding) (out []Finding) {
 	at := map[string]int{}
 	for _, f := range findings {
@@ -27,6 +28,7 @@ func Causes(findings []Finding) (out []Finding) {
 		}
 		out[i].Count += f.Count
 	}
+	slices.SortStableFunc(out, ByHarm)
 	return out
 }
 

@@ -49,6 +49,9 @@ type Story struct {
 	Before, After Length
 	// Shrinking says how much was tried to shorten it.
 	Shrinking Shrinking
+	// Ignored are the properties by which the run is not judged: it violates them, too, and before
+	// its own.
+	Ignored []string
 	// Versions are those of Go and of the modules that it was recorded with.
 	Versions map[string]string
 	Choices  []Choice // the choices that are not the default
@@ -148,6 +151,9 @@ func (s *Story) Encode() []byte {
 	line("package", s.Package)
 	line("violated", s.Kind+" "+strconv.Quote(s.Property))
 	line("declared", s.Site)
+	for _, name := range s.Ignored {
+		line("ignored", name)
+	}
 	line("found", s.Seed)
 	if took := s.Took.Round(time.Millisecond); took > 0 {
 		line("took", took.String())
@@ -280,6 +286,8 @@ func (s *Story) header(k, v string) error {
 		s.Property = Printable(s.Property)
 	case "declared":
 		s.Site = v
+	case "ignored":
+		s.Ignored = append(s.Ignored, v)
 	case "found":
 		s.Seed = v
 	case "took":

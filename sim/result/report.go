@@ -95,11 +95,22 @@ func (r Report) Err() error {
 		text += fmt.Sprintf("    %s\n", missed)
 	}
 	if causes := story.Causes(r.Findings); len(causes) > 1 {
-		text += fmt.Sprintf("    %d causes in %d runs:\n", len(causes), r.Runs)
+		text += fmt.Sprintf("    %d causes in %d runs, the most harmful first:\n", len(causes), r.Runs)
 		for _, f := range causes {
 			text += fmt.Sprintf("    %5d runs: %s (shortest story: %d steps; first in run %d, by %s)\n",
 				f.Count, f.Cause, f.Steps, f.First, f.Strategy)
+			text += told(f)
 		}
 	}
 	return errors.New(text)
+}
+
+// told is what a finding's story says, in two lines.
+func told(f story.Finding) string {
+	s, err := story.Decode([]byte(f.Story))
+	if err != nil {
+		return ""
+	}
+	message, _, _ := strings.Cut(s.Message, "\n")
+	return fmt.Sprintf("                %s\n                %s\n", message, s.Replay)
 }

@@ -34,12 +34,14 @@ type campaign struct {
 	outdated     []*result.Failure // what outdated stories came to; their failure waits for the search
 	keep         func(next int)    // writes the result, from run next on still to be made; nil before the first run
 	interruption interruption
-	pace         story.Result // how the campaign went on: its Growth and Slowest
+	written      map[string]string // files of stories that this process has written, by cause
+	brokenRuns   int               // runs that have failed
+	pace         story.Result      // how the campaign went on: its Growth and Slowest
 }
 
 func newCampaign(t *testing.T, r run.Runner, s Settings, name string) *campaign {
 	c := &campaign{t: t, settings: s, report: result.Report{Name: name}, exact: hasOverlay(t),
-		progress: &progress{}, shrunk: map[string]int{}, repeated: map[string]int{},
+		progress: &progress{}, shrunk: map[string]int{}, written: map[string]string{}, repeated: map[string]int{},
 		interruption: interruption{written: make(chan struct{})}}
 	c.runner = c.tally.noting(r)
 	return c

@@ -128,6 +128,7 @@ func (c *campaign) run(began time.Time) {
 		return
 	}
 	defer search.report()
+	c.settings.Run.Pass = s.KeepGoing && s.Strategy != "exhaustive"
 	if !c.prepared(search) {
 		c.finish(search, 0, began)
 		return
@@ -158,8 +159,8 @@ func (c *campaign) run(began time.Time) {
 		}
 		made++
 		c.keepPace(i, strategy, res, time.Since(clock), search)
-		if res.Ending.Failed() {
-			c.addFailing(i, seed, strategy, res, res)
+		if res.Ending.Failed() || len(res.Passed) > 0 {
+			c.addBroken(i, seed, strategy, res)
 		} else if s.Verify > 0 && i%s.Verify == 0 {
 			c.runTwice(i, seed, strategy, res)
 		}
@@ -183,6 +184,7 @@ func (c *campaign) prepared(s *search) bool {
 	if broken == nil {
 		return true
 	}
+	c.brokenRuns++
 	c.addFailing(0, c.report.Seed, "undisturbed", broken, broken)
 	return c.settings.KeepGoing && c.settings.Strategy != "exhaustive"
 }

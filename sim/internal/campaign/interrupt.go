@@ -24,20 +24,12 @@ type standing struct {
 // publish lets a signal find how far the campaign has come.
 func (c *campaign) publish() {
 	r, s := &c.report, c.settings
-	now := &standing{runs: r.Runs, planned: s.planned(), broken: c.broken()}
+	now := &standing{runs: r.Runs, planned: s.planned(), broken: c.brokenRuns}
 	if f := r.Failure; f != nil && f.File != "" {
 		now.kept = append(now.kept, f.File)
 	}
 	now.result = c.interruption.file
 	c.interruption.standing.Store(now)
-}
-
-// broken is how many runs have failed.
-func (c *campaign) broken() (n int) {
-	for _, f := range c.report.Findings {
-		n += f.Count
-	}
-	return n
 }
 
 // sentence says what an interrupted campaign has tried, in a line.

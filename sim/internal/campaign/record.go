@@ -229,6 +229,7 @@ func (c *campaign) resume(s *search) int {
 	}
 	r.Rights = r.Rights.And(old.Rights)
 	for _, n := range old.Strategies {
+		c.brokenRuns += n.Finds
 		s.counts[n.Name] = &result.StrategyCount{Name: n.Name, Runs: n.Runs, Finds: n.Finds}
 	}
 	c.settings.Host.Logf("sim: going on with run %d of %s, as %s has it", old.Next, r.Name, c.settings.ReportDir)

@@ -193,6 +193,7 @@ func (c *campaign) ofCatalogue() bool { return c.settings.Replay != "" && !c.set
 // a shorter story, and keeps that beside the file.
 func (c *campaign) replayStory(path string, s *story.Story) bool {
 	c.doing.Store(&activity{what: "the story " + path + ", played by a campaign"})
+	defer c.ignore(s.Ignored)()
 	r := c.replay(s)
 	c.count(r.Result)
 	c.report.Replayed = r.History.Rest()
@@ -209,6 +210,7 @@ func (c *campaign) replayStory(path string, s *story.Story) bool {
 		return true
 	}
 	c.settings.reportReplayed("broke")
+	c.brokenRuns++
 	f := c.failureOf(path, s, r)
 	if c.settings.Renew && (old != nil || len(r.moves)+len(r.unused) > 0) {
 		f.File = c.renew(path, s, f.Story)
@@ -300,5 +302,6 @@ func (c *campaign) stillFails(f story.Finding) bool {
 	if err != nil || f.Kind == result.TestFailed.String() {
 		return true // nothing says that it cannot
 	}
+	defer c.ignore(s.Ignored)()
 	return c.play(choice.Play(s.Choices), s).Ending.Failed()
 }

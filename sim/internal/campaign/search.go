@@ -119,7 +119,7 @@ func (s *search) next(i int, seed uint64) (*run.Result, string, bool) {
 		s.all.Done(res.Log, res.History.Trace())
 	}
 	s.learn(res, name)
-	s.tally(name, res.Ending.Failed())
+	s.tally(name, res.Ending.Failed() || len(res.Passed) > 0)
 	return res, name, true
 }
 
@@ -174,6 +174,7 @@ func (s *search) tally(name string, found bool) {
 	}
 	n.Runs++
 	if found {
+		s.c.brokenRuns++
 		n.Finds++
 	}
 }

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,8 +62,46 @@ func (c *campaign) addFailing(i int, seed uint64, strategy string, first, from *
 		c.report.Failure = f
 	}
 	best, choices := c.shrink(f, first, from, limit)
+	c.needless(choices, best.Ending)
 	f.Ending, f.History = best.Ending, best.History.Rest()
 	c.addFailure(f, choices, lengthOf(first), lengthOf(best))
+}
+
+// addBroken adds the violations of a run: those after which it continued, and the one that ended
+// it. Each of the first is found in a run of its own that ignores those before it.
+func (c *campaign) addBroken(i int, seed uint64, strategy string, res *run.Result) {
+	var ignored []string
+	for _, e := range res.Passed {
+		restore := c.ignore(ignored)
+		if first := c.execute(choice.Play(res.Choices)); first.Ending.Same(e) {
+			c.addFailing(i, seed, strategy, first, first)
+		}
+		restore()
+		ignored = append(ignored, e.Property)
+	}
+	if res.Ending.Failed() {
+		defer c.ignore(ignored)()
+		c.addFailing(i, seed, strategy, res, res)
+	}
+}
+
+// ignore has runs end at a violation, except of some properties, until restore is called.
+func (c *campaign) ignore(properties []string) (restore func()) {
+	was := c.settings.Run
+	c.settings.Run.Pass, c.settings.Run.Ignored = false, slices.Clone(properties)
+	return func() { c.settings.Run.Pass, c.settings.Run.Ignored = was.Pass, was.Ignored }
+}
+
+// needless has runs judged again by the properties that a sequence does not violate before it fails
+// as it should.
+func (c *campaign) needless(choices choice.Sequence, e result.Ending) {
+	for _, name := range slices.Clone(c.settings.Run.Ignored) {
+		all := c.settings.Run.Ignored
+		c.settings.Run.Ignored = slices.DeleteFunc(slices.Clone(all), func(n string) bool { return n == name })
+		if !c.execute(choice.Play(choices)).Ending.Same(e) {
+			c.settings.Run.Ignored = all
+		}
+	}
 }
 
 // shrink searches for the shortest choice sequence that fails as the first run did.
@@ -102,7 +141,7 @@ const explainTime = 5 * time.Second
 // failures whose choices do not repeat them, are not explained.
 func (c *campaign) explain(f *result.Failure, choices choice.Sequence, steps int) ([]string, []story.Share) {
 	wanted := c.settings.Keep || given("sim.explain", "SIM_EXPLAIN")
-	if c.settings.Explain <= 0 || !wanted || f.Flaky || !f.OfRun() || len(c.report.Findings) > 0 {
+	if c.settings.Explain <= 0 || !wanted || f.Flaky || !f.OfRun() || !c.leads(f) {
 		return nil, nil
 	}
 	what := fmt.Sprintf("the explanation of run %d (seed %d)", f.Run, f.Seed)
@@ -132,13 +171,33 @@ func (c *campaign) addFailure(f *result.Failure, choices choice.Sequence, before
 			c.settings.Host.Logf("sim: the story could not be kept: %v", err)
 		} else {
 			f.File = path
+			c.replaceStory(causeOf(f), path)
 		}
 	}
 	c.writePage(f)
-	if c.report.Failure == nil {
+	if c.leads(f) {
 		c.report.Failure = f
 	}
 	c.group(f, after.Steps)
+}
+
+// leads reports whether a failure is the one that the report shows: the first of the most harmful.
+func (c *campaign) leads(f *result.Failure) bool {
+	first := c.report.Failure
+	if first == nil || first == f {
+		return len(c.report.Findings) == 0
+	}
+	return first.Kind != result.Misuse && story.Harm(f.Property) < story.Harm(first.Property)
+}
+
+// replaceStory removes the longer story of a cause that this process has written before.
+func (c *campaign) replaceStory(cause, path string) {
+	if before := c.written[cause]; before != "" && before != path {
+		if err := os.Remove(before); err != nil {
+			c.settings.Host.Logf("sim: a story that was replaced by %s stays: %v", path, err)
+		}
+	}
+	c.written[cause] = path
 }
 
 // isShortest reports whether no story of a failure's cause is as short: thousands of runs may fail
@@ -197,6 +256,7 @@ func (c *campaign) story(f *result.Failure, choices choice.Sequence, before, aft
 		Property: f.Property, Site: f.Site, Message: f.Message,
 		Seed: strings.TrimPrefix(from, ", "), Took: f.Took, Before: before, After: after, Shrinking: f.Shrinking,
 		Choices: choices, Versions: recordedWith(), History: f.History.Render(),
+		Ignored: c.settings.Run.Ignored,
 	}
 	cause := reports.CauseOf(f.History, s.Choices)
 	f.Line, s.Led, s.Why = cause.Line, cause.Led, cause.Sentences

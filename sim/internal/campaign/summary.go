@@ -24,7 +24,7 @@ func (c *campaign) announce() {
 		c.t.Logf("sim: warning: %s", s)
 	}
 	if r.Failure != nil && c.settings.KeepGoing {
-		c.t.Logf("sim: %d of %d runs broke a property; made were %s", c.broken(), r.Runs, c.totals())
+		c.t.Logf("sim: %d of %d runs broke a property; made were %s", c.brokenRuns, r.Runs, c.totals())
 	}
 	if r.Failure == nil && r.Runs > 0 && !c.settings.replayFlag {
 		c.t.Logf("sim: nothing broke in %s", c.totals())

@@ -24,6 +24,11 @@ type Settings struct {
 	Window time.Duration
 	// MaxSteps is after how many steps a run that does not settle is given up.
 	MaxSteps int
+	// Pass has the run continue after a violation of a property. It is not judged by that property
+	// again.
+	Pass bool
+	// Ignored are properties by which the run is not judged.
+	Ignored []string
 	// Callers has the run note from where requests are made.
 	Callers bool
 	// First is the record of the first run of a doubled one. A run with a window compares itself
@@ -41,6 +46,7 @@ type Settings struct {
 // Result is one run.
 type Result struct {
 	Ending     result.Ending
+	Passed     []result.Ending // violations after which it continued
 	History    *history.History
 	Log        []choice.Answer
 	Choices    choice.Sequence

@@ -20,6 +20,8 @@ type property struct {
 	happened func(*history.History) bool
 	reached  bool // a sometimes: it was true once
 	judged   bool
+	ends     bool // a run cannot continue after its violation
+	passed   bool // it was violated, and the run continues
 }
 
 // judge judges the properties of a run.
@@ -30,12 +32,16 @@ type judge struct {
 	judging  bool          // a property is being called
 	current  *property     // the property that is being called, or that panicked
 	read     []history.Ref // what the property looked at that does not hold
+	passes   bool          // a run continues after a violation
+	ignored  []string      // properties that are not judged
+	passed   []*result.Ending
 }
 
 // all are the default properties and the declared ones.
 func (j *judge) all() []*property { return slices.Concat(j.defaults, j.declared) }
 
-// judge calls the properties of a kind. It returns a verdict for the first that does not hold.
+// judge calls the properties of a kind. It returns a verdict for the first that does not hold and
+// ends the run.
 func (j *judge) judge(k result.Kind, h *history.History) *result.Ending {
 	j.judging = true
 	var err error
@@ -46,13 +52,21 @@ func (j *judge) judge(k result.Kind, h *history.History) *result.Ending {
 				continue
 			}
 			j.current, p.judged = p, true
+			if p.passed || slices.Contains(j.ignored, p.sentence) {
+				continue
+			}
 			if k == result.Sometimes {
 				p.reached = p.reached || p.happened(h)
 				continue
 			}
 			if read := h.Reads(func() { err = p.holds(h) }); err != nil {
+				broken := &result.Ending{Kind: k, Property: p.sentence, Site: p.site, Message: err.Error()}
+				if j.passes && !p.ends {
+					p.passed, j.passed = true, append(j.passed, broken)
+					continue
+				}
 				j.read = slices.Clone(read)
-				return &result.Ending{Kind: k, Property: p.sentence, Site: p.site, Message: err.Error()}
+				return broken
 			}
 		}
 	}
@@ -144,7 +158,12 @@ func (w *World) declareAt(p *property) {
 
 // judgeAll judges the properties of a kind and ends the run at the first that does not hold.
 func (w *World) judgeAll(k result.Kind) {
-	if v := w.judge.judge(k, w.history); v != nil {
+	passed := len(w.judge.passed)
+	v := w.judge.judge(k, w.history)
+	for _, e := range w.judge.passed[passed:] {
+		e.Step, e.At = w.sched.Steps(), w.sched.Now()
+	}
+	if v != nil {
 		w.fail(v)
 	}
 }

@@ -212,6 +212,8 @@ func (r *runner) live(bt *testing.T, a *attempt) {
 	w.redrawn = a.purpose == toRedraw
 	if a.purpose == toJudge {
 		w.findUndisturbed = r.find
+	} else {
+		w.judge.passes = true // it is there to be compared with, and not to be judged
 	}
 	current.Store(w)
 	r.scenario(w)
@@ -274,4 +276,7 @@ func (a *attempt) tearDown() {
 	}
 	a.Sometimes, a.Properties = w.judge.probes(), w.judge.declarations()
 	a.Objects, a.Required = w.objects(), w.required
+	for _, e := range w.judge.passed {
+		a.Passed = append(a.Passed, *e)
+	}
 }

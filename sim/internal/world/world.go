@@ -62,6 +62,7 @@ func newWorld(source *choice.Recorder, h *history.History, s run.Settings, testF
 	w := &World{settings: s, choices: source, history: h,
 		programs: programs{failures: map[*process.Process]failedSetup{}}}
 	w.judge.defaults = defaultProperties(testFailed, w.missingPermission)
+	w.judge.passes, w.judge.ignored = s.Pass, s.Ignored
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.sched = sched.New(source, rules{w})
 	seed := source.Choose(story.Label{Kind: story.Names}, 1<<16)
