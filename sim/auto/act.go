@@ -45,7 +45,7 @@ func (u *users) make(i int) string {
 			first = err
 		}
 	}
-	if u.refusals[i]++; s.given && u.refusals[i] == 1 && len(u.wanted) == 0 {
+	if u.refusals[i]++; s.given && u.refusals[i] == 1 && u.refused == nil {
 		u.refused = fmt.Errorf("%s: %w", s, first)
 	}
 	return refused

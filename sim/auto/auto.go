@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/internal/world"
@@ -65,7 +66,7 @@ func Actions(most int) Option { return func(u *users) { u.most = most } }
 //  1. The programs start in an empty cluster.
 //  2. Users create an object of each kind, drawn from its schema, or the samples. The world settles
 //     after each. If the reconcile of an object fails then, users create what the program has
-//     looked for and not found.
+//     looked for and not found. In half of the runs they create that before everything else.
 //  3. Up to eight actions follow, each of them drawn: create, change a field, change it back,
 //     scale, delete, delete and create again, apply everything again, delete a child, change a
 //     child, remove a label of a child, restart a program, create, change or delete what a program
@@ -90,6 +91,8 @@ func Scenario(w *sim.World, opts ...Option) {
 	}
 	w.Settle()
 	u.subjects = u.subjectsOf()
+	u.takeOver()
+	u.prerequisites = u.prerequisitesIn(u.world.Default())
 	u.drawn = u.plan()
 	drawn := w.Undisturbed()
 	u.drawOrder()
@@ -142,13 +145,21 @@ type users struct {
 	drawn    plan
 	wanted   map[int]*unstructured.Unstructured // what was applied last, of subjects that exist
 	before   map[int]*unstructured.Unstructured // what was applied before the last change
-	refusals map[int]int
-	refused  error // the first object that was refused
+	// prerequisites are what programs look for and users create in the default run.
+	prerequisites []history.Ref
+	refusals      map[int]int
+	refused       error // the first object that was refused
 }
 
 // begin creates the objects that are there from the start. The world settles after each, because an
 // operator may give the first of two what the second does not get.
 func (u *users) begin() {
+	if u.drawn.ready {
+		for _, ref := range u.prerequisites {
+			said, _ := u.provideAt(ref, 0)
+			u.world.Drew("begin", said)
+		}
+	}
 	for _, i := range u.drawn.first {
 		u.world.Drew("begin", fmt.Sprintf("create %s: %s", u.subjects[i], u.make(i)))
 		if !u.drawn.hurried {
@@ -156,7 +167,7 @@ func (u *users) begin() {
 			u.provideAll()
 		}
 	}
-	if len(u.wanted) == 0 && u.refused != nil {
+	if u.refused != nil && !slices.ContainsFunc(u.drawn.first, func(i int) bool { return u.wanted[i] != nil }) {
 		u.world.Misuse("auto.Scenario: the server refuses every object that was made from the schema; give samples "+
 			"that it takes, by auto.Samples or auto.Objects: %v", u.refused)
 	}

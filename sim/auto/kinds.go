@@ -105,6 +105,40 @@ func (u *users) subjectsOf() []*subject {
 	return out
 }
 
+// takeOver makes subjects of the objects that the scenario has applied itself, as far as they are
+// the programs' business: of a kind that a program watches, and Secrets and ConfigMaps. What a
+// program needs in order to run is left alone: namespaces and rights.
+func (u *users) takeOver() {
+	h := u.world.History()
+	for _, o := range u.plain(u.world.Applied()) {
+		gvk := o.GroupVersionKind()
+		data := gvk.Group == "" && (gvk.Kind == "Secret" || gvk.Kind == "ConfigMap")
+		fixed := gvk.Group == "" && (gvk.Kind == "Namespace" || gvk.Kind == "ServiceAccount") ||
+			strings.HasSuffix(gvk.Group, ".k8s.io")
+		if !data && (fixed || !watched(h, gvk.Group, gvk.Kind)) {
+			continue
+		}
+		s := u.sampleOf(o, u.byKind())
+		if slices.ContainsFunc(u.subjects, func(have *subject) bool { return have.ref() == s.ref() }) {
+			continue
+		}
+		s.given, s.provided = false, true
+		u.wanted[len(u.subjects)] = o
+		u.subjects = append(u.subjects, s)
+	}
+}
+
+// byKind are the kinds that have a definition.
+func (u *users) byKind() map[schema.GroupKind]*kind {
+	out := map[schema.GroupKind]*kind{}
+	for _, crd := range u.world.Definitions() {
+		if k := kindOf(crd); k != nil {
+			out[k.GroupKind()] = k
+		}
+	}
+	return out
+}
+
 // samples are the objects that the scenario gave.
 func (u *users) samples() (out []*unstructured.Unstructured) {
 	var given []client.Object
@@ -115,7 +149,12 @@ func (u *users) samples() (out []*unstructured.Unstructured) {
 		}
 		given = append(given, found...)
 	}
-	for _, obj := range append(given, u.objects...) {
+	return u.plain(append(given, u.objects...))
+}
+
+// plain are objects as a manifest has them.
+func (u *users) plain(objs []client.Object) (out []*unstructured.Unstructured) {
+	for _, obj := range objs {
 		gvk, err := u.world.Client().GroupVersionKindFor(obj)
 		if err != nil {
 			u.world.Misuse("auto.Objects: %v", err)

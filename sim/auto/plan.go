@@ -66,6 +66,7 @@ type plan struct {
 	actions  []action
 	hurried  bool // some actions do not wait for the world to settle
 	restarts bool // every program is restarted while all objects are being deleted
+	ready    bool // what programs look for is there from the start
 }
 
 // What a plan has at most.
@@ -91,6 +92,9 @@ func (u *users) plan() (p plan) {
 		}
 	}
 	p.hurried = u.world.Choose("pace", "actions wait", 2, 3) == 1
+	if len(u.prerequisites) > 0 { // in a hurry nobody waits until a program has looked for something
+		p.ready = u.world.Choose("prerequisites", "are there from the start", 2, 2) == 1 || p.hurried
+	}
 	p.restarts = u.world.Choose("end", "restart while all is deleted", 2, 3) == 1
 	for i := range u.most {
 		a := action{label: fmt.Sprintf("action %d", i+1)}

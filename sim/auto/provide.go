@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/run"
 )
 
 // This file is for what a program has looked for and not found: a Secret that a field names, a
@@ -59,6 +60,29 @@ func (u *users) provideAll() {
 		}
 		u.world.Settle()
 	}
+}
+
+// prerequisitesIn are the objects that users have created in a run because a program looked for
+// them.
+func (u *users) prerequisitesIn(h *history.History) (out []history.Ref) {
+	if h == nil {
+		return nil
+	}
+	known := map[history.Ref]bool{}
+	for _, s := range u.subjects {
+		known[s.ref()] = true
+	}
+	for i := range h.Events {
+		e := &h.Events[i]
+		for _, c := range e.Changes {
+			_, there := u.world.History().Find(c.Ref)
+			if e.Process == run.User && c.Type == "ADDED" && c.Ref.Kind != "Namespace" && !there && !known[c.Ref] {
+				known[c.Ref] = true
+				out = append(out, c.Ref)
+			}
+		}
+	}
+	return out
 }
 
 // provideAt creates what a program has looked for, and its namespace if that does not exist.

@@ -69,7 +69,7 @@ func thing(name, number string, more object) act {
 	return act{name: name, spec: object{"size": 1}, made: made, by: name}
 }
 
-// What came first has the first number: that is said, unless the two have to do with one another.
+// Both have the number of what came first: that is said, unless the two have to do with one another.
 func TestOrderOfUnrelatedObjects(t *testing.T) {
 	owned := func(by string) object {
 		return object{"ownerReferences": []any{object{"kind": "Thing", "name": "it", "uid": "uid of " + by}}}
@@ -128,8 +128,8 @@ func TestOrderOfUnrelatedObjects(t *testing.T) {
 			a.meta["labels"] = object{"app": "tree"}
 			return a
 		}
-		drawn, exchanged := runOf(t, bird("1"), c.fish("2")), runOf(t, c.fish("1"), bird("2"))
-		err := sameInAnyOrder(drawn, exchanged)(runOf(t, c.fish("1"), bird("2")))
+		drawn, exchanged := runOf(t, bird("1"), c.fish("1")), runOf(t, c.fish("2"), bird("2"))
+		err := sameInAnyOrder(drawn, exchanged)(runOf(t, c.fish("2"), bird("2")))
 		if (err != nil) != c.said {
 			t.Errorf("%s: %v", c.what, err)
 		}
@@ -141,9 +141,9 @@ func TestOrderOfUnrelatedObjects(t *testing.T) {
 
 // Nothing is said of a run that cannot be compared.
 func TestOrderIsNotJudged(t *testing.T) {
-	bird, fish := thing("bird", "1", nil), thing("fish", "2", nil)
+	bird, fish := thing("bird", "1", nil), thing("fish", "1", nil)
 	drawn := runOf(t, bird, fish)
-	first, second := thing("fish", "1", nil), thing("bird", "2", nil)
+	first, second := thing("fish", "2", nil), thing("bird", "2", nil)
 	exchanged := runOf(t, first, second)
 	changed := second
 	changed.spec = object{"size": 2}
@@ -156,6 +156,7 @@ func TestOrderIsNotJudged(t *testing.T) {
 		"another action had another outcome": {drawn, runOf(t, first, renamed), runOf(t, first, renamed)},
 		"a later action had another outcome": {runOf(t, bird, fish, thing("cat", "3", nil)),
 			runOf(t, first, second, thing("dog", "3", nil)), runOf(t, first, second, thing("dog", "3", nil))},
+		"they have exchanged their numbers": {runOf(t, bird, first), runOf(t, fish, second), runOf(t, fish, second)},
 		"the specs of users' objects differ": {drawn, runOf(t, first, changed), runOf(t, first, changed)},
 	} {
 		if err := sameInAnyOrder(c.drawn, c.exchanged)(c.here); err != nil {

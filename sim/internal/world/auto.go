@@ -77,6 +77,14 @@ func (w *World) LookedFor() []history.Ref {
 	return slices.Compact(out)
 }
 
+// Applied are the objects that the scenario has applied and not removed.
+func (w *World) Applied() (out []client.Object) {
+	for _, a := range w.user.Applied() {
+		out = append(out, a.Object)
+	}
+	return out
+}
+
 // DeclaresFaults reports whether the scenario has declared a fault.
 func (w *World) DeclaresFaults() bool { return len(w.faults.Counts()) > 0 }
 

@@ -24,6 +24,7 @@ type runner struct {
 	// undisturbed are the undisturbed runs that were compared with last, for other drawn values
 	// each.
 	undisturbed []*undisturbed
+	defaults    *history.History // of the run with no choice but default choices; nil if it was not made
 	left        left
 }
 
@@ -64,6 +65,8 @@ func (r *runner) compared(t *testing.T, o choice.Source, s run.Settings) *attemp
 	for {
 		a := r.once(t, choice.Continue(answers, o), s, toJudge)
 		switch {
+		case a.wants && a.defaults:
+			r.defaults = r.once(t, choice.Play(nil), s, toBegin).History
 		case a.wants:
 			r.addUndisturbed(t, a.source.Sequence().Drawn(), s)
 		case !r.redraw(t, s):
@@ -132,7 +135,8 @@ type attempt struct {
 	skipped    func() bool // something has called t.Skip
 	purpose    purpose
 	left       *bubble.LeftBehind // goroutines that did not end with the run; nil if there are none
-	wants      bool               // it ended because it asked for an undisturbed run that was not there
+	wants      bool               // it ended because it asked for a run that was not there
+	defaults   bool               // it asked for the default run
 	ignored    []string           // functions whose goroutines may be left behind
 	carried    any                // a panic of somebody outside, to be raised again there
 }
@@ -144,6 +148,7 @@ const (
 	toJudge   purpose = iota
 	toCompare         // undisturbed: other runs are compared with it
 	toRedraw          // undisturbed and with other random values: it shows which values are random
+	toBegin           // the default run: it shows what programs look for
 )
 
 // once makes one run: the scenario, in a bubble of its own, with every choice answered by the
@@ -214,6 +219,12 @@ func (r *runner) live(bt *testing.T, a *attempt) {
 		w.findUndisturbed = r.find
 	} else {
 		w.judge.passes = true // it is there to be compared with, and not to be judged
+	}
+	if a.purpose != toBegin {
+		w.findDefault = func() *history.History {
+			a.defaults = r.defaults == nil
+			return r.defaults
+		}
 	}
 	current.Store(w)
 	r.scenario(w)

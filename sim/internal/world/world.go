@@ -54,8 +54,9 @@ type World struct {
 	// findUndisturbed is the undisturbed run with some drawn values, nil if it was not made. It is
 	// nil in an undisturbed run.
 	findUndisturbed func(drawn choice.Sequence) *history.History
-	wants           bool // the run ends because it asks for an undisturbed run that was not made
-	redrawn         bool // this is an undisturbed run with other random values
+	findDefault     func() *history.History // the default run; nil in that run itself
+	wants           bool                    // the run ends because it asks for a run that was not made
+	redrawn         bool                    // this is an undisturbed run with other random values
 }
 
 func newWorld(source *choice.Recorder, h *history.History, s run.Settings, testFailed func() bool) *World {
@@ -155,10 +156,24 @@ func (w *World) Undisturbed() *history.History {
 	case w.findUndisturbed == nil:
 		return w.history
 	}
-	found := w.findUndisturbed(w.choices.Sequence().Drawn())
+	return w.insteadOf(w.findUndisturbed(w.choices.Sequence().Drawn()))
+}
+
+// Default is the history of the run in which every choice is the default choice, the drawn values
+// too; nil in that run itself.
+func (w *World) Default() *history.History {
+	w.panicIfOver()
+	if w.findDefault == nil {
+		return nil
+	}
+	return w.insteadOf(w.findDefault())
+}
+
+// insteadOf returns the history of another run. If that was not made, this run is given up for it.
+func (w *World) insteadOf(found *history.History) *history.History {
 	if found == nil {
 		w.wants = true
-		w.failure = misuse("the run is given up for the undisturbed run") // it is not read
+		w.failure = misuse("the run is given up for another run") // it is not reported
 		panic(stopRun{})
 	}
 	return found
