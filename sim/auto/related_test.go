@@ -156,7 +156,7 @@ func TestOrderIsNotJudged(t *testing.T) {
 		"another action had another outcome": {drawn, runOf(t, first, renamed), runOf(t, first, renamed)},
 		"a later action had another outcome": {runOf(t, bird, fish, thing("cat", "3", nil)),
 			runOf(t, first, second, thing("dog", "3", nil)), runOf(t, first, second, thing("dog", "3", nil))},
-		"they have exchanged their numbers": {runOf(t, bird, first), runOf(t, fish, second), runOf(t, fish, second)},
+		"they have exchanged their numbers":  {runOf(t, bird, first), runOf(t, fish, second), runOf(t, fish, second)},
 		"the specs of users' objects differ": {drawn, runOf(t, first, changed), runOf(t, first, changed)},
 	} {
 		if err := sameInAnyOrder(c.drawn, c.exchanged)(c.here); err != nil {

@@ -55,6 +55,7 @@ type Project struct {
 
 	Processes []*Process
 
+	approvals approvals
 	deployed  deployment
 	guessed   []string        // of the environment
 	hooked    []string        // kinds with a function that registers their webhooks; "" if it is not known
@@ -95,6 +96,7 @@ func Read(dir string) (*Project, error) {
 	}
 	for _, pkg := range loaded {
 		p.look(pkg)
+		p.approvals.find(pkg)
 	}
 	if len(p.Controllers) == 0 {
 		return nil, fmt.Errorf("no exported type in %s has a method SetupWithManager(ctrl.Manager) error and a method "+

@@ -245,7 +245,14 @@ func (w *writer) users(b *strings.Builder, process string, up func(string) strin
 			process)
 		fmt.Fprintf(b, "w.ApplyFiles(%s)\nw.Sleep(%s)\n", samples, inUnits(watched, times))
 	} else {
-		fmt.Fprintf(b, "%s.Scenario(w%s)\n", w.use(modulePath+"/sim/auto", ""), w.samples(samples, lacking))
+		options := w.samples(samples, lacking)
+		for i, key := range w.project.approvals.keys() {
+			options += fmt.Sprintf("%s%q", [2]string{", auto.Approvals(", ", "}[min(i, 1)], key)
+		}
+		if len(w.project.approvals.keys()) > 0 {
+			options += ")"
+		}
+		fmt.Fprintf(b, "%s.Scenario(w%s)\n", w.use(modulePath+"/sim/auto", ""), options)
 	}
 }
 
