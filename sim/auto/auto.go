@@ -167,6 +167,7 @@ func (u *users) begin() {
 			u.provideAll()
 		}
 	}
+	u.provideSelected()
 	if u.refused != nil && !slices.ContainsFunc(u.drawn.first, func(i int) bool { return u.wanted[i] != nil }) {
 		u.world.Misuse("auto.Scenario: the server refuses every object that was made from the schema; give samples "+
 			"that it takes, by auto.Samples or auto.Objects: %v", u.refused)

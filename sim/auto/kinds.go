@@ -112,10 +112,9 @@ func (u *users) takeOver() {
 	h := u.world.History()
 	for _, o := range u.plain(u.world.Applied()) {
 		gvk := o.GroupVersionKind()
-		data := gvk.Group == "" && (gvk.Kind == "Secret" || gvk.Kind == "ConfigMap")
 		fixed := gvk.Group == "" && (gvk.Kind == "Namespace" || gvk.Kind == "ServiceAccount") ||
 			strings.HasSuffix(gvk.Group, ".k8s.io")
-		if !data && (fixed || !watched(h, gvk.Group, gvk.Kind)) {
+		if !holdsData(history.Ref{Group: gvk.Group, Kind: gvk.Kind}) && (fixed || !watched(h, gvk.Group, gvk.Kind)) {
 			continue
 		}
 		s := u.sampleOf(o, u.byKind())

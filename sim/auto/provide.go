@@ -111,7 +111,7 @@ func namespaceOf(ref history.Ref) *unstructured.Unstructured {
 }
 
 // lookedFor are the objects that programs have looked for and that nobody but users has made so
-// far: Secrets, ConfigMaps and objects of kinds with a definition.
+// far: Secrets, ConfigMaps, Nodes and objects of kinds with a definition.
 func (u *users) lookedFor() (out []history.Ref) {
 	h := u.world.History()
 	made := map[history.Ref]bool{}
@@ -130,12 +130,17 @@ func (u *users) lookedFor() (out []history.Ref) {
 		made[s.ref()] = !s.provided
 	}
 	for _, ref := range u.world.LookedFor() {
-		data := ref.Group == "" && (ref.Kind == "Secret" || ref.Kind == "ConfigMap")
-		if !made[ref] && (data || u.definitionOf(ref) != nil) {
+		node := ref.Group == "" && ref.Kind == "Node"
+		if !made[ref] && (node || holdsData(ref) || u.definitionOf(ref) != nil) {
 			out = append(out, ref)
 		}
 	}
 	return out
+}
+
+// holdsData reports whether an object is a Secret or a ConfigMap.
+func holdsData(ref history.Ref) bool {
+	return ref.Group == "" && (ref.Kind == "Secret" || ref.Kind == "ConfigMap")
 }
 
 // ref is the subject as the history knows it.
@@ -161,6 +166,14 @@ func (u *users) subjectAt(ref history.Ref, variant int) *subject {
 	o.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: ref.Kind})
 	o.SetNamespace(ref.Namespace)
 	o.SetName(ref.Name)
+	if set := u.selected(ref.Kind); len(set) > 0 {
+		o.SetLabels(set)
+	}
+	if !holdsData(ref) {
+		s := u.sampleOf(o, nil)
+		s.given, s.provided = false, true
+		return s
+	}
 	data := map[string]any{}
 	for _, key := range u.keys() {
 		data[key] = another("", ref.Kind == "Secret", variant)
