@@ -69,7 +69,7 @@ func thing(name, number string, more object) act {
 	return act{name: name, spec: object{"size": 1}, made: made, by: name}
 }
 
-// Both have the number of what came first: that is said, unless the two have to do with one another.
+// Both have the number of what came first: that is said, unless the two have to do with each other.
 func TestOrderOfUnrelatedObjects(t *testing.T) {
 	owned := func(by string) object {
 		return object{"ownerReferences": []any{object{"kind": "Thing", "name": "it", "uid": "uid of " + by}}}

@@ -18,8 +18,8 @@ import (
 var selectable = []history.Ref{{Kind: "Node", Name: "sample"}, {Kind: "Namespace", Name: "sample"},
 	{Kind: "Secret", Namespace: "default", Name: "sample"}, {Kind: "ConfigMap", Namespace: "default", Name: "sample"}}
 
-// provideSelected creates an object of each kind that a program watches, with the labels that users'
-// objects select, unless there is one. A Node is created even if nothing selects it.
+// provideSelected creates an object of each kind that a program watches, with the labels that
+// users' objects select, unless there is one. A Node is created even if nothing selects it.
 func (u *users) provideSelected() {
 	created := false
 	for _, ref := range selectable {

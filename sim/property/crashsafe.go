@@ -39,8 +39,8 @@ import (
 // A copy of such a value is not compared either, as long as the original exists. The address of a
 // Pod that is gone differs, and so does an old resource version of an object.
 //
-// A field that counts attempts may be ahead, by as many as there were crashes and failures: a number
-// with a name like attempts, retries, restarts, failed or errorCount.
+// A field that counts attempts may be ahead, by as many as there were crashes and failures. It is a
+// number with a name like attempts, retries, restarts, failed or errorCount.
 //
 // A program may keep random values elsewhere, for example a UUID in a status or in a name. If the
 // world differs from the undisturbed run, that run is repeated with other random numbers. Fields,
