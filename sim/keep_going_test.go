@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/internal/story"
+	"github.com/wavetank/wavetank/sim"
 )
 
 // A campaign that keeps going finds the properties that break after another in the same run, and
