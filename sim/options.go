@@ -47,9 +47,9 @@ func Bound(n int) ExploreOption { return func(s *campaign.Settings) { s.Bound = 
 func ReportTo(dir string) ExploreOption { return func(s *campaign.Settings) { s.ReportDir = dir } }
 
 // KeepGoing continues after a failure until all runs are made, and groups findings by cause. A run
-// continues after a violation, too: so what breaks first does not hide what breaks later. The report
-// begins with the most harmful finding. A hot loop, a world that does not settle, and a panic of
-// the scenario still end their run.
+// continues after a violation, too, so what breaks first does not hide what breaks later. The
+// report begins with the most harmful finding. A hot loop, a world that does not settle, and a
+// panic of the scenario still end their run.
 func KeepGoing() ExploreOption { return func(s *campaign.Settings) { s.KeepGoing = true } }
 
 // MaxSteps sets after how many steps a run that does not settle is given up. [World.Settle] takes
