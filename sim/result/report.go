@@ -39,6 +39,8 @@ type Report struct {
 	// Replayed is the history of the story that was played last, whether it failed or not; nil if
 	// none was.
 	Replayed *history.History
+	// Confirmations are the verdicts of a real API server on stories, with sim.Confirm alone.
+	Confirmations []Confirmation
 	// Findings are all failures by cause: more than one only with sim.KeepGoing.
 	Findings []Finding
 	// Drifted are the kept stories that passed although not all of their faults were injected, as

@@ -114,6 +114,10 @@ func (c *campaign) run(began time.Time) {
 		return
 	}
 	s := c.settings
+	if s.Confirm != "" {
+		c.replayKept()
+		return
+	}
 	search := newSearch(c)
 	if !c.replayKept() {
 		if c.unfinished() == nil {

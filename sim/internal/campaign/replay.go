@@ -52,7 +52,7 @@ func (c *campaign) replayGiven() {
 			return
 		}
 	}
-	if mine > 0 && len(c.outdated) == 0 {
+	if mine > 0 && len(c.outdated) == 0 && c.settings.Confirm == "" {
 		host.Logf("sim: replayed %d stories of %s; none breaks", mine, c.report.Name)
 	}
 }
@@ -192,6 +192,10 @@ func (c *campaign) ofCatalogue() bool { return c.settings.Replay != "" && !c.set
 // record. Where -sim.shrink was given together with -sim.replay, it also searches for that long for
 // a shorter story, and keeps that beside the file.
 func (c *campaign) replayStory(path string, s *story.Story) bool {
+	if c.settings.Confirm != "" {
+		c.confirm(path, s)
+		return true
+	}
 	c.doing.Store(&activity{what: "the story " + path + ", played by a campaign"})
 	defer c.ignore(s.Ignored)()
 	r := c.replay(s)

@@ -28,6 +28,8 @@ type Settings struct {
 	Seed      string
 	Strategy  string
 	Replay    string
+	Confirm   string // kubeconfig of a real API server that stories are confirmed at
+	Attempts  int    // to confirm a story
 	Shard     string
 	ReportDir string
 	Coverage  string // file

@@ -108,7 +108,7 @@ func (i *Incarnation) event(k history.Kind) history.Event {
 	w := i.world
 	return history.Event{
 		Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: k, Process: i.Process.Name, Incarnation: i.N,
-		Server: w.Wire.Server().Revision(),
+		Server: w.Wire.Revision(),
 	}
 }
 

@@ -71,7 +71,7 @@ func (u unserved) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RE
 // order.
 func (s *Supervisor) Unserved() (out []string) {
 	s.unserved.Range(func(k, _ any) bool {
-		if _, err := s.Wire.Server().Mapper().RESTMapping(k.(schema.GroupKind)); err != nil {
+		if _, err := s.Wire.Mapper().RESTMapping(k.(schema.GroupKind)); err != nil {
 			out = append(out, k.(schema.GroupKind).String())
 		}
 		return true
@@ -134,7 +134,7 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
 	}
 	if o.MapperProvider == nil {
 		o.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
-			return unserved{l.world.Wire.Server().Mapper(), l.world}, nil
+			return unserved{l.world.Wire.Mapper(), l.world}, nil
 		}
 	}
 	scheme := o.Scheme

@@ -39,6 +39,10 @@ type Settings struct {
 	// Leaves reports whether a panic is how the test's framework leaves a test that it has marked;
 	// nil if none does.
 	Leaves func(panicked any) bool
+	// Record, when set, gets the order of the run.
+	Record *Script
+	// Real, when set, has the run take place at a real API server, in real time.
+	Real *Real
 	// Monitor shows the run to a watchdog; nil if there is none.
 	Monitor *Monitor
 }
@@ -70,7 +74,9 @@ type Result struct {
 	Strayed    bool     // something connected to the real network, perhaps not in the run
 	Processes  int      // that were started
 	// Rights are those of processes with the rights of their deployments; nil if there is none.
-	Rights  *story.Rights
+	Rights *story.Rights
+	// Course is how a run at a real API server went; nil for a run in a simulated cluster.
+	Course  *Course
 	Callers map[int][]uintptr // of requests, by event
 	ByTimer map[int]bool      // by event: nothing but time had passed before the request was sent
 }

@@ -41,6 +41,9 @@ type Action struct {
 	// Idle marks actions that come again for ever, such as lease renewals and watch time-outs. A
 	// quiescent world still has them.
 	Idle bool
+	// Chatter marks actions about leases and Kubernetes Events, which are not the subject of a
+	// controller's work.
+	Chatter bool
 	// Seasonal marks actions that come again by themselves and begin something new each time, such
 	// as the schedule of a CronJob. They wait while scheduling is fair.
 	Seasonal bool
@@ -54,6 +57,14 @@ type Action struct {
 // Happened reports whether the action was performed or dropped.
 func (a *Action) Happened() bool { return atomic.LoadUint32(&a.done) == 1 }
 
+// Words is the action in words. Of an action without words it is the order.
+func (a *Action) Words() string {
+	if a.What == nil {
+		return a.Order
+	}
+	return a.What()
+}
+
 // Since is the virtual time since which the action has been waiting.
 func (a *Action) Since() time.Duration { return a.since }
 
@@ -63,6 +74,10 @@ func (a *Action) Due() time.Duration { return a.due }
 // Scheduler holds the actions of one run.
 type Scheduler struct {
 	Choices *choice.Recorder
+	// Wait waits until every goroutine is blocked. It is synctest.Wait, which only a bubble has.
+	Wait func()
+	// Told, when set, is told of every action before it is performed.
+	Told func(*Action)
 
 	start time.Time
 	now   time.Duration // at the last quiet moment
@@ -102,7 +117,7 @@ type note struct {
 
 // New returns a scheduler. It must be called inside the bubble.
 func New(c *choice.Recorder, o Observer) *Scheduler {
-	return &Scheduler{Choices: c, observer: o, start: time.Now(), wake: make(chan struct{}, 1)}
+	return &Scheduler{Choices: c, Wait: synctest.Wait, observer: o, start: time.Now(), wake: make(chan struct{}, 1)}
 }
 
 // Now is virtual time since the start of the run. Any goroutine may call it.
@@ -189,7 +204,7 @@ func (s *Scheduler) Disturb() { s.quiet = false }
 // nothing.
 func (s *Scheduler) Quiesce() {
 	for woke := true; woke; {
-		synctest.Wait()
+		s.Wait()
 		s.takeNotes()
 		woke = s.observer.Quiet()
 	}
@@ -295,7 +310,14 @@ func (s *Scheduler) perform(due []*Action) {
 	if !s.fair && len(due) > 1 {
 		i = s.Choices.Pick(actors(due))
 	}
-	a := due[i]
+	s.Perform(due[i])
+}
+
+// Perform performs an action, due or not, and waits until every goroutine is blocked.
+func (s *Scheduler) Perform(a *Action) {
+	if s.Told != nil {
+		s.Told(a)
+	}
 	atomic.StoreUint32(&a.done, 1)
 	s.steps++
 	s.setSlept(false)
@@ -304,6 +326,18 @@ func (s *Scheduler) perform(due []*Action) {
 	s.performing = false
 	s.Quiesce()
 	s.observer.Stepped()
+}
+
+// Await waits until a goroutine calls [Scheduler.Wake], d at most. Nothing is performed.
+func (s *Scheduler) Await(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-s.wake:
+	}
+	s.SetCurrent(nil)
+	s.setSlept(true)
 }
 
 // actors are whose actions these are.

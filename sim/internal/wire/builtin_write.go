@@ -22,7 +22,7 @@ func (n *Network) Step(f, ended func()) {
 // waits for them; elsewhere it returns before.
 func (n *Network) Write(who string, req apiserver.Request) *apiserver.Response {
 	info, _ := req.Info()
-	call := &Call{Port: &Port{Process: who}, Request: req, Info: info, Kind: n.server.KindOf(info.Group, info.Resource)}
+	call := &Call{Port: &Port{Process: who}, Request: req, Info: info, Kind: n.Hosts.kindOf("", info)}
 	s := n.steps.running
 	waiting := false
 	n.serve(call, func() {

@@ -34,6 +34,7 @@ type Call struct {
 	Lag, Wait time.Duration
 
 	http    *http.Request
+	events  Events       // of a watch that the backend has opened; nil for none
 	handler http.Handler // who answers, for requests to the outside that have arrived
 	client  int          // which client of the process sends it, see [Port.Client]; 0 if that is not known
 	ordered sync.Once

@@ -34,7 +34,7 @@ func (n *Network) park(call *Call, leg string, do func()) {
 			return n.observer.Latency(call, story.Kind(leg))
 		},
 		Do:   do,
-		Idle: call.Idle(),
+		Idle: call.Idle(), Chatter: call.Ref().Chatter(),
 	}
 	call.mu.Lock()
 	call.action = a

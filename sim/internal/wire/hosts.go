@@ -28,6 +28,7 @@ type Hosts struct {
 	// mu guards the API servers: discovery is served on the caller's goroutine.
 	mu      sync.Mutex
 	server  *apiserver.Server
+	backend Backend                      // that answers in place of server; nil for none
 	remotes map[string]*apiserver.Server // other clusters, by host
 
 	exact map[string]http.Handler // nil for a host that does not exist

@@ -20,8 +20,9 @@ type recorder struct {
 	// it was sent.
 	ByTimer map[int]bool
 
-	server *apiserver.Server
-	beside map[string]time.Duration // see Beside
+	server  *apiserver.Server
+	backend Backend                  // that answers in place of server; nil for none
+	beside  map[string]time.Duration // see Beside
 }
 
 // event is the beginning of an event about a call.
@@ -33,7 +34,7 @@ func (r *recorder) event(call *Call, k history.Kind) history.Event {
 		Step: r.Sched.Steps(), At: r.Sched.Now(), Kind: k,
 		Process: call.Port.Process, Incarnation: call.Port.Incarnation, Reconcile: call.Reconcile,
 		Verb: call.Verb(), Ref: call.Ref(), Sub: call.Info.Subresource,
-		Host: call.Host, Server: r.server.Revision(),
+		Host: call.Host, Server: r.Revision(),
 	}
 }
 
@@ -107,7 +108,7 @@ func (r *recorder) delivery(s *Stream, f apiserver.Frame, data []byte) history.E
 	return history.Event{
 		Step: r.Sched.Steps(), At: r.Sched.Now(), Kind: history.Deliver,
 		Process: s.Port.Process, Incarnation: s.Port.Incarnation,
-		Verb: f.Type, Ref: ref, Revision: f.Revision, Server: r.server.Revision(), Received: data,
+		Verb: f.Type, Ref: ref, Revision: f.Revision, Server: r.Revision(), Received: data,
 	}
 }
 

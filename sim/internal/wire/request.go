@@ -44,6 +44,12 @@ func (n *Network) serve(call *Call, then func()) {
 		then()
 		return
 	}
+	if n.backend != nil && call.Cluster == "" && call.Info.Verb == "watch" {
+		n.openAtBackend(call)
+		n.recordEffect(call, call.Response)
+		then()
+		return
+	}
 	ex := n.Hosts.begin(call.Cluster, &call.Request)
 	if ex.Response == nil {
 		n.waiting = append(n.waiting, ex)
@@ -86,7 +92,7 @@ func (n *Network) landed(call *Call, r Ruling) {
 		return
 	}
 	if landed.Answer != nil {
-		call.Response = landed.Answer
+		call.Response, call.events = landed.Answer, nil
 	}
 	if landed.Seen == nil {
 		landed.Seen = r.Seen
@@ -113,7 +119,7 @@ func (n *Network) answer(call *Call, r Ruling) {
 			e.Code = call.Response.Code
 		}
 		n.History.Add(e)
-		if o.err == nil && call.Response.Watch != nil && call.http.Context().Err() == nil {
+		if o.err == nil && call.watched() != nil && call.http.Context().Err() == nil {
 			o.stream = n.Watches.open(call).body
 		}
 		n.Watches.lost.replied(call, o.err == nil && call.Response.Code < http.StatusBadRequest, n.History.Len()-1)

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -17,7 +16,7 @@ type Stream struct {
 	Kind string
 	Call *Call
 
-	watch   *apiserver.Watch
+	watch   Events
 	body    *body
 	head    *sched.Action // delivers the next frame
 	timeout *sched.Action

@@ -27,7 +27,7 @@ func (w *Watches) Lost() []*LostWatch { return w.lost.pending() }
 
 // open begins the stream of a watch that has been served.
 func (w *Watches) open(call *Call) *Stream {
-	s := &Stream{Port: call.Port, Kind: call.Kind, Call: call, watch: call.Response.Watch}
+	s := &Stream{Port: call.Port, Kind: call.Kind, Call: call, watch: call.watched()}
 	s.body = newBody(call.http.Context())
 	s.body.onClose = func() {
 		w.Sched.Note(call.order(), func() { w.close(s) })
@@ -116,7 +116,7 @@ func (w *Watches) giveUp(s *Stream) {
 			s.body.end(io.EOF)
 			w.close(s)
 		},
-		Idle: s.Call.Idle(),
+		Idle: s.Call.Idle(), Chatter: s.Call.Ref().Chatter(),
 	}
 	s.body.mu.Lock()
 	s.cancelled = a
@@ -144,12 +144,20 @@ func (w *Watches) next(s *Stream) {
 	s.head = &sched.Action{
 		Order: s.Call.order(),
 		Actor: s.Call.Actor(),
-		What:  func() string { return fmt.Sprintf("delivery of %s %s/%s to %s", f.Type, f.Namespace, f.Name, s) },
+		What:  func() string { return "delivery of " + described(f) + " to " + s.String() },
 		Delay: func() time.Duration { return w.rules.Lag(s, f) },
 		Do:    func() { w.deliver(s) },
-		Idle:  s.Call.Idle(),
+		Idle:  s.Call.Idle(), Chatter: s.Call.Ref().Chatter(),
 	}
 	w.Sched.Park(s.head)
+}
+
+// described is a frame in words. The initial events are delivered together.
+func described(f apiserver.Frame) string {
+	if f.Initial {
+		return "the initial list"
+	}
+	return fmt.Sprintf("%s %s/%s", f.Type, f.Namespace, f.Name)
 }
 
 // end is the end of a stream, as its fate says.

@@ -24,6 +24,9 @@ func (w *World) newUser(host string, server *apiserver.Server) *user.Client {
 	port.User, port.Groups = "admin", []string{"system:masters", "system:authenticated"}
 	port.Drive = w.drive
 	port.Direct = func() bool { return w.judge.judging }
+	if w.real != nil {
+		return user.New(host, port, w.wire.Mapper())
+	}
 	return user.New(host, port, server.Mapper())
 }
 

@@ -23,6 +23,7 @@ type Cluster struct {
 // Cluster adds another cluster, whose API server is reached at a host.
 func (w *World) Cluster(host string) *Cluster {
 	w.panicIfOver()
+	w.cannotIfReal("the scenario has a second cluster (w.Cluster), and there is one API server")
 	f := fnv.New64a() // or objects of two clusters would have the same UIDs
 	io.WriteString(f, host)
 	names := w.choices.Choose(story.Label{Kind: story.Names, What: host}, 1<<16)

@@ -70,7 +70,7 @@ func (w *World) create(obj deployed.Object) error {
 		return err
 	}
 	gk := schema.GroupKind{Group: gv.Group, Kind: obj.Kind()}
-	mapping, err := w.wire.Server().Mapper().RESTMapping(gk, gv.Version)
+	mapping, err := w.wire.Mapper().RESTMapping(gk, gv.Version)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func grantVerb(e *history.Event) string {
 
 // resourceOf is what a kind is called in rules.
 func (w *World) resourceOf(ref history.Ref) string {
-	m, err := w.wire.Server().Mapper().RESTMapping(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
+	m, err := w.wire.Mapper().RESTMapping(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
 	if err != nil {
 		return strings.ToLower(ref.Kind) // of a kind that is not served, the event has the resource
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
@@ -165,14 +164,22 @@ func (r *runner) once(t *testing.T, o choice.Source, s run.Settings, p purpose) 
 	failed := t.Failed()
 	a.skipped = t.Skipped
 	a.testFailed = func() bool { return t.Failed() && !failed }
-	err := bubble.Run(t, func(bt *testing.T) {
+	inBubble := func(bt *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			run.Scenario(func() { r.live(bt, a) })
 		}()
 		<-done
-	})
+	}
+	var err error
+	if s.Real != nil {
+		a.Course = &run.Course{Names: map[string]string{}}
+		a.source = choice.New(inScript(a.Course, o))
+		inBubble(t)
+	} else {
+		err = bubble.Run(t, inBubble)
+	}
 	if a.carried != nil {
 		panic(a.carried)
 	}
@@ -209,13 +216,15 @@ func (r *runner) live(bt *testing.T, a *attempt) {
 		}
 		a.endInside(v, returned)
 		a.tearDown()
-		time.Sleep(drain)
+		if a.settings.Real == nil {
+			time.Sleep(drain)
+		}
 	}()
 	process.Seed(bt, uint64(a.source.Choose(story.Label{Kind: story.Seed}, 1<<16)))
-	w := newWorld(a.source, a.History, a.settings, a.testFailed)
+	w := newWorld(a.source, a.History, a.settings, a.Course, a.testFailed)
 	a.world = w
 	w.redrawn = a.purpose == toRedraw
-	if a.purpose == toJudge {
+	if a.purpose == toJudge && a.settings.Real == nil {
 		w.findUndisturbed = r.find
 	} else {
 		w.judge.passes = true // it is there to be compared with, and not to be judged
@@ -266,7 +275,10 @@ func (a *attempt) tearDown() {
 	w := a.world
 	w.sched.SetFair(true)
 	w.cancel()
-	bubble.End(func() { w.procs.Teardown(synctest.Wait) })
+	bubble.End(func() { w.procs.Teardown(w.sched.Wait) })
+	if w.real != nil {
+		w.real.close(w)
+	}
 	w.over = true
 	a.wants, a.ignored = w.wants, w.programs.ignored
 	a.Outcomes, a.Unobserved, a.Ignored = w.window.outcomes, w.procs.Unobserved(), w.ignoredObjects()

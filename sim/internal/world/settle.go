@@ -38,6 +38,11 @@ func (w *World) settleAndJudge() {
 
 // faultPhase runs the world while choices decide and faults are injected.
 func (w *World) faultPhase() {
+	w.phase(func() bool { w.untilCalm(); return false })
+}
+
+// untilCalm runs the world until the fault phase is over.
+func (w *World) untilCalm() {
 	until := w.sched.Now() + faultPhaseTime
 	steps := w.sched.Steps() + faultPhaseSteps
 	for w.sched.Steps() < steps && w.sched.Now() < until {
@@ -95,7 +100,9 @@ func (w *World) endRecovery() {
 
 // waitForQuiescence reports whether the world became quiescent. It need not when the default
 // property "settles" is off.
-func (w *World) waitForQuiescence() bool {
+func (w *World) waitForQuiescence() bool { return w.phase(w.untilQuiescent) }
+
+func (w *World) untilQuiescent() bool {
 	q := &w.quiescence
 	required := !slices.Contains(w.judge.without, settles)
 	begun := w.sched.Now()
@@ -171,12 +178,15 @@ func (w *World) failIfTooLong(call string) {
 func (w *World) drive(replied func() bool) {
 	const call = "w.Apply, w.Remove or w.Client()"
 	w.panicIfInStep(call)
-	for !replied() {
-		w.sched.Quiesce()
-		w.failIfReported()
-		w.sched.Step(w.sched.Now() + time.Hour)
-		w.failIfTooLong(call)
-	}
+	w.phase(func() bool {
+		for !replied() {
+			w.sched.Quiesce()
+			w.failIfReported()
+			w.sched.Step(w.sched.Now() + time.Hour)
+			w.failIfTooLong(call)
+		}
+		return false
+	})
 }
 
 // Sleep lets virtual time pass, under faults.
@@ -185,10 +195,13 @@ func (w *World) Sleep(d time.Duration) {
 	if d < 0 {
 		w.misuse("w.Sleep(%v): time does not go back", d)
 	}
-	until := w.sched.Now() + d
-	for w.sched.Step(until) {
-		w.failIfTooLong("w.Sleep")
-	}
+	w.sleeping(func() bool {
+		until := w.sched.Now() + d
+		for w.sched.Step(until) {
+			w.failIfTooLong("w.Sleep")
+		}
+		return false
+	})
 }
 
 // inspectCaches adds to the history which cached objects were changed in place.

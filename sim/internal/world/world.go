@@ -45,6 +45,7 @@ type World struct {
 	recovering bool // faults have ended for now
 	healed     bool // faults have ended until Inject declares more
 	judge      judge
+	real       *real // the run takes place at a real API server; nil if it is simulated
 	quiescence quiescence
 	window     window
 	inspected  int  // the step at which caches were inspected last
@@ -59,7 +60,7 @@ type World struct {
 	redrawn         bool                    // this is an undisturbed run with other random values
 }
 
-func newWorld(source *choice.Recorder, h *history.History, s run.Settings, testFailed func() bool) *World {
+func newWorld(source *choice.Recorder, h *history.History, s run.Settings, course *run.Course, testFailed func() bool) *World {
 	w := &World{settings: s, choices: source, history: h,
 		programs: programs{failures: map[*process.Process]failedSetup{}}}
 	w.judge.defaults = defaultProperties(testFailed, w.missingPermission)
@@ -77,6 +78,14 @@ func newWorld(source *choice.Recorder, h *history.History, s run.Settings, testF
 	}
 	w.procs = process.New(w.sched, h, w.wire, s.Log, rules{w})
 	w.quiescence = quiescence{w.sched, w.procs, w.wire, h, &w.builtins, newActivity()}
+	if s.Record != nil {
+		w.record(s.Record)
+	}
+	if s.Real != nil {
+		w.real = &real{Real: s.Real, course: course}
+		w.sched.Wait = awaitQuiet
+		w.real.connect(w)
+	}
 	w.user = w.newUser(wire.APIHost, server)
 	w.Builtin(namespace.New())
 	w.Builtin(garbage.New())
@@ -87,6 +96,9 @@ func newWorld(source *choice.Recorder, h *history.History, s run.Settings, testF
 // stepped is called after every step.
 func (w *World) stepped() {
 	w.quiescence.read()
+	if w.real != nil {
+		w.real.stepped(w)
+	}
 	if w.failure == nil {
 		w.failIfAsserted()
 		w.judgeAll(result.Always)
@@ -96,7 +108,7 @@ func (w *World) stepped() {
 
 // note adds an event of the present step to the history.
 func (w *World) note(e history.Event) {
-	e.Step, e.At, e.Server = w.sched.Steps(), w.sched.Now(), w.wire.Server().Revision()
+	e.Step, e.At, e.Server = w.sched.Steps(), w.sched.Now(), w.wire.Revision()
 	w.history.Add(e)
 }
 
@@ -150,6 +162,8 @@ func (w *World) Redrawn() bool { return w.redrawn }
 // defaults.
 func (w *World) Undisturbed() *history.History {
 	w.panicIfOver()
+	w.cannotIfReal("a property compares the run with an undisturbed one (w.Undisturbed), and two runs at a real " +
+		"server differ in time and names")
 	switch {
 	case w.settings.Window > 0:
 		w.misuse("w.Undisturbed: with sim.Window no run keeps the whole record that another could be compared with")

@@ -1,0 +1,222 @@
+package campaign
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
+)
+
+const (
+	// maxRealTime is how long a run at a real API server may have to wait.
+	maxRealTime = 10 * time.Minute
+	// patience is how long a step may be late in a real run.
+	patience = 5 * time.Second
+	// maxPending is how many pending actions are shown.
+	maxPending = 8
+)
+
+// confirm holds a real API server to a story. It adds the verdict to the report.
+func (c *campaign) confirm(path string, s *story.Story) {
+	c.doing.Store(&activity{what: "the story " + path + ", at a real API server"})
+	began := time.Now()
+	v := c.confirmation(s)
+	v.File, v.Took = path, time.Since(began)
+	c.report.Confirmations = append(c.report.Confirmations, v)
+	c.settings.reportReplayed(string(v.Verdict))
+	c.settings.Host.Logf("%s", v.Text())
+}
+
+func (c *campaign) confirmation(s *story.Story) (v result.Confirmation) {
+	v.Verdict = result.CannotBeConfirmed
+	tape := tapeOf(s)
+	if v.Why = unshowable(s); v.Why != "" {
+		return v
+	}
+	script := &run.Script{}
+	simulated := c.scripted(tape, script)
+	v.Steps = len(script.Steps)
+	switch {
+	case simulated.Ending.Kind == result.Misuse:
+		v.Why = simulated.Ending.Message
+		return v
+	case simulated.Ending.Failed() && !stillFails(s, simulated.Ending):
+		v.Why = "the story does not fit the program: its replay in the simulated cluster fails otherwise: " +
+			simulated.Ending.Sentence()
+		return v
+	}
+	if waits := realTime(script, simulated.History); waits > maxRealTime {
+		v.Why = fmt.Sprintf("the story has waits of %v that the program measures, and the limit is %v", waits, maxRealTime)
+		return v
+	}
+	v.Verdict = result.NotConfirmed
+	for v.Attempts < max(c.settings.Attempts, 1) {
+		v.Attempts++
+		res := c.atServer(tape, script, simulated)
+		v.Server, v.Extra = res.Course.Version, res.Course.Extra
+		why, same := compared(simulated, res)
+		switch {
+		case res.Course.Cannot != "":
+			v.Verdict, v.Why = result.CannotBeConfirmed, res.Course.Cannot
+			return v
+		case res.Ending.Kind == result.Misuse:
+			v.Verdict, v.Why = result.CannotBeConfirmed, res.Ending.Message
+			return v
+		case same:
+			v.Confirmed++
+		}
+		v.Why = why
+	}
+	if v.Confirmed == 0 {
+		return v
+	}
+	if fails, why := c.control(s, tape); why != "" {
+		v.Why = why
+	} else if !fails {
+		v.Verdict = result.Confirmed
+	}
+	return v
+}
+
+// scripted makes a run in a simulated cluster and writes its order into a script.
+func (c *campaign) scripted(tape choice.Sequence, script *run.Script) *run.Result {
+	settings := c.settings.Run
+	settings.Record = script
+	return c.runner(c.t, choice.Play(tape), settings)
+}
+
+// atServer makes a run at the real API server.
+func (c *campaign) atServer(tape choice.Sequence, script *run.Script, simulated *run.Result) *run.Result {
+	settings := c.settings.Run
+	settings.Real = &run.Real{Kubeconfig: c.settings.Confirm, Script: script, History: simulated.History,
+		Patience: patience}
+	return c.runner(c.t, choice.Play(tape), settings)
+}
+
+// control makes the run of the story without its faults and on the default schedule, in a simulated
+// cluster and at the real server. why says what is wrong with it: it must come to its end and must
+// not violate the property.
+func (c *campaign) control(s *story.Story, tape choice.Sequence) (fails bool, why string) {
+	plain := slices.DeleteFunc(slices.Clone(tape), func(e choice.Entry) bool {
+		return e.Kind == choice.Arm || e.Kind == choice.Inject || e.Kind.Schedules()
+	})
+	script := &run.Script{}
+	simulated := c.scripted(plain, script)
+	if simulated.Ending.Failed() {
+		return true, "the same workload without faults fails, too: " + simulated.Ending.Sentence()
+	}
+	for range max(c.settings.Attempts, 1) {
+		res := c.atServer(plain, script, simulated)
+		switch {
+		case res.Ending.Failed():
+			return true, "the same workload without faults fails at the real server, too: " + res.Ending.Sentence()
+		case res.Course.Cannot != "":
+			why = "the same workload without faults cannot be run: " + res.Course.Cannot
+		case res.Course.Parted != nil:
+			why = "the same workload without faults did not come to its end: " + parted(res.Course, len(script.Steps))
+		default:
+			return false, ""
+		}
+	}
+	return false, why
+}
+
+// compared describes how a real run ended, and reports whether it violates the same property as the
+// simulated run, for the same objects.
+func compared(simulated, res *run.Result) (why string, same bool) {
+	e := res.Ending
+	switch {
+	case !e.Failed() && res.Course.Parted != nil:
+		return parted(res.Course, simulated.Steps), false
+	case !e.Failed():
+		return "all steps were made, and the real run violates nothing", false
+	case !simulated.Ending.Failed():
+		return "the real run fails, and the simulated one does not: " + e.Sentence(), false
+	case !e.Same(simulated.Ending):
+		return "the real run fails otherwise: " + e.Sentence(), false
+	}
+	message := res.Course.InScript(e.Message)
+	if shape(message) != shape(simulated.Ending.Message) &&
+		!slices.Equal(objectsOf(res.History, message, res.Course), objectsOf(simulated.History, simulated.Ending.Message,
+			&run.Course{})) {
+		return "the real run violates the property for other objects: " + e.Sentence(), false
+	}
+	return e.Sentence(), true
+}
+
+// numbers differ between runs: times and resource versions.
+var numbers = regexp.MustCompile(`[0-9]+(:[0-9]+)*(\.[0-9]+)?`)
+
+// shape is a message without what differs between runs.
+func shape(message string) string { return numbers.ReplaceAllString(message, "#") }
+
+// objectsOf are the objects that a message names, by the names that the script has.
+func objectsOf(h *history.History, message string, c *run.Course) (out []string) {
+	for _, e := range h.Events {
+		for _, ch := range e.Changes {
+			name := c.InScript(ch.Ref.String())
+			if strings.Contains(message, c.InScript(ch.Ref.Name)) && !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// parted says at which step a real run left the script, on both sides.
+func parted(course *run.Course, steps int) string {
+	p := course.Parted
+	pending := "nothing"
+	if n := len(p.Pending); n > 0 {
+		pending = strings.Join(p.Pending[:min(n, maxPending)], "\n        ")
+	}
+	return fmt.Sprintf("the real run parts from the story at step %d of %d\n    story: %s\n    real:  pending is %s", p.N,
+		steps, p.Step.What, pending)
+}
+
+// impossible are the faults that no real server can be made to have here, and why.
+var impossible = map[string]string{
+	"StaleServer":   "it needs a second API server that lags",
+	"SlowNamespace": "it needs a kube-controller-manager whose namespace controller is slow",
+	"WebhookDown":   "it needs webhooks that the API server reaches",
+}
+
+// unshowable says why no real server can be held to a story; "" if it can be tried.
+func unshowable(s *story.Story) string {
+	switch result.KindOf(s.Kind) {
+	case result.Always, result.Eventually, result.Panic, result.Expectation:
+	default:
+		return fmt.Sprintf("%q is judged by virtual time or by the simulator itself", s.Headline())
+	}
+	for _, ch := range s.Choices {
+		class, _, _ := strings.Cut(ch.Of, "(")
+		if why := impossible[class]; why != "" && ch.Kind == story.Inject {
+			return fmt.Sprintf("step %q: %s", ch.ID(), why)
+		}
+	}
+	return ""
+}
+
+// realTime is how long a real run has to wait: sleeps of the scenario, delayed requeues and
+// back-off.
+func realTime(s *run.Script, h *history.History) (d time.Duration) {
+	for _, p := range s.Phases {
+		if p.Sleeps {
+			d += p.Took
+		}
+	}
+	for _, e := range h.Events {
+		if e.Kind == history.Dequeue {
+			d += e.Wait
+		}
+	}
+	return d
+}

@@ -1,0 +1,72 @@
+package run
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+)
+
+// Script is the order of a run: what a run against a real server is held to.
+type Script struct {
+	Steps  []Step
+	Phases []Phase
+}
+
+// Step is an action that was performed.
+type Step struct {
+	What string        // in words
+	At   time.Duration // virtual time
+	// Chatter marks leases and Kubernetes Events. Their number depends on time.
+	Chatter bool
+	// Builtin is the built-in controller whose step it was; "" for others.
+	Builtin string
+}
+
+// Phase is a stretch of a run in which the scenario waits: for a reply, for time or for quiescence.
+type Phase struct {
+	Steps     int           // how many steps there were at its end
+	Took      time.Duration // virtual time
+	Sleeps    bool          // it is a w.Sleep
+	Quiescent bool          // the world became quiescent
+}
+
+// Real has a run take place at a real API server, held to the order of a script.
+type Real struct {
+	Kubeconfig string
+	Script     *Script
+	History    *history.History // of the run that the script was written in
+	// Patience is how long a step may be late.
+	Patience time.Duration
+}
+
+// Course is how a run at a real API server went.
+type Course struct {
+	Version string // of the server
+	Steps   int    // of the script that were made
+	// Parted is the first step that did not come; nil if all came.
+	Parted *Parted
+	// Cannot is what of the script a real server cannot be made to do; "" for nothing.
+	Cannot string
+	// Extra are actions that the script does not have and that were let through.
+	Extra []string
+	// Names are the names and UIDs that the real server gave, and what they are in the script.
+	Names map[string]string
+}
+
+// Parted is the step at which a real run parted from its script.
+type Parted struct {
+	N       int // counted from 1
+	Step    Step
+	Pending []string // what the real run could have done in its place
+}
+
+// InScript is a text of the real run with the names that the script has.
+func (c *Course) InScript(text string) string {
+	for _, real := range slices.SortedFunc(maps.Keys(c.Names), func(a, b string) int { return len(b) - len(a) }) {
+		text = strings.ReplaceAll(text, real, c.Names[real])
+	}
+	return text
+}

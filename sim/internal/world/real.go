@@ -1,0 +1,270 @@
+package world
+
+import (
+	"fmt"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/realserver"
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+)
+
+// This file holds a run at a real API server to the order of a script. The script is a run in a
+// simulated cluster, with the same choices. An action is performed when its turn in the script has
+// come. So requests, replies, watch events and dequeues happen in that order, and faults are
+// injected at the same places. Delays do not count: the order says all.
+
+// record writes the order of the run into a script.
+func (w *World) record(s *run.Script) {
+	*s = run.Script{}
+	w.sched.Told = func(a *sched.Action) {
+		step := run.Step{What: a.Words(), At: w.sched.Now(), Chatter: a.Chatter}
+		if w.builtins.has(a.Actor.Process) {
+			step.Builtin = a.Actor.Process
+		}
+		s.Steps = append(s.Steps, step)
+	}
+}
+
+// phase runs a stretch in which the scenario waits. A run at a real API server makes the steps that
+// the script has in it.
+func (w *World) phase(simulated func() (quiescent bool)) bool { return w.stretch(simulated, false) }
+
+// sleeping is phase for a stretch that ends after a time.
+func (w *World) sleeping(simulated func() bool) { w.stretch(simulated, true) }
+
+func (w *World) stretch(simulated func() bool, sleeps bool) bool {
+	if w.real != nil {
+		return w.real.phase(w)
+	}
+	began := w.sched.Now()
+	quiescent := simulated()
+	if s := w.settings.Record; s != nil {
+		s.Phases = append(s.Phases, run.Phase{Steps: len(s.Steps), Took: w.sched.Now() - began, Sleeps: sleeps,
+			Quiescent: quiescent})
+	}
+	return quiescent
+}
+
+// cannotIfReal ends a run at a real API server because it cannot have what the scenario asks for.
+func (w *World) cannotIfReal(why string) {
+	if w.real != nil {
+		w.real.course.Cannot = why
+		panic(stopRun{})
+	}
+}
+
+// real is a run at a real API server.
+type real struct {
+	*run.Real
+	course *run.Course
+	server *realserver.Server
+	phases int // of the script that have begun
+	events int // of the history that were compared with the script's
+}
+
+// grace is how long an action that the script does not have waits for one that it has.
+const graceOfExtra = 500 * time.Millisecond
+
+// connect connects the world to the server.
+func (r *real) connect(w *World) {
+	s, err := realserver.Connect(r.Kubeconfig)
+	if err == nil {
+		r.course.Version, err = s.Version()
+	}
+	if err != nil {
+		w.misuse("the API server of %s is not reached: %v", r.Kubeconfig, err)
+	}
+	r.server = s
+	w.wire.Use(s)
+}
+
+// close removes what the run has made.
+func (r *real) close(w *World) {
+	if r.server == nil {
+		return
+	}
+	if err := r.server.Close(); err != nil && w.failure == nil {
+		w.failure = misuse("what the run has created at the API server was not removed: %v", err)
+	}
+}
+
+func (r *real) install(w *World, crds []*apiextensionsv1.CustomResourceDefinition, webhooks bool) {
+	if webhooks {
+		w.cannotIfReal("the scenario installs webhooks, and the API server does not reach those of the test binary")
+	}
+	if err := r.server.Install(crds...); err != nil {
+		w.misuse("w.Install: %v", err)
+	}
+}
+
+// phase makes the steps of the next phase of the script. A script that ends within a phase ends
+// with a violation: if the run is still there, it has not violated the property.
+func (r *real) phase(w *World) (quiescent bool) {
+	if r.phases == len(r.Script.Phases) {
+		r.follow(w, len(r.Script.Steps))
+		panic(stopRun{})
+	}
+	began := time.Now()
+	p := r.Script.Phases[r.phases]
+	r.phases++
+	r.follow(w, p.Steps)
+	if p.Sleeps {
+		time.Sleep(p.Took - time.Since(began))
+	}
+	w.sched.Disturb()
+	return p.Quiescent
+}
+
+func (r *real) follow(w *World, until int) {
+	for r.course.Steps < until {
+		r.step(w)
+		r.course.Steps++
+	}
+}
+
+// step performs the next action of the script.
+func (r *real) step(w *World) {
+	n := r.course.Steps
+	want := r.Script.Steps[n]
+	if want.Builtin != "" {
+		if wrote := r.written(n + 1); wrote != "" {
+			w.cannotIfReal(fmt.Sprintf("step %d is one of the %s (%s), which no part of the control plane runs", n+1,
+				want.Builtin, wrote))
+		}
+		return // it has looked and left everything as it was
+	}
+	gap := want.At
+	if n > 0 {
+		gap -= r.Script.Steps[n-1].At
+	}
+	began := time.Now()
+	for {
+		w.sched.Quiesce()
+		w.failIfReported()
+		if err := r.server.Broken(); err != nil {
+			w.misuse("the real API server: %v", err)
+		}
+		pending := w.sched.Pending()
+		late := time.Since(began)
+		if at := slices.IndexFunc(pending, func(a *sched.Action) bool { return r.words(a) == want.What }); at >= 0 {
+			w.sched.Perform(pending[at])
+			return
+		}
+		if want.Chatter {
+			return
+		}
+		if a := r.extra(pending, n, late >= graceOfExtra); a != nil {
+			if !a.Chatter {
+				r.course.Extra = append(r.course.Extra, r.words(a))
+			}
+			w.sched.Perform(a)
+			continue
+		}
+		if late > gap+r.Patience {
+			r.course.Parted = &run.Parted{N: n + 1, Step: want}
+			for _, a := range pending {
+				r.course.Parted.Pending = append(r.course.Parted.Pending, r.words(a))
+			}
+			panic(stopRun{})
+		}
+		w.sched.Await(20 * time.Millisecond)
+	}
+}
+
+// words are an action as the script would have it.
+func (r *real) words(a *sched.Action) string { return r.course.InScript(a.Words()) }
+
+// extra is a pending action that may happen though it is not its turn: one about leases or Events,
+// or one that the rest of the script does not have. nil if there is none.
+func (r *real) extra(pending []*sched.Action, n int, late bool) *sched.Action {
+	for _, a := range pending {
+		words := r.words(a)
+		if a.Idle && !a.Chatter || strings.HasPrefix(words, "time-out of ") {
+			continue // the end of a watch, which would come in minutes
+		}
+		if a.Chatter || late && !slices.ContainsFunc(r.Script.Steps[n:],
+			func(s run.Step) bool { return s.What == words }) {
+			return a
+		}
+	}
+	return nil
+}
+
+// written is the first write of a step of the script, in words; "" if there is none.
+func (r *real) written(step int) string {
+	for i := range r.History.Events {
+		if e := &r.History.Events[i]; e.Step == step && e.Write() {
+			return e.Verb + " " + e.Ref.String()
+		}
+	}
+	return ""
+}
+
+// stepped notes what the control plane has done by itself, and compares the names that the server
+// gave in the step with those of the script.
+func (r *real) stepped(w *World) {
+	for _, ch := range r.server.Unclaimed() {
+		w.note(history.Event{Kind: history.Request, Process: "control plane", Verb: "update",
+			Ref:     history.Ref{Group: ch.Group, Kind: ch.Kind, Namespace: ch.Namespace, Name: ch.Name},
+			Changes: []history.Change{w.wire.Change(ch)}})
+	}
+	var real, scripted []history.Change
+	for _, e := range w.history.Events[r.events:] {
+		real = append(real, e.Changes...)
+	}
+	r.events = len(w.history.Events)
+	if len(real) == 0 {
+		return
+	}
+	for _, e := range r.History.Events {
+		if e.Step == r.course.Steps+1 {
+			scripted = append(scripted, e.Changes...)
+		}
+	}
+	for i := range min(len(real), len(scripted)) {
+		a, b := real[i], scripted[i]
+		if a.Type == "ADDED" && b.Type == "ADDED" && a.Ref.Kind == b.Ref.Kind {
+			r.course.Names[a.UID] = b.UID
+			if a.Ref.Name != b.Ref.Name {
+				r.course.Names[a.Ref.Name] = b.Ref.Name
+			}
+		}
+	}
+}
+
+// inScript asks a source for the choices of a run at a real server, whose names differ from those
+// of the script.
+func inScript(c *run.Course, source choice.Source) choice.Source {
+	return choice.Func(func(p choice.Point) int {
+		if len(c.Names) > 0 {
+			p.Who, p.What = c.InScript(p.Who), c.InScript(p.What)
+		}
+		return source.Choose(p)
+	})
+}
+
+// awaitQuiet waits until no goroutine can run. Outside a bubble nothing tells that for certain:
+// three looks in a row must agree.
+func awaitQuiet() {
+	samples := []metrics.Sample{
+		{Name: "/sched/goroutines/runnable:goroutines"}, {Name: "/sched/goroutines/running:goroutines"},
+	}
+	began := time.Now()
+	for calm := 0; calm < 3 && time.Since(began) < time.Second; {
+		time.Sleep(300 * time.Microsecond)
+		metrics.Read(samples)
+		if samples[0].Value.Uint64() == 0 && samples[1].Value.Uint64() <= 1 {
+			calm++
+		} else {
+			calm = 0
+		}
+	}
+}
