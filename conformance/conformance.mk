@@ -13,6 +13,12 @@ CONFORMANCE_RUN = cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conform
 conformance: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Compare the API model with a real kube-apiserver.
 	$(CONFORMANCE_RUN) -v -run 'TestConformance|TestDifferential|TestCampaignJob' -args -ginkgo.succinct -conformance.ops=$(OPS)
 	cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conformance -timeout $(TIMEOUT) -count=1 ./models/apiserver/serve
+	cd $(ENVTEST_ROOT)/fuzz && $(CONFORMANCE_ENV) go test -tags conformance -timeout $(TIMEOUT) -count=1 ./planted -run '^TestConfirm$$'
+
+.PHONY: confirm-planted
+confirm-planted: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) # Confirm the stories of all planted bugs at a real kube-apiserver (ten minutes), and write the rows of docs/confirmed.md.
+	cd $(ENVTEST_ROOT)/fuzz && $(CONFORMANCE_ENV) go test -tags conformance -timeout 0 -count=1 -v ./planted -run '^TestPlantedBugsAreConfirmed$$' \
+		-args -planted.table=$(ENVTEST_ROOT)/reports/out/confirmed.md
 
 # The releases of the older minor versions that the Go module proxy has.
 RELEASE_0.36 = v1.36.3

@@ -20,3 +20,7 @@ func runInGroup(ctx context.Context, cmd *exec.Cmd) error {
 	}
 	return err
 }
+
+// apart starts a command in a process group of its own, so that an interrupt from the terminal does
+// not reach it.
+func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

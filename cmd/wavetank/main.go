@@ -62,7 +62,8 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) int {
 	root.SetFlagErrorFunc(explainFlag)
 	root.SetOut(out)
 	root.SetErr(errs)
-	root.AddCommand(initCommand(), runCommand(), ciCommand(), replayCommand(), shrinkCommand(), storiesCommand())
+	root.AddCommand(initCommand(), runCommand(), ciCommand(), replayCommand(), confirmCommand(), shrinkCommand(),
+		storiesCommand())
 	root.AddCommand(reportCommand(), exportCommand(), vetCommand(), doctorCommand(), overlayCommand())
 	root.AddCommand(renamedCommands()...)
 	err := root.ExecuteContext(ctx)

@@ -47,6 +47,8 @@ var arrows = map[string][]string{
 	"sim/internal/sched":       {"sim/internal/choice"},
 	"sim/internal/user":        {"sim/internal/definitions"},
 	"sim/internal/wire":        {"sim/internal/choice", "sim/internal/sched", "history", "models", "internal/story"},
+	"sim/internal/realserver": {"sim/internal/choice", "sim/internal/sched", "sim/internal/wire", "history", "models",
+		"internal/story"},
 	"sim/internal/process": {"sim/internal/choice", "sim/internal/sched", "sim/internal/wire", "history",
 		"internal/versions", "models", "internal/story"},
 	"sim/internal/inject": {"sim/internal/choice", "sim/internal/process", "sim/internal/sched", "sim/internal/wire",
@@ -63,7 +65,8 @@ var arrows = map[string][]string{
 		"internal/story"},
 	"sim/internal/world": {"sim/fault", "sim/internal/bubble", "sim/internal/choice", "sim/internal/definitions",
 		"sim/internal/draw",
-		"sim/internal/inject", "sim/internal/process", "sim/internal/run", "sim/internal/sched", "sim/internal/shell",
+		"sim/internal/inject", "sim/internal/process", "sim/internal/realserver", "sim/internal/run",
+		"sim/internal/sched", "sim/internal/shell",
 		"sim/internal/user", "sim/internal/wire", "sim/property", "sim/result", "history", "internal/story",
 		"internal/deployed", "internal/versions", "models"},
 	"sim":           {"models", "history"},
@@ -166,7 +169,8 @@ func TestImportArrows(t *testing.T) {
 var simLayers = []string{
 	"sim/internal/shell", "sim/internal/choice", "sim/internal/bubble", "sim/internal/draw",
 	"sim/internal/definitions", "sim/internal/user", "sim/property", "sim/result", "sim/internal/host", "sim/internal/run",
-	"sim/internal/sched", "sim/internal/wire", "sim/internal/process", "sim/internal/inject", "sim/fault",
+	"sim/internal/sched", "sim/internal/wire", "sim/internal/realserver", "sim/internal/process", "sim/internal/inject",
+	"sim/fault",
 	"sim/internal/world", "sim/internal/explain", "sim/internal/callsite", "sim/internal/campaign", "sim", "sim/auto",
 	"sim/simginkgo", "sim/internal/determinism",
 }
@@ -251,6 +255,7 @@ var goroutines = map[string]string{
 	"sim/internal/process/incarnation.go": "an incarnation has goroutines of its own",
 	"sim/internal/process/random.go":      "a new goroutine has the highest number so far",
 	"models/apiserver/serve/":             "answers sockets, outside any bubble",
+	"sim/internal/realserver/":            "reads a real server's watches, outside any bubble",
 	"conformance/":                        "reads a real server's watch",
 	"cmd/":                                "waits for processes",
 }

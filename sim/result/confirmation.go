@@ -11,8 +11,8 @@ type Verdict string
 
 // The verdicts.
 const (
-	// Confirmed means that the real run violates the same property for the same objects, and that the
-	// same workload without faults does not violate it.
+	// Confirmed means that the real run violates the same property for the same objects, and that
+	// the same workload without faults does not violate it.
 	Confirmed Verdict = "confirmed"
 	// NotConfirmed means that no real run did.
 	NotConfirmed Verdict = "not confirmed"
@@ -28,9 +28,11 @@ type Confirmation struct {
 	// Confirmed and Attempts count the real runs with the story's faults.
 	Confirmed, Attempts int
 	Steps               int // of the story
-	Why                 string
-	Extra               []string // actions that the story does not have, in the last run
-	Took                time.Duration
+	// Paced reports whether a real run had to take as long as the story does.
+	Paced bool
+	Why   string
+	Extra []string // actions that the story does not have, in the last run
+	Took  time.Duration
 }
 
 // Text is the confirmation for people.
@@ -39,6 +41,9 @@ func (c Confirmation) Text() string {
 	if c.Attempts > 0 {
 		s += fmt.Sprintf("\n    kube-apiserver %s, %d of %d attempts, %d steps, %v", c.Server, c.Confirmed, c.Attempts,
 			c.Steps, c.Took.Round(100*time.Millisecond))
+	}
+	if c.Paced {
+		s += ", at the pace of the story"
 	}
 	if c.Why != "" {
 		s += "\n    " + strings.ReplaceAll(c.Why, "\n", "\n    ")

@@ -39,7 +39,7 @@ type Report struct {
 	// Replayed is the history of the story that was played last, whether it failed or not; nil if
 	// none was.
 	Replayed *history.History
-	// Confirmations are the verdicts of a real API server on stories, with sim.Confirm alone.
+	// Confirmations are the verdicts of a real API server on stories, with -sim.confirm alone.
 	Confirmations []Confirmation
 	// Findings are all failures by cause: more than one only with sim.KeepGoing.
 	Findings []Finding

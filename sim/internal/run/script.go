@@ -38,6 +38,9 @@ type Real struct {
 	Kubeconfig string
 	Script     *Script
 	History    *history.History // of the run that the script was written in
+	// Paced has each step wait as long after the one before it as it did in the script. Else a step
+	// is performed as soon as it can be.
+	Paced bool
 	// Patience is how long a step may be late.
 	Patience time.Duration
 }

@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"regexp"
 	"runtime/metrics"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ import (
 // This file holds a run at a real API server to the order of a script. The script is a run in a
 // simulated cluster, with the same choices. An action is performed when its turn in the script has
 // come. So requests, replies, watch events and dequeues happen in that order, and faults are
-// injected at the same places. Delays do not count: the order says all.
+// injected at the same places. Delays count only in a paced run, for programs that measure time.
 
 // record writes the order of the run into a script.
 func (w *World) record(s *run.Script) {
@@ -155,6 +156,10 @@ func (r *real) step(w *World) {
 		pending := w.sched.Pending()
 		late := time.Since(began)
 		if at := slices.IndexFunc(pending, func(a *sched.Action) bool { return r.words(a) == want.What }); at >= 0 {
+			if r.Paced && late < gap {
+				w.sched.Await(gap - late)
+				continue
+			}
 			w.sched.Perform(pending[at])
 			return
 		}
@@ -182,20 +187,39 @@ func (r *real) step(w *World) {
 // words are an action as the script would have it.
 func (r *real) words(a *sched.Action) string { return r.course.InScript(a.Words()) }
 
-// extra is a pending action that may happen though it is not its turn: one about leases or Events,
-// or one that the rest of the script does not have. nil if there is none.
+// extra is a pending action that may happen though it is not its turn: one about leases or Events.
+// If the script's action is late, it is also one that the rest of the script does not have, if that
+// is a read, or about an object that the script does not know. nil if there is none.
 func (r *real) extra(pending []*sched.Action, n int, late bool) *sched.Action {
 	for _, a := range pending {
 		words := r.words(a)
 		if a.Idle && !a.Chatter || strings.HasPrefix(words, "time-out of ") {
 			continue // the end of a watch, which would come in minutes
 		}
-		if a.Chatter || late && !slices.ContainsFunc(r.Script.Steps[n:],
-			func(s run.Step) bool { return s.What == words }) {
+		if a.Chatter || late && (reads.MatchString(words) || !r.knows(words)) &&
+			!slices.ContainsFunc(r.Script.Steps[n:], func(s run.Step) bool { return s.What == words }) {
 			return a
 		}
 	}
 	return nil
+}
+
+// reads matches requests that change nothing, their replies, and the ends of watches.
+var reads = regexp.MustCompile(`^((request|reply|end) of (get|list|watch)|end of .* watch) `)
+
+// knows reports whether an action is about an object of the script, or changes something.
+func (r *real) knows(words string) bool {
+	if !strings.HasPrefix(words, "delivery of ") && !strings.HasPrefix(words, "hand-out of ") {
+		return true
+	}
+	for _, e := range r.History.Events {
+		for _, ch := range e.Changes {
+			if strings.Contains(words, ch.Ref.Namespace+"/"+ch.Ref.Name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // written is the first write of a step of the script, in words; "" if there is none.
@@ -208,22 +232,23 @@ func (r *real) written(step int) string {
 	return ""
 }
 
-// stepped notes what the control plane has done by itself, and compares the names that the server
-// gave in the step with those of the script.
+// stepped notes what the control plane has done by itself.
 func (r *real) stepped(w *World) {
 	for _, ch := range r.server.Unclaimed() {
 		w.note(history.Event{Kind: history.Request, Process: "control plane", Verb: "update",
 			Ref:     history.Ref{Group: ch.Group, Kind: ch.Kind, Namespace: ch.Namespace, Name: ch.Name},
 			Changes: []history.Change{w.wire.Change(ch)}})
 	}
+}
+
+// learn compares the names that the server gave in this step with those of the script. It is called
+// before any watch has an event of it, because the choices about that have names in their labels.
+func (r *real) learn(w *World) {
 	var real, scripted []history.Change
 	for _, e := range w.history.Events[r.events:] {
 		real = append(real, e.Changes...)
 	}
 	r.events = len(w.history.Events)
-	if len(real) == 0 {
-		return
-	}
 	for _, e := range r.History.Events {
 		if e.Step == r.course.Steps+1 {
 			scripted = append(scripted, e.Changes...)

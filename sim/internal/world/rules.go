@@ -77,7 +77,12 @@ func (r rules) Fate(s *wire.Stream, f apiserver.Frame) wire.Fate {
 func (r rules) Webhook(c *wire.Call) wire.Ruling { return r.w.faults.Webhook(c) }
 
 // Committed implements wire.Observer: built-in controllers observe the change.
-func (r rules) Committed(ch apiserver.Change) { r.w.builtins.observe(ch) }
+func (r rules) Committed(ch apiserver.Change) {
+	if r.w.real != nil {
+		r.w.real.learn(r.w)
+	}
+	r.w.builtins.observe(ch)
+}
 
 // Endpoints implements wire.Observer.
 func (r rules) Endpoints(service *apiserver.WebhookService, path string) []wire.Endpoint {

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavetank/wavetank/story"
+)
+
+func confirmCommand() *cobra.Command {
+	attempts, verbose, kubeconfig := 1, false, ""
+	cmd := &cobra.Command{
+		Use:   "confirm story.txtar|directory …",
+		Short: "Hold a real kube-apiserver to stories: exit code 1 if one is not confirmed",
+		Long: "Starts etcd and kube-apiserver and runs the scenario of each story against them, in real time and in the\n" +
+			"order of the story. A story is confirmed if the real run violates the same property for the same objects\n" +
+			"and the same workload without faults does not. KUBEBUILDER_ASSETS names the directory of etcd and\n" +
+			"kube-apiserver.",
+		Example: "  wavetank confirm --attempts 5 testdata/sim/TestPromoteOnce/0ad58962.txtar",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if attempts < 1 {
+				return fmt.Errorf("--attempts %d tries nothing; give it 1 or more", attempts)
+			}
+			extra := []string{fmt.Sprintf("-sim.attempts=%d", attempts)}
+			if verbose {
+				extra = append(extra, "-sim.v")
+			}
+			return confirmAll(cmd, args, kubeconfig, extra)
+		},
+	}
+	cmd.Flags().IntVar(&attempts, "attempts", attempts, "how often each story is tried")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print every step of the stories")
+	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "",
+		"kubeconfig of a throw-away API server to use in place of a new one: runs create and delete objects there")
+	return cmd
+}
+
+func confirmAll(cmd *cobra.Command, paths []string, kubeconfig string, extra []string) error {
+	paths, err := storiesIn(paths)
+	if err != nil {
+		return err
+	}
+	if kubeconfig == "" {
+		if err := findAssets(); err != nil {
+			return err
+		}
+	}
+	r, err := newReplayer(cmd, extra)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	if kubeconfig == "" {
+		stop, started, err := r.controlPlane(paths[0])
+		if err != nil {
+			return err
+		}
+		defer stop()
+		kubeconfig = started
+	} else if kubeconfig, err = filepath.Abs(kubeconfig); err != nil {
+		return err
+	}
+	r.extra = append(r.extra, "-sim.confirm="+kubeconfig)
+	all := true
+	for _, path := range paths {
+		said, err := r.replay(path, cmd.OutOrStdout())
+		if err != nil {
+			return err
+		}
+		all = all && slices.Equal(said, []string{"confirmed"})
+	}
+	if !all {
+		return errBroke
+	}
+	return nil
+}
+
+// defaultAssets is where envtest looks if KUBEBUILDER_ASSETS is not set.
+const defaultAssets = "/usr/local/kubebuilder/bin"
+
+// findAssets says what is missing for a control plane, and how to get it.
+func findAssets() error {
+	dir := cmp.Or(os.Getenv("KUBEBUILDER_ASSETS"), defaultAssets)
+	for _, name := range []string{"etcd", "kube-apiserver"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("no %s in %s; set KUBEBUILDER_ASSETS to a directory that has etcd and kube-apiserver, "+
+				"for example to what \"setup-envtest use -p path\" prints: "+
+				"go install sigs.k8s.io/controller-runtime/tools/setup-envtest@latest", name, dir)
+		}
+	}
+	return nil
+}
+
+// controlPlane builds and starts a control plane with the modules of a story's package. stop ends
+// it, and waits until nothing of it is left.
+func (r *replayer) controlPlane(path string) (stop func(), kubeconfig string, err error) {
+	s, err := story.Read(path)
+	if err != nil {
+		return nil, "", err
+	}
+	ctx, errs := r.cmd.Context(), r.cmd.ErrOrStderr()
+	binary, kubeconfig := filepath.Join(r.tmp, "controlplane"), filepath.Join(r.tmp, "kubeconfig")
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/wavetank/wavetank/sim/controlplane")
+	build.Dir = directory(path, s.Package)
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, "", fmt.Errorf("the control plane's starter does not build: %w\n%s", err, out)
+	}
+	// It is not given the context: a killed starter would leave the control plane behind.
+	plane := exec.Command(binary, kubeconfig)
+	var said bytes.Buffer
+	plane.Stderr = &said
+	apart(plane)
+	in, err := plane.StdinPipe()
+	if err == nil {
+		err = plane.Start()
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- plane.Wait() }()
+	stop = func() {
+		in.Close()
+		if err := <-ended; err != nil {
+			fmt.Fprintf(errs, "the control plane ended with %v\n%s", err, said.String())
+		}
+	}
+	if err := awaitFile(ctx, kubeconfig, ended); err != nil {
+		if !errors.Is(err, errEnded) {
+			stop()
+			return nil, "", err
+		}
+		return nil, "", errors.New(strings.TrimSpace(said.String()))
+	}
+	return stop, kubeconfig, nil
+}
+
+// errEnded says that the control plane has ended before it was ready.
+var errEnded = errors.New("the control plane has ended")
+
+// awaitFile waits for a file that another process writes.
+func awaitFile(ctx context.Context, path string, ended <-chan error) error {
+	for {
+		if _, err := os.Stat(path); err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errInterrupted
+		case <-ended:
+			return errEnded
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
