@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 func confirmCommand() *cobra.Command {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/wavetank/wavetank/sim"
 	results "github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // Flags of [TestPlantedBugsAreConfirmed].

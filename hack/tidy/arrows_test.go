@@ -256,6 +256,7 @@ var goroutines = map[string]string{
 	"sim/internal/process/random.go":      "a new goroutine has the highest number so far",
 	"models/apiserver/serve/":             "answers sockets, outside any bubble",
 	"sim/internal/realserver/":            "reads a real server's watches, outside any bubble",
+	"sim/controlplane/":                   "waits for the end of standard input",
 	"conformance/":                        "reads a real server's watch",
 	"cmd/":                                "waits for processes",
 }

@@ -1,6 +1,6 @@
 // Command controlplane starts a throw-away control plane, etcd and kube-apiserver, for the command
-// wavetank confirm. It writes a kubeconfig to the path that it is given. The control plane ends when
-// standard input does, so it does not outlive the process that has started it.
+// wavetank confirm. It writes a kubeconfig to the path that it is given. The control plane ends
+// when standard input does, so it does not outlive the process that has started it.
 package main
 
 import (

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/story"
 )
 
 const (
@@ -36,12 +36,12 @@ func (c *campaign) confirm(path string, s *story.Story) {
 
 func (c *campaign) confirmation(s *story.Story) (v result.Confirmation) {
 	v.Verdict = result.CannotBeConfirmed
-	tape := tapeOf(s)
+	choices := s.Choices
 	if v.Why = unshowable(s); v.Why != "" {
 		return v
 	}
 	script := &run.Script{}
-	simulated := c.scripted(tape, script)
+	simulated := c.scripted(choices, script)
 	v.Steps = len(script.Steps)
 	switch {
 	case simulated.Ending.Kind == result.Misuse:
@@ -64,11 +64,11 @@ func (c *campaign) confirmation(s *story.Story) (v result.Confirmation) {
 	v.Verdict = result.NotConfirmed
 	for v.Attempts < max(c.settings.Attempts, 1) {
 		v.Attempts++
-		res := c.atServer(tape, script, simulated, v.Paced)
+		res := c.atServer(choices, script, simulated, v.Paced)
 		why, same := compared(simulated, res)
 		if !same && simulated.Ending.Failed() && !v.Paced && res.Course.Cannot == "" && res.Ending.Kind != result.Misuse {
 			v.Paced = true // the program may measure time
-			res = c.atServer(tape, script, simulated, v.Paced)
+			res = c.atServer(choices, script, simulated, v.Paced)
 			why, same = compared(simulated, res)
 		}
 		v.Server, v.Extra = res.Course.Version, res.Course.Extra
@@ -87,55 +87,55 @@ func (c *campaign) confirmation(s *story.Story) (v result.Confirmation) {
 	if v.Confirmed == 0 {
 		return v
 	}
-	if fails, why := c.control(s, tape); why != "" {
+	if why := c.control(choices); why != "" {
 		v.Why = why
-	} else if !fails {
-		v.Verdict = result.Confirmed
+		return v
 	}
+	v.Verdict = result.Confirmed
 	return v
 }
 
 // scripted makes a run in a simulated cluster and writes its order into a script.
-func (c *campaign) scripted(tape choice.Sequence, script *run.Script) *run.Result {
+func (c *campaign) scripted(choices choice.Sequence, script *run.Script) *run.Result {
 	settings := c.settings.Run
 	settings.Record = script
-	return c.runner(c.t, choice.Play(tape), settings)
+	return c.runner(c.t, choice.Play(choices), settings)
 }
 
 // atServer makes a run at the real API server.
-func (c *campaign) atServer(tape choice.Sequence, script *run.Script, simulated *run.Result, paced bool) *run.Result {
+func (c *campaign) atServer(choices choice.Sequence, script *run.Script, simulated *run.Result, paced bool) *run.Result {
 	settings := c.settings.Run
 	settings.Real = &run.Real{Kubeconfig: c.settings.Confirm, Script: script, History: simulated.History,
 		Patience: patience, Paced: paced}
-	return c.runner(c.t, choice.Play(tape), settings)
+	return c.runner(c.t, choice.Play(choices), settings)
 }
 
 // control makes the run of the story without its faults and on the default schedule, in a simulated
 // cluster and at the real server. why says what is wrong with it: it must come to its end and must
-// not violate the property.
-func (c *campaign) control(s *story.Story, tape choice.Sequence) (fails bool, why string) {
-	plain := slices.DeleteFunc(slices.Clone(tape), func(e choice.Entry) bool {
-		return e.Kind == choice.Arm || e.Kind == choice.Inject || e.Kind.Schedules()
+// not violate anything.
+func (c *campaign) control(choices choice.Sequence) (why string) {
+	plain := slices.DeleteFunc(slices.Clone(choices), func(e story.Choice) bool {
+		return e.Kind == story.Arm || e.Kind == story.Inject || e.Kind.Schedules()
 	})
 	script := &run.Script{}
 	simulated := c.scripted(plain, script)
 	if simulated.Ending.Failed() {
-		return true, "the same workload without faults fails, too: " + simulated.Ending.Sentence()
+		return "the same workload without faults fails, too: " + simulated.Ending.Sentence()
 	}
 	for _, paced := range []bool{false, true} {
 		res := c.atServer(plain, script, simulated, paced)
 		switch {
 		case res.Ending.Failed():
-			return true, "the same workload without faults fails at the real server, too: " + res.Ending.Sentence()
+			return "the same workload without faults fails at the real server, too: " + res.Ending.Sentence()
 		case res.Course.Cannot != "":
 			why = "the same workload without faults cannot be run: " + res.Course.Cannot
 		case res.Course.Parted != nil:
 			why = "the same workload without faults did not come to its end: " + parted(res.Course, len(script.Steps))
 		default:
-			return false, ""
+			return ""
 		}
 	}
-	return false, why
+	return why
 }
 
 // compared describes how a real run ended, and reports whether it violates the same property as the
@@ -209,7 +209,7 @@ func unshowable(s *story.Story) string {
 	for _, ch := range s.Choices {
 		class, _, _ := strings.Cut(ch.Of, "(")
 		if why := impossible[class]; why != "" && ch.Kind == story.Inject {
-			return fmt.Sprintf("step %q: %s", ch.ID(), why)
+			return fmt.Sprintf("step %q: %s", ch.Line(), why)
 		}
 	}
 	return ""
