@@ -14,9 +14,9 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
 	results "github.com/wavetank/wavetank/sim/result"
-	"github.com/wavetank/wavetank/internal/story"
 )
 
 // Flags of [TestPlantedBugsAreConfirmed].

@@ -173,6 +173,7 @@ var simLayers = []string{
 	"sim/fault",
 	"sim/internal/world", "sim/internal/explain", "sim/internal/callsite", "sim/internal/campaign", "sim", "sim/auto",
 	"sim/simginkgo", "sim/internal/determinism",
+	"sim/controlplane",
 }
 
 func TestSimImportsDownwards(t *testing.T) {
