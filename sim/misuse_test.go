@@ -403,14 +403,10 @@ var scenes = []misuse{
 			}
 		}, sim.MaxSteps(50), sim.Stories(t.TempDir()))
 	}, []string{"the run has taken 50 steps and is still in", "allow more by sim.MaxSteps or -sim.max-steps"}},
-	in("a fault that cannot be narrowed so",
-		func(w *sim.World) { w.Inject(fault.WebhookDown(time.Minute, fault.OfKind("Widget"))) },
-		"fault WebhookDown(1m0s) of Widget cannot be narrowed by fault.OfKind; it takes fault.Named"),
-	in("a crash of two processes", func(w *sim.World) {
+	in("a fault that is narrowed twice", func(w *sim.World) {
 		w.Start("a", idle)
-		w.Start("b", idle)
-		w.Inject(fault.Crash("a", fault.In("b")))
-	}, "fault Crash(a) cannot be narrowed by fault.In; it takes fault.OfKind, fault.OnVerb, fault.Named, fault.AtOnce"),
+		w.Inject(fault.LostReply(fault.In("a"), fault.In("a")))
+	}, "fault LostReply in a is narrowed by fault.In twice; declare a fault for each"),
 	{"a world that takes too many steps", func(t *testing.T) {
 		sim.Check(t, startFidgety, sim.MaxSteps(50), sim.Stories(t.TempDir()))
 	}, []string{"the world did not settle after 50 steps (-sim.max-steps)", "pending are"}},

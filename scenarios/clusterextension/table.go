@@ -107,7 +107,7 @@ func everyFault() []fault.Fault {
 }
 
 // overlap has two replicas lead at once, because one is frozen for a time.
-func overlap(frozen time.Duration, as ...fault.Scope) func() []fault.Fault {
+func overlap(frozen time.Duration, as ...fault.ProcessScope) func() []fault.Fault {
 	return func() []fault.Fault {
 		return []fault.Fault{fault.LeaderOverlap(), fault.Pause(Operator, frozen, as...),
 			fault.Pause(Second, frozen, as...)}

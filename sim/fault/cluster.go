@@ -15,9 +15,9 @@ import (
 // Its failurePolicy decides what happens to writes that would call it: they fail with 500, or pass
 // without it. [Named] narrows the fault to one webhook, by its name in the webhook configuration.
 // w.Apply and w.Remove try again every second; after ten minutes there are no more faults.
-func WebhookDown(d time.Duration, scopes ...Scope) Fault {
+func WebhookDown(d time.Duration, scopes ...Named) Fault {
 	return declare("WebhookDown", d.String(), scopes, func(c core) inject.Fault { return &webhookDown{newLasting(c)} }).
-		upTo(d).taking("Named")
+		upTo(d)
 }
 
 type webhookDown struct{ lasting } // by webhook
@@ -41,9 +41,9 @@ func (w *webhookDown) Webhook(c *wire.Call) wire.Ruling {
 
 // SlowNamespace delays each step of the namespace controller by up to d, and so the end of a
 // namespace.
-func SlowNamespace(d time.Duration, scopes ...Scope) Fault {
+func SlowNamespace(d time.Duration, scopes ...Named) Fault {
 	return declare("SlowNamespace", d.String(), scopes,
-		func(c core) inject.Fault { return &slowNamespace{c} }).upTo(d).taking("Named")
+		func(c core) inject.Fault { return &slowNamespace{c} }).upTo(d)
 }
 
 type slowNamespace struct{ core }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
@@ -22,7 +21,6 @@ type core struct {
 	name    string // class and arguments
 	process string // whose fault it is, for a fault of one process
 	scope   scope
-	takes   []string      // the scopes that it takes; nil for all
 	longest time.Duration // how long it may last
 	env     inject.Env    // of the run
 
@@ -59,13 +57,8 @@ func (c *core) Check() error {
 	if p := cmp.Or(c.process, c.scope.process); p != "" && !c.env.Started(p) {
 		return fmt.Errorf("names process %q, which has not been started", p)
 	}
-	if c.takes == nil {
-		return nil
-	}
-	for _, s := range slices.Backward(c.scope.given()) {
-		if !slices.Contains(c.takes, s) {
-			return fmt.Errorf("cannot be narrowed by fault.%s; it takes fault.%s", s, strings.Join(c.takes, ", fault."))
-		}
+	if c.scope.twice != "" {
+		return fmt.Errorf("is narrowed by %s twice; declare a fault for each", c.scope.twice)
 	}
 	return nil
 }

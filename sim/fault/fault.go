@@ -36,6 +36,8 @@
 package fault
 
 import (
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/wavetank/wavetank/sim/internal/inject"
@@ -43,12 +45,11 @@ import (
 
 // Fault is something that a controller may experience. A scenario declares faults with
 // sim.World.Inject. Choices decide where and when they are injected. All runs of a scenario may
-// share a Fault.
+// share a Fault. The functions of this package make all that there are.
 type Fault interface {
 	// String is the fault as it was declared.
 	String() string
-	// Begin makes the fault of one run. The harness calls it.
-	Begin(env inject.Env) inject.Fault
+	declared()
 }
 
 // declaration is a fault that is in no run.
@@ -59,11 +60,14 @@ type declaration struct {
 
 // declare makes a fault of a constructor that was given these arguments. Each run begins with a
 // core of its own.
-func declare(class, given string, scopes []Scope, begin func(core) inject.Fault) *declaration {
+func declare[S narrower](class, given string, scopes []S, begin func(core) inject.Fault) *declaration {
 	d := &declaration{core{class: class, given: given}, begin}
 	d.name = d.injection("").Fault()
-	for _, s := range scopes {
-		s(&d.scope)
+	for i, s := range scopes {
+		s.narrow(&d.scope)
+		if kind := reflect.TypeOf(s); slices.ContainsFunc(scopes[:i], func(o S) bool { return reflect.TypeOf(o) == kind }) {
+			d.scope.twice = kind.String()
+		}
 	}
 	return d
 }
@@ -77,17 +81,12 @@ func (d *declaration) upTo(longest time.Duration) *declaration {
 // of makes it a fault of one process, which its name mentions.
 func (d *declaration) of(process string) *declaration {
 	d.process = process
-	return d.taking("OfKind", "OnVerb", "Named")
-}
-
-// taking lists the scopes that mean something to the fault. With another one it would be injected
-// everywhere, or nowhere.
-func (d *declaration) taking(scopes ...string) *declaration {
-	d.takes = scopes
 	return d
 }
 
-// Begin implements [Fault].
+func (d *declaration) declared() {}
+
+// Begin implements [inject.Declaration].
 func (d *declaration) Begin(env inject.Env) inject.Fault {
 	c := d.core
 	c.env = env

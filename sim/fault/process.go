@@ -18,9 +18,9 @@ import (
 // kubelet restarts it after a back-off of 10 s to 5 min, as a process that has failed before. With
 // [AtOnce] the first restart is immediate. Crash and Restart start at most 20 incarnations of a
 // process between two Settles.
-func Crash(process string, scopes ...Scope) Fault {
+func Crash(process string, scopes ...CrashScope) Fault {
 	return declare("Crash", process, scopes, func(c core) inject.Fault { return &crash{core: c} }).
-		of(process).taking("OfKind", "OnVerb", "Named", "AtOnce")
+		of(process)
 }
 
 type crash struct {
@@ -58,7 +58,7 @@ func (f *crash) Dequeued(l *process.Incarnation, _ string, _ reconcile.Request) 
 // finish its work and release a lease. It is killed if it has not stopped after 30 s. The first
 // restart is immediate once it has stopped. After that, or after an error, the kubelet's back-off
 // of 10 s to 5 min applies.
-func Restart(process string, scopes ...Scope) Fault {
+func Restart(process string, scopes ...ProcessScope) Fault {
 	return declare("Restart", process, scopes, func(c core) inject.Fault { return &restart{core: c} }).of(process)
 }
 
@@ -97,7 +97,7 @@ func (r *restart) stop(c *wire.Call, when string) wire.Ruling {
 //
 // Timers of the process do fire while it is frozen, but their consequences are held back until it
 // continues.
-func Pause(process string, d time.Duration, scopes ...Scope) Fault {
+func Pause(process string, d time.Duration, scopes ...ProcessScope) Fault {
 	given := fmt.Sprintf("%s, %v", process, d)
 	return declare("Pause", given, scopes, func(c core) inject.Fault { return &pause{core: c} }).of(process).upTo(d)
 }

@@ -16,9 +16,8 @@ import (
 // RacingRequeue causes one more reconcile of a key than its events ask for: at once, while the key
 // is being reconciled, or up to a minute later. A resync, a duplicate event or a leftover timer has
 // the same effect.
-func RacingRequeue(scopes ...Scope) Fault {
-	return declare("RacingRequeue", "", scopes, func(c core) inject.Fault { return &racingRequeue{c} }).
-		taking("In", "Named")
+func RacingRequeue(scopes ...QueueScope) Fault {
+	return declare("RacingRequeue", "", scopes, func(c core) inject.Fault { return &racingRequeue{c} })
 }
 
 type racingRequeue struct{ core }

@@ -152,9 +152,9 @@ func statusAnswer(s metav1.Status) *apiserver.Response {
 
 // Unreachable cuts a process off from the API server for windows of up to d. Its requests are
 // refused at the socket, and its watches deliver nothing until the window ends.
-func Unreachable(d time.Duration, scopes ...Scope) Fault {
+func Unreachable(d time.Duration, scopes ...In) Fault {
 	return declare("Unreachable", d.String(), scopes,
-		func(c core) inject.Fault { return &unreachable{newLasting(c)} }).upTo(d).taking("In")
+		func(c core) inject.Fault { return &unreachable{newLasting(c)} }).upTo(d)
 }
 
 type unreachable struct{ lasting } // by process

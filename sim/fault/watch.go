@@ -23,10 +23,10 @@ import (
 // still waits, or its key has a RequeueAfter timer. An operator that waits 10 s for its cache would
 // never notice a lag of 8 s, so such a lag may be extended until the wait is over, by three minutes
 // at most. [HardLimit] prevents this.
-func StaleCache(d time.Duration, scopes ...Scope) Fault {
+func StaleCache(d time.Duration, scopes ...CacheScope) Fault {
 	return declare("StaleCache", d.String(), scopes, func(c core) inject.Fault {
 		return &staleCache{core: c, lags: map[*wire.Stream]lagging{}}
-	}).upTo(d).taking("In", "OfKind", "Named", "HardLimit")
+	}).upTo(d)
 }
 
 type staleCache struct {

@@ -12,6 +12,12 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
+// Declaration is a fault as a scenario declares it. Every fault of package fault is one.
+type Declaration interface {
+	// Begin makes the fault of one run.
+	Begin(env Env) Fault
+}
+
 // Fault is a declared fault in one run. It also implements the hooks below that it needs.
 type Fault interface {
 	// String is the fault as the scenario declared it.

@@ -7,6 +7,7 @@ import (
 	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
@@ -19,7 +20,7 @@ func (w *World) Inject(faults ...fault.Fault) {
 		w.healed = false
 	}
 	for _, declared := range faults {
-		f := declared.Begin(environment{w.sched, w})
+		f := declared.(inject.Declaration).Begin(environment{w.sched, w})
 		if err := f.Check(); err != nil {
 			w.misuse("fault %s %v", f, err)
 		}
