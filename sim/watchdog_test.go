@@ -104,9 +104,9 @@ func TestAHungRunIsExplained(t *testing.T) {
 		{"lock", "do not hold a lock across an API call", "(*hoarder).Reconcile"},
 		{"socket", "it waits for a real socket", "(*phoner).Reconcile"},
 		{"loop", "it never blocks: a loop without a pause", "(*looper).Reconcile"},
-		{"channel", "only time goes on while the scenario, or a property, waits", "TestAHungRunIsExplained.func"},
-		{"polling", "only time goes on while the scenario, or a property, waits", "pollForEver"},
-		{"property", "only time goes on while the scenario, or a property, waits", "pollForEver"},
+		{"channel", "only time passes while the scenario, or a property, waits", "TestAHungRunIsExplained.func"},
+		{"polling", "only time passes while the scenario, or a property, waits", "pollForEver"},
+		{"property", "only time passes while the scenario, or a property, waits", "pollForEver"},
 	} {
 		t.Run(c.kind, func(t *testing.T) {
 			t.Parallel() // it makes no run itself

@@ -24,8 +24,8 @@ func initCommand() *cobra.Command {
 		Long: "Reads the module in the directory: PROJECT, types with SetupWithManager, how main makes the manager\n" +
 			"and sets up controllers with it, definitions (config/crd/bases), webhooks (config/webhook), samples\n" +
 			"(config/samples) and the environment of config/manager or of a chart. Writes a test for each manager\n" +
-			"beside the function that makes it, with all controllers that it starts. A controller that no main\n" +
-			"starts has a test of its own; where the tests beside it are Ginkgo's, that is a spec in a package of\n" +
+			"next to the function that makes it, with all controllers that it starts. A controller that no main\n" +
+			"starts has a test of its own; if the tests next to it are Ginkgo's, that is a spec in a package of\n" +
 			"its own, simulation, which needs no etcd. What it had to guess is printed. A test that it has written\n" +
 			"before is renewed unless it has been edited; no other file is replaced.\n\n" +
 			"Then the tests are built and run, and what they say is explained.",

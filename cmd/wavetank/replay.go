@@ -52,7 +52,7 @@ func shrinkCommand() *cobra.Command {
 	limit := 5 * time.Minute
 	cmd := &cobra.Command{
 		Use:     "shrink story.txtar …",
-		Short:   "Search longer for a shorter form of stories, and keep it beside them",
+		Short:   "Search longer for a shorter form of stories, and keep it next to them",
 		Example: "  wavetank shrink --for 10m testdata/sim/TestPromoteOnce/0ad58962.txtar",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

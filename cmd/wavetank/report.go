@@ -58,7 +58,7 @@ func reportCommand() *cobra.Command {
 	cmd.Flags().StringVar(&format, "format", format, "one of "+strings.Join(formats, ", "))
 	cmd.Flags().StringVar(&merged, "merge", "", "add up the results, and write them into this directory")
 	cmd.Flags().StringVar(&beside, "beside", "",
-		"show the run in the first file beside the run in this one, on one page")
+		"show the run in the first file next to the run in this one, on one page")
 	return cmd
 }
 

@@ -37,7 +37,7 @@ func require(cmd *cobra.Command, dir string, suite bool) error {
 			continue
 		}
 		if beside := besideOurs(mod, dir); m == ginkgoModule && beside != "" {
-			fmt.Fprintf(cmd.OutOrStdout(), "go mod edit -replace=%s=%s (beside the directory that replaces %s)\n",
+			fmt.Fprintf(cmd.OutOrStdout(), "go mod edit -replace=%s=%s (next to the directory that replaces %s)\n",
 				m, beside, ours)
 			if err := goCommand(cmd.Context(), dir, "mod", "edit", "-replace="+m+"="+beside); err != nil {
 				return err

@@ -54,7 +54,7 @@ func runCommand() *cobra.Command {
 			"CPU each. This is faster than one process with several CPUs. Process i of n makes the runs i, i+n,\n" +
 			"i+2n, … Every process runs the scenarios that --list shows, or the tests that --run selects.\n\n" +
 			"The strategies exhaustive and rapid get one process, because their runs depend on each other.\n" +
-			"With several processes bursts do not go on from earlier runs, which another process may have made.\n\n" +
+			"With several processes bursts do not start from earlier runs, which another process may have made.\n\n" +
 			"Results are written to --report while the campaign runs. An interrupted campaign continues when it is\n" +
 			"started again with the same flags and the same code.\n\n" +
 			"If two runs of one choice sequence differ now and then, the campaigns of that package are made again\n" +

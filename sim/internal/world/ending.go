@@ -205,6 +205,6 @@ func whyFailed(races bool) string {
 	return bubble.ErrFailed.Error() + ": the race detector found a data race, and its report (WARNING: DATA RACE) " +
 		"stands above\nLook where its two stacks begin. If both do in modules that are not yours, as the paths " +
 		"tell, the race is in them and not in your code: controller-runtime v0.25 has one, in engageStopProcedure, " +
-		"if a lease is lost while a manager that was asked to stop waits in vain for its runnables. A process " +
+		"if a lease is lost while a manager that was asked to stop waits for runnables that never return. A process " +
 		"reports a race once, so the run is not shrunk. Where no report stands above, it was " + ended + "."
 }

@@ -29,7 +29,7 @@ func (p *Project) kustomization(file, text string) {
 	}
 	if err := yaml.Unmarshal([]byte(text), &k); err != nil {
 		if strings.HasSuffix(path.Dir(file), "samples") {
-			p.note("%s cannot be read (%v): every sample beside it is used", file, err)
+			p.note("%s cannot be read (%v): every sample next to it is used", file, err)
 		}
 		return
 	}
@@ -62,7 +62,7 @@ func (p *Project) selectSamples() {
 		switch {
 		case slices.Contains(named, s.File):
 		case len(named) > 0:
-			p.note("%s is left out, because the kustomization.yaml beside it does not name it", s.File)
+			p.note("%s is left out, because the kustomization.yaml next to it does not name it", s.File)
 			continue
 		case refused.MatchString(path.Base(s.File)):
 			p.note("%s is left out, because it fails by its name", s.File)

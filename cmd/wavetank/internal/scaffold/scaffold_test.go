@@ -206,8 +206,8 @@ func TestTests(t *testing.T) {
 	}
 }
 
-// A controller that acts by the clock never comes to rest, so its test does not wait for that. The
-// other controllers of its package are tested as usual.
+// A controller that acts by the clock never becomes quiescent, so its test does not wait for that.
+// The other controllers of its package are tested as usual.
 func TestActsByTheClock(t *testing.T) {
 	const clock = `package controller
 
@@ -273,7 +273,7 @@ func TestSamplesThatAreLeftOut(t *testing.T) {
 	}
 	read("a.yaml failover.yaml", "config/samples/b-fail.yaml is left out, because it fails by its name")
 	files["config/samples/kustomization.yaml"] = "resources:\n- b-fail.yaml\n"
-	read("b-fail.yaml", "config/samples/a.yaml is left out, because the kustomization.yaml beside it",
+	read("b-fail.yaml", "config/samples/a.yaml is left out, because the kustomization.yaml next to it",
 		"config/samples/failover.yaml is left out")
 	files["config/samples/kustomization.yaml"] = "resources: []\n"
 	read("a.yaml failover.yaml", "config/samples/b-fail.yaml is left out")

@@ -238,7 +238,7 @@ func (w *writer) users(b *strings.Builder, process string, up func(string) strin
 		files[i] = fmt.Sprintf("%q", up(f))
 	}
 	if samples := strings.Join(files, ", "); len(lacking) < len(w.process.Controllers) && w.actsByTheClock() {
-		w.guess("with robfig/cron the operator acts by the clock and never comes to rest, so it is watched for %v",
+		w.guess("with robfig/cron the operator acts by the clock and never becomes quiescent, so it is watched for %v",
 			watched)
 		faults, times := w.use(modulePath+"/sim/fault", ""), w.use("time", "")
 		fmt.Fprintf(b, "w.Inject(%s.StaleCache(30*%s.Second), %[1]s.Crash(%[3]q), %[1]s.LostReply())\n", faults, times,
