@@ -107,7 +107,7 @@ func (p *pass) drive(ctx context.Context, d plan.Decision, guard *v1alpha1.Promo
 			return 0, p.cannotAsk(ctx, guard, err)
 		}
 		if found {
-			return 0, p.confirm(ctx, guard, pr)
+			return 0, p.confirm(ctx, guard, p.r.policy.found(pr))
 		}
 		if wait := untilNextAttempt(guard); wait > 0 {
 			return wait, nil
@@ -267,7 +267,7 @@ func (p *pass) project(guard *v1alpha1.Promotion) {
 	if guard.Status.Attempts > 0 {
 		p.pipeline.Status.Environments[guard.Spec.Environment].Promotion = &v1alpha1.PromotionRecord{
 			Revision: guard.Spec.Revision, LastAttemptedTime: guard.Status.LastAttemptedTime,
-			Succeeded: guard.Status.Phase == v1alpha1.PhasePromoted, PullRequest: guard.Status.PullRequest,
+			Succeeded: p.r.policy.succeeded(guard.Status.Phase), PullRequest: guard.Status.PullRequest,
 		}
 	}
 	p.pend(v1alpha1.PromotionFailedReason, guard.Status.Message)

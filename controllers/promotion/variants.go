@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/wavetank/wavetank/controllers/promotion/plan"
+	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/internal/versions"
 )
 
@@ -45,6 +46,10 @@ const (
 	V6t Variant = "V6t"
 	// V7 is V3 with a guard object that must be created before promoting.
 	V7 Variant = "V7"
+	// V8s is V8 with a status that says succeeded as soon as a promotion is attempted.
+	V8s Variant = "V8s"
+	// V8u is V8 that takes the pull request from the reply to its own order alone.
+	V8u Variant = "V8u"
 	// V8 is the fixed variant: see fix.go.
 	V8 Variant = "V8"
 )
@@ -71,6 +76,10 @@ type policy struct {
 	stamp bool
 	// guarded makes two looks of a pass: one at the cache, one live.
 	guarded bool
+	// succeeded reports whether the status says that a promotion has succeeded, found what is kept of
+	// a pull request that is found at the forge. They are for promoteGuarded.
+	succeeded func(v1alpha1.Phase) bool
+	found     func(*v1alpha1.PullRequest) *v1alpha1.PullRequest
 	// timeout bounds one call to the forge; zero waits for as long as it takes.
 	timeout time.Duration
 }
@@ -91,16 +100,22 @@ func policies() map[Variant]policy {
 	v6t := v6
 	v6t.stamp = true
 	v8 := policy{done: plan.Never, promote: promoteGuarded, setUp: func(err error) error { return err },
-		requeueUnread: true, guarded: true, timeout: 30 * time.Second}
+		requeueUnread: true, guarded: true, timeout: 30 * time.Second,
+		succeeded: func(p v1alpha1.Phase) bool { return p == v1alpha1.PhasePromoted },
+		found:     func(pr *v1alpha1.PullRequest) *v1alpha1.PullRequest { return pr }}
+	v8s, v8u := v8, v8
+	v8s.succeeded = func(v1alpha1.Phase) bool { return true }
+	v8u.found = func(*v1alpha1.PullRequest) *v1alpha1.PullRequest { return nil }
 
 	return map[Variant]policy{
-		V0: v0, V1a: v1a, V1: v1, V2: v2, V3: v3, V4: v4, V5: v3, V6: v6, V6t: v6t, V7: v7, V8: v8, "": v8,
+		V0: v0, V1a: v1a, V1: v1, V2: v2, V3: v3, V4: v4, V5: v3, V6: v6, V6t: v6t, V7: v7, V8s: v8s, V8u: v8u,
+		V8: v8, "": v8,
 	}
 }
 
 // Variants lists every variant in the order of the story.
 func Variants() []Variant {
-	return []Variant{V0, V1a, V1, V2, V3, V4, V5, V6, V6t, V7, V8}
+	return []Variant{V0, V1a, V1, V2, V3, V4, V5, V6, V6t, V7, V8s, V8u, V8}
 }
 
 func (v Variant) policy() (policy, error) {

@@ -105,11 +105,14 @@ func (k *keeper) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := k.patiently(func() error { return k.listAndWatch(ctx) })
 		if err != nil && !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
-			k.die(fmt.Errorf("watching: %w", err))
+			k.policy.watched(k, err)
 		}
 		pause(ctx, reopen)
 	}
 }
+
+// stopWatching ends the process: without its watch it would miss every change.
+func (k *keeper) stopWatching(err error) { k.die(fmt.Errorf("watching: %w", err)) }
 
 func (k *keeper) listAndWatch(ctx context.Context) error {
 	examples := k.client.Resource(Examples)

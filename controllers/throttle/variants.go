@@ -32,6 +32,8 @@ const (
 	V1V2 Variant = "V1+V2"
 	// V3 is V0a with names of annotations that are always legal.
 	V3 Variant = "V3"
+	// V4w is V4 with a watcher that swallows its errors and asks again.
+	V4w Variant = "V4w"
 	// V4 is the fixed variant.
 	V4 Variant = "V4"
 )
@@ -58,6 +60,8 @@ type policy struct {
 	tries int
 	// tie is the metadata that a write to the finalizers is tied to.
 	tie func(*unstructured.Unstructured) map[string]any
+	// watched follows an error of a watcher that another list cannot mend.
+	watched func(*keeper, error)
 	// linger reports whether a worker goes on with its object. It may wait for an event of that.
 	linger func(*keeper, context.Context, *object) bool
 }
@@ -67,6 +71,7 @@ func policies() map[Variant]policy {
 	v0a := policy{
 		after: swallow, due: (*keeper).dueOrEdited, wait: (*keeper).touchLater,
 		handle: (*keeper).handleFirst, key: plainKey, tie: loose, linger: (*keeper).linger, tries: 1,
+		watched: (*keeper).stopWatching,
 	}
 	v0b, v0c, v1, v2, v3 := v0a, v0a, v0a, v0a, v0a
 	v0b.mute = true
@@ -79,13 +84,16 @@ func policies() map[Variant]policy {
 	v4 := policy{
 		after: (*keeper).backOff, due: (*keeper).dueOrEdited, wait: (*keeper).comeBack,
 		handle: (*keeper).handle, key: legalKey, fixed: true, tie: seen, tries: 3,
-		linger: func(*keeper, context.Context, *object) bool { return false },
+		linger: func(*keeper, context.Context, *object) bool { return false }, watched: (*keeper).stopWatching,
 	}
-	return map[Variant]policy{V0a: v0a, V0b: v0b, V0c: v0c, V1: v1, V2: v2, V1V2: v1v2, V3: v3, V4: v4, "": v4}
+	v4w := v4
+	v4w.watched = func(*keeper, error) {}
+	return map[Variant]policy{V0a: v0a, V0b: v0b, V0c: v0c, V1: v1, V2: v2, V1V2: v1v2, V3: v3, V4w: v4w, V4: v4,
+		"": v4}
 }
 
 // Variants lists every variant in the order of the story.
-func Variants() []Variant { return []Variant{V0a, V0b, V0c, V1, V2, V1V2, V3, V4} }
+func Variants() []Variant { return []Variant{V0a, V0b, V0c, V1, V2, V1V2, V3, V4w, V4} }
 
 func (v Variant) policy() (policy, error) {
 	p, ok := policies()[v]

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -14,7 +15,9 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/history/view"
 	"github.com/wavetank/wavetank/scenarios/internal/properties"
+	"github.com/wavetank/wavetank/scenarios/internal/stored"
 	"github.com/wavetank/wavetank/scenarios/promotion/forge"
 	"github.com/wavetank/wavetank/sim/property"
 )
@@ -29,6 +32,9 @@ const (
 	complete      = "nothing is promoted while a target cannot be read"
 	everywhere    = "every environment gets its revision"
 	isRecorded    = "every promotion is recorded"
+	outcomeIsTrue = "the status says that a promotion succeeded only when it has taken effect"
+	failureIsSaid = "the status says of a refused order that it failed"
+	isLinked      = "the status names the pull request of a promotion"
 	statusIsTrue  = "the status says what is the case"
 	noLivelock    = "nothing is tried in vain again and again"
 	recordedSoon  = "an order is recorded as soon as it is given"
@@ -47,8 +53,8 @@ const (
 // holds are the properties of the fixed variant wherever a pipeline may change, and everything
 // those where it does not.
 var (
-	holds = []string{oncePerStay, notStale, noLivelock, everywhere, isRecorded, statusIsTrue, oneOpen, noneBack,
-		orderedSoon}
+	holds = []string{oncePerStay, notStale, noLivelock, everywhere, isRecorded, outcomeIsTrue, isLinked, statusIsTrue,
+		oneOpen, noneBack, orderedSoon}
 	everything = append([]string{effectOnce, inOrder, complete}, holds...)
 )
 
@@ -62,8 +68,9 @@ func (s *World) declare(names ...string) {
 		notStale: r.eachOrder(forge.Attempt, r.notStale), complete: r.eachOrder(forge.Attempt, r.complete),
 		noLivelock: r.noLivelock, recordedSoon: r.recordedSoon, orderedSoon: each(r.orderedSoon), spaced: nil,
 		restrained: r.restrained, settles: r.settles, notifiedOnce: r.notifiedOnce,
+		outcomeIsTrue: each(r.outcomeIsTrue), failureIsSaid: r.failureIsSaid,
 	}, Eventually: map[string]properties.Judge{
-		everywhere: each(r.everywhere), isRecorded: each(r.isRecorded), statusIsTrue: each(r.statusIsTrue),
+		everywhere: each(r.everywhere), isRecorded: each(r.isRecorded), isLinked: each(r.isLinked), statusIsTrue: each(r.statusIsTrue),
 		actionable: r.actionable, saysAbsent: each(r.saysAbsent), oneOpen: each(r.oneOpen), noneBack: each(r.noneBack),
 		notified: r.notified,
 	}}.Declare(s.World, names...)
@@ -200,6 +207,67 @@ func (r *Record) recordedSoon(h *history.History) error {
 		if !ok && o.Kind == forge.Attempt && h.Now() > o.At+lag {
 			return fmt.Errorf("the %s was ordered at %s (effect %d), and the status of %s does not show it %v later",
 				o.Order, history.Clock(o.At), o.Index, o.Pipeline, h.Now()-o.At)
+		}
+	}
+	return nil
+}
+
+// outcomeIsTrue: the status says that a promotion succeeded only if the forge had accepted an order
+// for it by then. An environment that is promoted by Events has no orders.
+func (r *Record) outcomeIsTrue(p *pipeline) error {
+	for _, env := range p.Value().Spec.Environments {
+		now := shown(p.Value(), env.Name)
+		accepted := func(o order) bool {
+			return o.PipelineUID == p.UID && o.Environment == env.Name && o.Revision == now.Revision
+		}
+		policy := p.Value().Spec.PolicyFor(&env)
+		if now.Succeeded && policy != nil && policy.Strategy.PullRequest != nil &&
+			!slices.ContainsFunc(r.orders, accepted) {
+			return fmt.Errorf("the status of %s says that the promotion of %s to %s succeeded, and the forge has accepted "+
+				"no order for it", p.Ref.Name, env.Name, now.Revision)
+		}
+	}
+	return nil
+}
+
+// failureIsSaid: once the forge has refused an order, the status shows within the lag that the
+// promotion was attempted and has not succeeded, unless another order was accepted by then.
+func (r *Record) failureIsSaid(h *history.History) error {
+	for _, calls := range r.posted {
+		c := calls[0] // the first that was refused stands for those that follow
+		if c.Reply == nil || c.Reply.Code/100 == 2 || h.Now() <= c.Reply.At+lag {
+			continue
+		}
+		var o forge.Order
+		stored.Decode(c.Request.Sent, &o)
+		p, ok := r.pipelines.ByUID(o.PipelineUID), slices.ContainsFunc(calls, func(next *view.Call) bool {
+			return next.Request.Code/100 == 2 && next.Request.At <= c.Reply.At+lag
+		})
+		for s := range p.Between(c.Reply.At, c.Reply.At+lag) {
+			now := shown(&s.Value, o.Environment)
+			ok = ok || s.Gone || now.Revision == o.Revision && !now.Succeeded
+		}
+		if !ok {
+			return fmt.Errorf("the %s was refused at %s, and %v later the status of %s does not say so", o,
+				history.Clock(c.Reply.At), lag, o.Pipeline)
+		}
+	}
+	return nil
+}
+
+// isLinked: the status names a pull request that stands for a promotion which succeeded.
+func (r *Record) isLinked(p *pipeline) error {
+	for _, env := range p.Value().Spec.Environments {
+		now, all := shown(p.Value(), env.Name), []string(nil)
+		for _, pr := range r.git.PullRequests() {
+			if of := pr.Order; of.PipelineUID == p.UID && of.Environment == env.Name && of.Revision == now.Revision {
+				all = append(all, pr.URL)
+			}
+		}
+		named := ptr.Deref(now.PullRequest, v1alpha1.PullRequest{}).URL
+		if now.Succeeded && len(all) > 0 && !slices.Contains(all, named) {
+			return fmt.Errorf("the promotion of %s to %s is %s, and the status names %q", env.Name, now.Revision,
+				strings.Join(all, " or "), named)
 		}
 	}
 	return nil

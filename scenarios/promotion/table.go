@@ -21,8 +21,8 @@ import (
 func Table() matrix.Table[promotion.Variant] {
 	return matrix.Table[promotion.Variant]{
 		Variants: promotion.Variants(), Fixed: promotion.V8,
-		Cases: slices.Concat(tooMuch, enough, truth, grounds, odd(), pace, refusedUnderFaults(), people,
-			everyFault),
+		Cases: matrix.Narrow(slices.Concat(tooMuch, enough, truth, outcomes, grounds, odd(), pace, refusedUnderFaults(),
+			people, everyFault), promotion.V8s, promotion.V8u),
 		Predictions: predictions(), Situations: situations,
 	}
 }
@@ -120,6 +120,14 @@ var truth = cases{
 	row("says that a target elsewhere does not exist", of(far, isAbsentThere), nil, saysAbsent, hasty, unsettled),
 	row("says what it waits for", of(two, waits), failingForge, actionable, unfixed, unsettled),
 	row("says that the forge cannot be asked", of(quietly, losesForge), crash, actionable, unfixed, unsettled),
+}
+
+// outcomes are the cases about what the status says of a promotion that was ordered.
+var outcomes = cases{
+	row("says succeeded only when it is", of(quietly, movesOn), failingForge, outcomeIsTrue, "V8s", unsettled),
+	row("says that an order was refused", of(quietly, staysRefused), nil, failureIsSaid, "V0 V8s", unsettled),
+	row("names the pull request in spite of lost replies", of(three, rollsOut), lostReplies, isLinked, "V8u",
+		omit("all but V0 V3 V8", fewer)),
 }
 
 // grounds are the cases about what a promotion rests on.

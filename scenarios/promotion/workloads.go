@@ -239,6 +239,10 @@ var (
 		runs("dev", "v3"), sleep(time.Second), runs("dev", "v1"), delivers(1))
 )
 
+// staysRefused has the forge refuse every order for as long as others watch.
+var staysRefused = inTurn(func(s *World) { s.outages.failing = "/repos/acme/shop/" }, runs("dev", "v2"), sleep(dwell),
+	func(s *World) { s.Apply(worlds.Namespace("the-end")) }) // a step, after which properties are judged
+
 // isRefused has the forge refuse every order, while faults are injected and when they have ended:
 // for so many periods of back-off as are judged, at most as long as those of the work queue may be.
 func isRefused(s *World) {

@@ -89,9 +89,14 @@ func (r *Record) noEnd(*history.History) error {
 	return nil
 }
 
-// noZombie: an incarnation that does not watch any more, and does not ask to, ends within 5 s.
+// noZombie: an incarnation whose watch is refused for good does not ask again, and one that does
+// not watch any more, and does not ask to, ends within 5 s.
 func (r *Record) noZombie(*history.History) error {
 	for _, i := range r.incarnations {
+		if i.insists {
+			return fmt.Errorf("%s was refused its watch at %s, and asked again instead of ending", i,
+				history.Clock(i.refused))
+		}
 		if !i.Over && i.deaf != 0 && r.now > i.deaf+5*second {
 			return fmt.Errorf("%s has not watched since %s and goes on", i, history.Clock(i.deaf))
 		}

@@ -102,6 +102,10 @@ type write struct {
 type incarnation struct {
 	*view.Incarnation
 	deaf   history.Time // since when it neither watches nor asks to; 0 while it does
+	// refused is when its watch was answered with what asking again does not mend, and insists
+	// whether it has asked again nevertheless.
+	refused history.Time
+	insists bool
 	failed history.Time // when something that a handler asked for last failed
 }
 
@@ -217,9 +221,11 @@ func (o *example) answered(e, request *history.Event) {
 func (r *Record) listens(e *history.Event, h *history.History) {
 	switch i := r.incarnations[e.Incarnation-1]; {
 	case e.Kind == history.Request:
-		i.deaf = 0
+		i.deaf, i.insists = 0, i.refused != 0
 	case e.Kind == history.Reply && (e.Code >= 400 && e.Code != 410 || e.Note != ""):
-		i.deaf = e.At
+		if i.deaf = e.At; !couldNot(e.Code) {
+			i.refused = e.At
+		}
 	case e.Kind == history.Reply && e.Verb == "list":
 		r.hears(e.At, h.Events[e.Call].Received)
 	}

@@ -14,7 +14,7 @@ import (
 func Table() matrix.Table[throttle.Variant] {
 	return matrix.Table[throttle.Variant]{
 		Variants: throttle.Variants(), Fixed: throttle.V4, Predictions: predictions(), Situations: situations,
-		Cases: slices.Concat(repetition, schedules(), neighbours, openness, arrival, effects),
+		Cases: matrix.Narrow(slices.Concat(repetition, schedules(), neighbours, openness, arrival, effects), throttle.V4w),
 	}
 }
 
@@ -135,7 +135,7 @@ var openness = cases{
 	// Watchers are root tasks: if one fails, the operator stops. The thread says that only
 	// workers are not covered.
 	row("no zombie", of(legalEarly, inTurn(apply(Example("plain")), lateBeats("plain", 5, time.Minute))),
-		failingWatch, noZombie, ""),
+		failingWatch, noZombie, "V4w"),
 }
 
 // arrival are the cases about whether an object is handled in the end.

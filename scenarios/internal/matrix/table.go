@@ -56,6 +56,18 @@ func OnlyFixed[V ~string](fixed V) Remark {
 
 const allBut = "all but "
 
+// Narrow leaves variants that have one fault each out of the cases that do not list them.
+func Narrow[V ~string](cases []Case[V], variants ...V) []Case[V] {
+	for i := range cases {
+		for _, v := range variants {
+			if !among(v, cases[i].Fail) {
+				cases[i].Remarks = append([]Remark{Omit(string(v), "")}, cases[i].Remarks...)
+			}
+		}
+	}
+	return cases
+}
+
 // among reports whether a variant is one of those that are listed.
 func among[V ~string](v V, list string) bool {
 	names, except := strings.CutPrefix(list, allBut)
