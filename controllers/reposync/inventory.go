@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -170,8 +169,7 @@ func destroy(ctx context.Context, c client.Client, sync types.NamespacedName) (w
 		if m.GetDeletionTimestamp() != nil || len(dependents(left, m.object)) > 0 {
 			continue
 		}
-		err := c.Delete(ctx, m.Unstructured, client.PropagationPolicy(metav1.DeletePropagationBackground),
-			client.Preconditions{UID: ptr.To(m.GetUID())})
+		err := c.Delete(ctx, m.Unstructured, client.PropagationPolicy(metav1.DeletePropagationBackground))
 		if client.IgnoreNotFound(err) != nil {
 			return "", fmt.Errorf("deleting %s: %w", m.object, err)
 		}

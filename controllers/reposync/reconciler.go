@@ -64,7 +64,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	// The cache may not know of a deletion whose work has been done: nothing of that may be undone.
 	sync := newSync(r.Sync)
-	if err := r.live.Get(ctx, req.NamespacedName, sync); err != nil {
+	reader := r.live
+	if r.policy.cached {
+		reader = r.client
+	}
+	if err := reader.Get(ctx, req.NamespacedName, sync); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	switch {

@@ -38,6 +38,8 @@ const (
 	V7 Variant = "V7"
 	// V9 gives reconcilers their rights by a ClusterRoleBinding.
 	V9 Variant = "V9"
+	// V10c is V10 with a reconciler that reads its RepoSync from the cache.
+	V10c Variant = "V10c"
 	// V10 is fixed: the webhook of V6g, and a manager that says what a deletion waits for
 	// and in the end does the reconciler's work itself.
 	V10 Variant = "V10"
@@ -71,6 +73,8 @@ type policy struct {
 	// avoids has a reconciler create nothing in a namespace that is being deleted, where that is
 	// refused: for RootSyncs that is pull request 1194.
 	avoids bool
+	// cached has a reconciler read its sync from the cache.
+	cached bool
 	// refuses are the deletions that the webhook refuses.
 	refuses []refusal
 }
@@ -93,13 +97,17 @@ func policies() map[Variant]policy {
 	v10 := policy{release: lastResort, patience: 30 * time.Second, refuses: v6g.refuses}
 	v10.patches, v10.sweeps, v10.minds, v10.avoids = true, true, true, true
 
+	v10c := v10
+	v10c.cached = true
+
 	return map[Variant]policy{
-		V0: v0, V1: v1, V2: v2, V2w: v2w, V3: v3, V4: v4, V5: v5, V6n: v6n, V6g: v6g, V7: v7, V9: v9, V10: v10, "": v10,
+		V0: v0, V1: v1, V2: v2, V2w: v2w, V3: v3, V4: v4, V5: v5, V6n: v6n, V6g: v6g, V7: v7, V9: v9, V10c: v10c,
+		V10: v10, "": v10,
 	}
 }
 
 // Variants lists every variant.
-func Variants() []Variant { return []Variant{V0, V1, V2, V2w, V3, V4, V5, V6n, V6g, V7, V9, V10} }
+func Variants() []Variant { return []Variant{V0, V1, V2, V2w, V3, V4, V5, V6n, V6g, V7, V9, V10c, V10} }
 
 func (v Variant) policy() (policy, error) {
 	p, ok := policies()[v]

@@ -45,8 +45,7 @@ func Table() matrix.Table[Row] {
 	return matrix.Table[Row]{Variants: rows(), Fixed: "V4",
 		About: map[Row]string{slow: "is V2 where namespaces take 45 s to go, longer than it waits."},
 		Cases: slices.Concat(
-			settling(), settlingUnderFaults(), undoing(), crowds, deaths, mends, sharing),
-		Predictions: predictions(), Situations: situations}
+			settling(), settlingUnderFaults(), undoing(), crowds, deaths, mends, sharing)}
 }
 
 // of is a workload in the world of a row, changed.

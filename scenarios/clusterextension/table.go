@@ -22,7 +22,7 @@ type (
 // Table is what the story says of every variant.
 func Table() matrix.Table[variant] {
 	return matrix.Table[variant]{Variants: clusterextension.Variants(), Fixed: clusterextension.V6,
-		Cases: slices.Concat(versions, records, others), Predictions: predictions, Situations: situations}
+		Cases: slices.Concat(versions, records, others)}
 }
 
 // Remarks on a row of the table.

@@ -23,7 +23,6 @@ func Table() matrix.Table[promotion.Variant] {
 		Variants: promotion.Variants(), Fixed: promotion.V8,
 		Cases: matrix.Narrow(slices.Concat(tooMuch, enough, truth, outcomes, grounds, odd(), pace, refusedUnderFaults(),
 			people, everyFault), promotion.V8s, promotion.V8u),
-		Predictions: predictions(), Situations: situations,
 	}
 }
 

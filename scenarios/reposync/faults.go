@@ -56,3 +56,5 @@ func slowly() []fault.Fault { return []fault.Fault{fault.SlowNamespace(2 * time.
 func lateNews() []fault.Fault {
 	return []fault.Fault{fault.StaleCache(10*time.Second, fault.HardLimit())}
 }
+
+func lateServer() []fault.Fault { return []fault.Fault{fault.StaleServer(10 * time.Second)} }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
@@ -198,6 +199,15 @@ var (
 	// orphaned has a user say that what is managed is to stay, and delete the RepoSync then.
 	orphaned = inTurn(policy(v1beta1.Orphan), waitSome("until the RepoSync is deleted", delays),
 		either("the reconciler is dead", reconcilerDead(deletesSync), deletesSync))
+	// restartsWhenDone has the reconciler start again as soon as it has taken its finalizer off.
+	restartsWhenDone = inTurn(deletesSync, func(s *World) {
+		sync := s.setting.repoSync(shop)
+		for s.Client().Get(s.Context(), shop, sync) == nil &&
+			controllerutil.ContainsFinalizer(sync, v1beta1.ReconcilerFinalizer) {
+			s.Sleep(time.Millisecond)
+		}
+		s.Stop(reposync.ReconcilerName(shop))
+	})
 	// stripped has somebody take all finalizers off the RepoSync while it is being deleted.
 	stripped = inTurn(deletesSync, patchSync(`{"finalizers":null}`))
 	// refusedForLong deletes a namespace whose controller takes hours for the second type. Whoever

@@ -50,6 +50,8 @@ type Setting struct {
 	Pace  time.Duration
 	// Lingers is how long a reconciler goes on when its Deployment has gone.
 	Lingers time.Duration
+	// Lists has reconcilers list at resourceVersion 0, which a server that lags may answer.
+	Lists bool
 	// Declare changes what the repositories of RepoSyncs declare, if it is set.
 	Declare func([]*unstructured.Unstructured) []*unstructured.Unstructured
 }
@@ -145,7 +147,11 @@ func (s *World) reconciler(sync types.NamespacedName) {
 	o := ctrl.Options{Scheme: scheme,
 		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{sync.Namespace: {}}}}
 	r := &reposync.Reconciler{Sync: sync, Variant: s.variant, Source: s.source}
-	s.run(name, o, r.SetupWithManager, sim.As(reposync.Namespace+"/"+name))
+	opts := []sim.ProcessOption{sim.As(reposync.Namespace + "/" + name)}
+	if s.setting.Lists {
+		opts = append(opts, sim.ListThenWatch())
+	}
+	s.run(name, o, r.SetupWithManager, opts...)
 }
 
 // guard adds the webhook, if the variant has one.

@@ -101,12 +101,12 @@ type write struct {
 // incarnation is one of the operator.
 type incarnation struct {
 	*view.Incarnation
-	deaf   history.Time // since when it neither watches nor asks to; 0 while it does
+	deaf history.Time // since when it neither watches nor asks to; 0 while it does
 	// refused is when its watch was answered with what asking again does not mend, and insists
 	// whether it has asked again nevertheless.
 	refused history.Time
 	insists bool
-	failed history.Time // when something that a handler asked for last failed
+	failed  history.Time // when something that a handler asked for last failed
 }
 
 // blameless reports whether it has ended, and not because of an object: it was killed or asked to

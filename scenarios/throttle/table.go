@@ -13,7 +13,7 @@ import (
 // Table is the matrix of the scenario. A variant that neither fails nor is omitted must pass.
 func Table() matrix.Table[throttle.Variant] {
 	return matrix.Table[throttle.Variant]{
-		Variants: throttle.Variants(), Fixed: throttle.V4, Predictions: predictions(), Situations: situations,
+		Variants: throttle.Variants(), Fixed: throttle.V4,
 		Cases: matrix.Narrow(slices.Concat(repetition, schedules(), neighbours, openness, arrival, effects), throttle.V4w),
 	}
 }
@@ -182,57 +182,3 @@ var effects = cases{
 // takes.
 var ofEverything = []string{bounded, scheduled, noEnd, calledOnce, notVanished, keepsForeign, noZombie,
 	handled}
-
-// predictions were made from reading the code, before anything ran.
-func predictions() (out []matrix.Prediction[throttle.Variant]) {
-	const thread = "https://github.com/zalando-incubator/kopf/pull/350"
-	add := func(link, name string, v throttle.Variant, fails bool, says string) {
-		p := matrix.Prediction[throttle.Variant]{Says: says, Case: name, Variant: v, Fails: fails, Link: link}
-		out = append(out, p)
-	}
-	const name, recovers = "bounded, long name", "recovers without an event"
-	add("", name, throttle.V0a, true, "a handler's own writes to the object make the hot loop go round")
-	add("", "bounded in a storm of events", throttle.V0b, true, "so do another writer's heartbeats")
-	add("", "bounded, a child is mirrored", throttle.V0b, true,
-		"so does a child's state that is mirrored onto the object")
-	add("", "bounded, lists anew", throttle.V0b, true, "so do lists that are made anew")
-	add("", recovers, throttle.V0b, true, "if nothing writes, the object is dropped after one failure")
-	add("", name, throttle.V0b, false, "and then there is no hot loop")
-	add(thread, "no zombie", throttle.V0a, false, "a failing watcher stops the operator as reported, too")
-	add(thread, "isolation", throttle.V1, true, "ending the process stops the work on every other object")
-	add("", recovers, throttle.V2, true, "a throttle never retries on its own")
-	add("", recovers, throttle.V1V2, true, "nor does what shipped")
-	add("", "on schedule, restarted every five minutes", throttle.V2, true,
-		"a restart sets the throttle's delay back to a second")
-	return out
-}
-
-var covered, tested, open = matrix.Covered, matrix.Tested, matrix.Open
-
-// situations were to be covered beside the variants.
-var situations = []matrix.Situation{
-	tested("attempts as reported: one to two a second", "TestRateOfTheHotLoop"),
-	covered("the object is refused and its status is not", "actionable"),
-	covered("its status is refused and the object is not", "status refused for a while"),
-	covered("only the second record of progress is refused", "bounded, second record refused"),
-	covered("a webhook is down for ten minutes", "bounded, webhook away for ten minutes",
-		"recovers when the webhook is back"),
-	covered("more than 262,144 bytes of annotations", "bounded, too much to write down"),
-	covered("a finalizer for an object that is being deleted", "isolation, a finalizer for what is being deleted"),
-	covered("another's finalizer is dropped by a merge patch", "a foreign finalizer"),
-	tested("one poisoned of 1,000 objects", "TestAThousandObjects"),
-	covered("50 poisoned ones and ten workers", "isolation, 50 poisoned and 10 workers"),
-	covered("an error in the layer around the handlers", "isolation outside the net"),
-	covered("a restart every five minutes", "on schedule, restarted every five minutes"),
-	covered("a storm of events for a throttled object", "the newest counts in a storm of edits",
-		"bounded in a storm of events"),
-	covered("a permanent refusal, then an edit that ends it", "an edit makes it legal"),
-	covered("a crash loop until its back-off is 300 s, then an edit", "an edit after ten minutes"),
-	tested("conflicts that do not end", "TestAConflictThatDoesNotEndIsAFailure"),
-	open("what was last seen of an object stands in an annotation, and handlers get the difference",
-		"each record names the generation that it is about, which decides the same: whether there is work"),
-	open("a racing requeue, and a namespace that is slow to go",
-		"the operator has no work queue, and waits for no namespace; a watch that ends has it look again"),
-	open("peering, daemons, timers, deletion handlers and several kinds",
-		"the thread is about errors outside of handlers, whatever those are for"),
-}

@@ -4,6 +4,7 @@ package matrix
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,13 +95,10 @@ func TestAFailureIsRecordedAndRepeated(t *testing.T) {
 	if good.Open || good.Runs != 3 || good.Story != "" || !bad.Default || bad.Story != "" {
 		t.Errorf("observed were %+v and %+v", good, bad)
 	}
-	table.Predictions = []Prediction[toy]{
-		{Says: "it will be bad", Case: "is good", Variant: "bad", Fails: true},
-		{Says: "so will the other", Case: "is good", Variant: "good", Fails: true},
-	}
-	table.Situations = []Situation{{Text: "nobody looks", Reason: "who would know"}}
 	for name, text := range map[string]string{
-		"thread.md": "[a thread](https://example.com)\n", "page.md": "Somebody\nis bad.\n\nSo it is.\n",
+		"thread.md": "[a thread](https://example.com)\n", "page.md": "Somebody\nis bad.\n\nSo it is.\n\n## Situations\n\n" +
+			"| it is seen | is good; `TestNothing` |\n| it will be bad | is good: bad ✗ | confirmed |\n" +
+			"| so will the other | is good: good ✗ | confirmed |\n| and more | is odd |\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -112,13 +110,22 @@ func TestAFailureIsRecordedAndRepeated(t *testing.T) {
 	}
 	for _, line := range []string{
 		"The thread: [a thread](https://example.com). Somebody is bad.", "| bad |  | 1 of 1 cases |", "So it is.",
-		"| it is good | is good | ✗° | – | ✓ 3 |",
-		"| it will be bad | is good: bad | confirmed |", "| so will the other | is good: good | not confirmed |",
-		"- nobody looks: who would know.",
+		"| it is good | is good | ✗° | – | ✓ 3 |", "## Situations", "| it is seen | is good; `TestNothing` |",
+		"1 of 1 passing cells were run with the controller and the scenario as they are now. The runs were made on " +
+			"these commits, see results.json: .",
 	} {
 		if !strings.Contains(page, line+"\n") {
 			t.Errorf("the page has no line %q: %s", line, page)
 		}
+	}
+	wrong := strings.Join(table.checkTables(), "\n")
+	for _, by := range []string{"`TestNothing`", "is good: good ✗", "is odd"} {
+		if !strings.Contains(wrong, fmt.Sprintf("is shown by %q", by)) {
+			t.Errorf("nothing says that %s shows nothing: %s", by, wrong)
+		}
+	}
+	if strings.Contains(wrong, "bad ✗") {
+		t.Error(wrong)
 	}
 	p := prover[toy]{table: table, cells: cells}
 	p.write(t)
@@ -319,6 +326,29 @@ func TestFaultsThatAreNeverInjected(t *testing.T) {
 	k.injections(result.Report{Runs: 100,
 		Faults: []result.FaultCount{{Fault: "Crash(a)", Injected: 2}, {Fault: "Crash(b)"}}})
 	if d := cmp.Diff(Result{Injected: map[string]int{"Crash": 2}, Never: []string{"Crash(b)"}}, k.Result); d != "" {
+		t.Error(d)
+	}
+}
+
+// Runs that were made with other code, or without the faults of their case, are marked.
+func TestMarksOfStaleRuns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	c := cell{Outcome: Passes, Now: digest(), Faulted: true, Result: Result{Runs: 300, Digest: digest(),
+		Injected: map[string]int{"Crash": 1}}}
+	marks := []string{c.mark()}
+	if err := os.WriteFile("a.go", []byte("package a // and a comment"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c.Now = digest()
+	marks = append(marks, c.mark())
+	c.Injected = nil
+	marks = append(marks, c.mark())
+	if err := os.WriteFile("a.go", []byte("package  a"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c.Digest = digest()
+	marks = append(marks, c.mark())
+	if d := cmp.Diff([]string{"✓ 300", "✓ 300†", "○ 300†", "○ 300"}, marks); d != "" || !c.needsRuns() == (c.Digest != c.Now) {
 		t.Error(d)
 	}
 }

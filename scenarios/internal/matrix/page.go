@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -18,8 +19,9 @@ var legend = strings.ReplaceAll(`
 ## Matrix
 
 ✗ fails. It links to a story whose choices make it fail, which may have been found for another case of the
-property. ✗° fails on the default schedule, without any choice. ✓ passes, with the number of runs; they had every
-fault that the case lists. – is not run, see the notes.
+property. ✗° fails on the default schedule, without any choice. ✓ passes, with the number of runs. ○ passes, but none
+of the faults that the case lists was injected. † was run with an older controller or scenario. – is not run, see the
+notes.
 
 ´make matrices STORY=%[1]s´ makes the runs that are missing and writes this page from [results.json](results.json).
 ´go test ./scenarios/%[1]s´ fails when the page is stale, repeats every failure, and runs passing cells again.
@@ -49,15 +51,18 @@ func (t Table[V]) render(folder string, cells []cell) (string, error) {
 	}
 	fmt.Fprintf(&b, "\n%s\n", says.shows)
 	fmt.Fprintf(&b, legend, folder)
-	b.WriteString(t.matrix(cells) + t.notes(cells) + t.predicted() + t.covered())
+	b.WriteString(t.matrix(cells) + t.notes(cells))
+	if says.tables != "" {
+		b.WriteString("\n" + says.tables)
+	}
 	return b.String(), nil
 }
 
 // prose is what the page says of the thread and of the runs.
-type prose struct{ thread, reports, shows string }
+type prose struct{ thread, reports, shows, tables string }
 
 // read reads thread.md, a link, and page.md: a paragraph on what the thread reports, then what the
-// runs show.
+// runs show, then sections that follow the matrix. See checkTables.
 func read() (p prose, err error) {
 	link, err := os.ReadFile("thread.md")
 	if err != nil {
@@ -69,8 +74,54 @@ func read() (p prose, err error) {
 	}
 	reports, shows, _ := strings.Cut(strings.TrimSpace(string(text)), "\n\n")
 	reports = strings.Join(strings.Fields(reports), " ")
-	return prose{thread: strings.TrimSpace(string(link)), reports: reports, shows: shows}, nil
+	shows, tables, more := strings.Cut(shows, "\n\n## ")
+	if more {
+		tables = "## " + tables + "\n"
+	}
+	return prose{strings.TrimSpace(string(link)), reports, shows, tables}, nil
 }
+
+// checkTables checks the tables of page.md. The second column names what shows the first: cases,
+// tests of the folder in ticks, or "case: variant mark" with the mark of that cell.
+func (t Table[V]) checkTables() (wrong []string) {
+	says, err := read()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	tests, _ := filepath.Glob("*_test.go") // the pattern is well-formed
+	names := map[string]bool{}
+	for _, path := range tests {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		for _, f := range testFunction.FindAllStringSubmatch(string(data), -1) {
+			names["`"+f[1]+"`"] = true
+		}
+	}
+	for _, c := range t.Cases {
+		names[c.Name] = true
+		for _, v := range t.Variants {
+			names[fmt.Sprintf("%s: %s %s", c.Name, v, c.Outcome(v))] = c.Outcome(v) != NotRun
+		}
+	}
+	for line := range strings.Lines(says.tables) {
+		columns := strings.Split(strings.TrimSpace(line), " | ")
+		if !strings.HasPrefix(line, "| ") || len(columns) < 2 || strings.HasPrefix(line, "| prediction ") ||
+			strings.HasPrefix(line, "| situation ") {
+			continue
+		}
+		for by := range strings.SplitSeq(strings.TrimSuffix(columns[1], " |"), "; ") {
+			if !names[by] {
+				wrong = append(wrong, fmt.Sprintf("page.md: %q is shown by %q, which is no case, test or cell with that mark",
+					strings.TrimPrefix(columns[0], "| "), by))
+			}
+		}
+	}
+	return wrong
+}
+
+var testFunction = regexp.MustCompile(`func (Test\w+)\(`)
 
 // count returns how many cases a variant fails, and in how many it is run.
 func (t Table[V]) count(cells []cell, variant int) (failed, run int) {
@@ -122,8 +173,10 @@ func (t Table[V]) row(cells []cell, i int) []cell { return cells[i*len(t.Variant
 // mark is what the matrix shows of a cell.
 func (c cell) mark() string {
 	switch {
+	case c.Outcome == Passes && c.Faulted && len(c.Injected) == 0:
+		return fmt.Sprintf("○ %d%s", c.Runs, c.age())
 	case c.Outcome == Passes:
-		return fmt.Sprintf("✓ %d", c.Runs)
+		return fmt.Sprintf("✓ %d%s", c.Runs, c.age())
 	case c.Outcome == NotRun:
 		return NotRun
 	case c.Default:
@@ -132,6 +185,14 @@ func (c cell) mark() string {
 		return Fails
 	}
 	return fmt.Sprintf("[✗](%s/%s)", catalogue, c.Story)
+}
+
+// age is a dagger if the runs were made with other code than there is now.
+func (c cell) age() string {
+	if c.Digest != c.Now {
+		return "†"
+	}
+	return ""
 }
 
 // notes returns what the matrix has no place for.
@@ -178,13 +239,19 @@ func (t Table[V]) notes(cells []cell) string {
 		return fmt.Sprintf("- %s: with the choices of %%s: %s.\n", k.Case, strings.Join(says, ", "))
 	})
 	var commits []string
+	old, passing := 0, 0
 	for _, c := range cells {
+		if c.Outcome == Passes {
+			passing++
+			old += len(c.age()) / len("†")
+		}
 		if c.Commit != "" {
 			commits = append(commits, c.Commit)
 		}
 	}
 	slices.Sort(commits)
-	fmt.Fprintf(&b, "\nThe runs were made on these commits, see results.json: %s.\n",
+	fmt.Fprintf(&b, "\n%d of %d passing cells were run with the controller and the scenario as they are now. The runs were "+
+		"made on these commits, see results.json: %s.\n", passing-old, passing,
 		strings.Join(slices.Compact(commits), ", "))
 	return b.String()
 }

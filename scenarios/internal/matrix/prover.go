@@ -57,7 +57,7 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 		t.Fatal(err)
 	}
 	p := prover[V]{table: table, cells: merge(cells, seen), shared: map[campaign[V]]result.Report{}}
-	p.anew = p.unnamed()
+	rounds := []int{0}
 	switch {
 	case *paint:
 		for _, err := range p.unexplained() {
@@ -67,31 +67,49 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 			p.write(t)
 		}
 		return
-	case !Replaying() && !*write && !*texts:
+	case *write: // failures first, then the cells that need the fewest runs
+		rounds = []int{0, ofOthers, ofFixed, ofEveryFault}
+	case !Replaying() && !*texts:
 		t.Run("page", func(t *testing.T) {
-			table.checkSituations(t)
-			for _, wrong := range p.stale(folder(t)) {
+			for _, wrong := range append(table.checkTables(), p.stale(folder(t))...) {
 				t.Error(wrong)
 			}
 		})
 		return
 	}
-	for i, c := range table.Cases {
-		t.Run(c.Name, func(t *testing.T) {
-			for j, v := range table.Variants {
-				t.Run(string(v), func(t *testing.T) { p.one(t, c, v, &table.row(p.cells, i)[j]) })
+	for _, round := range rounds {
+		for i, c := range table.Cases {
+			row := table.row(p.cells, i)
+			if *write && !slices.ContainsFunc(row, func(k cell) bool { return k.round() == round }) {
+				continue
 			}
-		})
+			t.Run(c.Name, func(t *testing.T) {
+				for j, v := range table.Variants {
+					if k := &row[j]; !*write || k.round() == round {
+						t.Run(string(v), func(t *testing.T) { p.one(t, c, v, k) })
+					}
+				}
+			})
+		}
 	}
 	if *write {
-		if p.anew {
-			err = p.choose(t)
-		}
-		p.write(t)
-		if err != nil {
+		if err := p.sweep(); err != nil {
 			t.Error(err)
 		}
+		p.write(t)
 	}
+}
+
+// round is the runs that a passing cell needs, 0 for a failing one, and -1 for one with nothing to
+// do.
+func (k *cell) round() int {
+	switch {
+	case k.Outcome == Fails:
+		return 0
+	case k.Outcome == Passes && k.needsRuns():
+		return k.Needed
+	}
+	return -1
 }
 
 // prover runs the cells of a table.
@@ -99,8 +117,6 @@ type prover[V ~string] struct {
 	table  Table[V]
 	cells  []cell
 	shared map[campaign[V]]result.Report // campaigns of several cells
-	// anew says that there are new stories, so that it must be chosen among all.
-	anew bool
 	// explorer makes the runs if a test does not.
 	explorer Explorer
 }
@@ -146,17 +162,19 @@ func (p *prover[V]) one(t *testing.T, c Case[V], v V, k *cell) {
 	}
 }
 
-// fail repeats the failure of a cell. If that cannot be done, it is searched anew: in a
-// folder without stories, because stories are replayed instead. Other cells may use the old story.
+// fail repeats the failure of a cell. If that cannot be done, it takes a story of another cell that
+// makes this one fail, or searches for one in a folder without stories, because stories are
+// replayed instead.
 func (p *prover[V]) fail(t *testing.T, c Case[V], v V, k *cell) {
 	if p.replay(t, c, v, k) == nil {
 		return
 	}
-	p.anew = true
-	found := t.TempDir()
-	k.observe(t, sim.Explore(t, c.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(found)), c.Property)
-	if err := k.keep(found); err != nil {
-		t.Fatal(err)
+	if !p.borrow(t, c, v, k) {
+		found := t.TempDir()
+		k.observe(t, sim.Explore(t, c.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(found)), c.Property)
+		if err := k.keep(found); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := p.replay(t, c, v, k); err != nil {
 		t.Error(err)
@@ -175,13 +193,15 @@ func (p *prover[V]) pass(t testing.TB, c Case[V], v V, enough int) result.Report
 	return r
 }
 
-// needsRuns reports whether a passing cell was run too few times.
-func (k *cell) needsRuns() bool { return k.Open || k.Runs < cmp.Or(*runs, k.Needed) }
+// needsRuns reports whether a passing cell was run too few times, or with other code.
+func (k *cell) needsRuns() bool {
+	return k.Open || k.Runs < cmp.Or(*runs, k.Needed) || k.Digest != k.Now
+}
 
 // observe records a search in its cell. It must have broken the property; if that is "", nothing.
 func (k *cell) observe(t *testing.T, r result.Report, property string) {
 	t.Helper()
-	k.Runs, k.Steps, k.Commit, k.Open = r.Runs, r.Steps, *commit, false
+	k.Runs, k.Steps, k.Commit, k.Digest, k.Open = r.Runs, r.Steps, *commit, k.Now, false
 	k.Story, k.Default, k.Faults, k.Injected, k.Never = "", false, 0, nil, nil
 	f := r.Failure
 	switch {
@@ -238,13 +258,25 @@ func (k *cell) keep(found string) error {
 	if k.Story == "" {
 		return nil
 	}
-	s, err := story.Read(filepath.Join(found, k.Story))
+	from, path := filepath.Join(found, k.Story), filepath.Join(catalogue, k.storyName())
+	s, err := story.Read(from)
 	if err != nil {
 		return err
 	}
-	s.Replay = strings.Replace(s.Replay, found, catalogue, 1)
-	path := filepath.Join(catalogue, k.Story)
+	s.Abridge(longestHistory)
+	s.Replay, k.Story = strings.Replace(s.Replay, from, path, 1), k.storyName()
 	return errors.Join(os.MkdirAll(catalogue, 0o777), atomicfile.Write(path, s.Encode()))
+}
+
+// sweep removes the stories that no cell names.
+func (p *prover[V]) sweep() error {
+	paths, err := story.List(catalogue)
+	for _, path := range paths {
+		if !slices.ContainsFunc(p.cells, func(c cell) bool { return c.Story == filepath.Base(path) }) {
+			err = errors.Join(err, os.Remove(path))
+		}
+	}
+	return err
 }
 
 // stories returns all stories of the folder, by path.

@@ -44,6 +44,8 @@ type Result struct {
 	// make it fail. A failure has one of them.
 	Default bool   `json:"default,omitempty"`
 	Story   string `json:"story,omitempty"`
+	// Digest is that of the code with which the runs of a passing cell were made.
+	Digest string `json:"digest,omitempty"`
 	// Commit is the commit on which the runs were made.
 	Commit string `json:"commit"`
 }

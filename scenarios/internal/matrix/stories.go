@@ -4,10 +4,7 @@
 package matrix
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,7 +14,6 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/atomicfile"
 	"github.com/wavetank/wavetank/internal/story"
-	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/result"
 )
@@ -130,103 +126,6 @@ func class(fault string) string { return word.FindString(fault) }
 
 var word = regexp.MustCompile(`^\w*`)
 
-// candidate is a failing cell with its own story, if it has one.
-type candidate[V ~string] struct {
-	*story.Story
-	file  string
-	cell  *cell
-	asked Case[V]
-	v     V
-}
-
-// kind is a property and the classes of faults that broke it. One story is kept of each kind.
-func (c candidate[V]) kind() string {
-	return c.Property + ", " + strings.Join(reports.Faults(c.Story), " and ")
-}
-
-// lines counts the lines of the story's file.
-func (c candidate[V]) lines() int { return bytes.Count(c.Encode(), []byte("\n")) }
-
-// choose keeps the shortest story of each kind, and those of cells that no other story makes fail.
-// It writes into each cell which story makes it fail, renames the chosen stories and removes the
-// others. An error leaves all cells and files as they are.
-func (p *prover[V]) choose(t *testing.T) (err error) {
-	before := slices.Clone(p.cells)
-	defer func() {
-		if err != nil {
-			copy(p.cells, before)
-		}
-	}()
-	failing, err := p.candidates()
-	if err != nil {
-		return err
-	}
-	var chosen []candidate[V]
-	kinds := map[string]bool{}
-	for _, c := range failing {
-		if c.Story != nil && !kinds[c.kind()] && c.lines() <= longestStory {
-			kinds[c.kind()] = true
-			chosen = append(chosen, c)
-		}
-	}
-	for _, c := range failing {
-		own := func(k candidate[V]) bool { return k.cell == c.cell }
-		if slices.ContainsFunc(chosen, own) || p.borrow(t, c, chosen) {
-			continue
-		}
-		if c.Story == nil {
-			return fmt.Errorf("no story makes %q fail; run make matrices STORY=%s", c.cell.name(), folder(t))
-		}
-		chosen = append(chosen, c)
-	}
-	return rename(chosen)
-}
-
-// names are the file names of the cells' own stories.
-func (p *prover[V]) names() map[string]bool {
-	out := map[string]bool{}
-	for i := range p.cells {
-		out[p.cells[i].storyName()] = true
-	}
-	return out
-}
-
-// unnamed reports whether there is a story under the name with which it was found: whoever found it
-// was stopped before choosing.
-func (p *prover[V]) unnamed() bool {
-	named := p.names()
-	return slices.ContainsFunc(p.cells, func(c cell) bool { return c.Story != "" && !named[c.Story] })
-}
-
-// candidates returns the cells that fail by choices: those with stories of their own, the shortest
-// first, then the rest.
-func (p *prover[V]) candidates() (out []candidate[V], err error) {
-	named := p.names()
-	for i := range p.cells {
-		c := &p.cells[i]
-		if c.Outcome != Fails || c.Default {
-			continue
-		}
-		n := len(p.table.Variants)
-		k := candidate[V]{cell: c, asked: p.table.Cases[i/n], v: p.table.Variants[i%n]}
-		if c.Story == c.storyName() || c.Story != "" && !named[c.Story] {
-			k.file = filepath.Join(catalogue, c.Story)
-			if k.Story, err = story.Read(k.file); err != nil {
-				return nil, err
-			}
-			k.Story.Abridge(longestHistory)
-		}
-		out = append(out, k)
-	}
-	slices.SortStableFunc(out, func(a, b candidate[V]) int {
-		if a.Story == nil || b.Story == nil {
-			return strings.Compare(b.file, a.file) // no file comes last
-		}
-		return cmp.Or(len(a.Choices)-len(b.Choices), a.After.Steps-b.After.Steps, a.lines()-b.lines())
-	})
-	return out, nil
-}
-
 // rewrite gives a stored story the text that its replay has now. Its choices, and how they were
 // found, stay.
 func rewrite(path string, now *story.Story) error {
@@ -240,47 +139,24 @@ func rewrite(path string, now *story.Story) error {
 	return atomicfile.Write(path, s.Encode())
 }
 
-// borrow looks for a chosen story of the same property that makes a cell fail, and writes it into
-// the cell.
-func (p *prover[V]) borrow(t *testing.T, c candidate[V], chosen []candidate[V]) bool {
-	for _, k := range chosen {
-		if k.asked.Property != c.asked.Property {
+// borrow looks for a story of the same property that makes a cell fail, and writes it into the
+// cell.
+func (p *prover[V]) borrow(t *testing.T, c Case[V], v V, k *cell) bool {
+	for i := range p.cells {
+		of := &p.cells[i]
+		if of == k || of.Outcome != Fails || of.Property != c.Property || of.Story != of.storyName() {
 			continue
 		}
-		if f, unreached, err := p.play(t, c.asked, c.v, k.file); err == nil {
-			c.cell.Story, c.cell.Unreached = k.cell.storyName(), unreached
-			c.cell.Steps, c.cell.Faults = f.Story.After.Steps, f.Story.After.Faults
+		file := filepath.Join(catalogue, of.Story)
+		if f, unreached, err := p.play(t, c, v, file, sim.ReportTo("")); err == nil {
+			runs := k.Runs
+			*k = cell{Outcome: k.Outcome, Needed: k.Needed, Note: k.Note, Faulted: k.Faulted, Now: k.Now, Result: Result{
+				Case: k.Case, Variant: k.Variant, Property: k.Property, Commit: *commit, Digest: k.Now, Story: of.Story,
+				Runs: max(runs, 1), Steps: f.Story.After.Steps, Faults: f.Story.After.Faults, Unreached: unreached}}
 			return true
 		}
 	}
 	return false
-}
-
-// rename replaces all stories of the folder by the chosen ones, under their names.
-func rename[V ~string](chosen []candidate[V]) error {
-	paths, err := story.List(catalogue)
-	if err != nil {
-		return err
-	}
-	kept := map[string]bool{}
-	for _, c := range chosen {
-		c.cell.Story = c.cell.storyName()
-		c.Replay = strings.Replace(c.Replay, filepath.Base(c.file), c.cell.Story, 1)
-		path := filepath.Join(catalogue, c.cell.Story)
-		if err := atomicfile.Write(path, c.Encode()); err != nil {
-			return err
-		}
-		kept[path] = true
-	}
-	for _, path := range paths {
-		if kept[path] {
-			continue
-		}
-		if err := os.Remove(path); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Failure repeats the failure of a variant in a case. It also returns the name of the story, or ""

@@ -56,12 +56,17 @@ func OnlyFixed[V ~string](fixed V) Remark {
 
 const allBut = "all but "
 
-// Narrow leaves variants that have one fault each out of the cases that do not list them.
+// Narrow leaves variants that have one fault each out of the cases that do not name them.
 func Narrow[V ~string](cases []Case[V], variants ...V) []Case[V] {
+	cases = slices.Clone(cases)
 	for i := range cases {
+		c := &cases[i]
 		for _, v := range variants {
-			if !among(v, cases[i].Fail) {
-				cases[i].Remarks = append([]Remark{Omit(string(v), "")}, cases[i].Remarks...)
+			if strings.HasPrefix(c.Fail, allBut) {
+				c.Fail += " " + string(v)
+			}
+			if !among(v, c.Fail) {
+				c.Remarks = append([]Remark{Omit(string(v), "")}, c.Remarks...)
 			}
 		}
 	}
@@ -129,10 +134,6 @@ type Table[V ~string] struct {
 	// Fixed is the fixed variant, which must pass with the choices of every failure.
 	Fixed V
 	Cases []Case[V]
-	// Predictions were made before anything ran. The page compares them with the cells.
-	Predictions []Prediction[V]
-	// Situations were to be covered beside the variants.
-	Situations []Situation
 }
 
 // Case finds a case by name. It panics if there is none.
@@ -187,13 +188,16 @@ type cell struct {
 	Needed int
 	// Note is a remark of the table's.
 	Note string
+	// Faulted says that the case lists faults, Now is the digest of the code that there is.
+	Faulted bool
+	Now     string
 	// Open says that the runs did not show what the table says.
 	Open bool
 }
 
 // cells returns the table as cells without results.
 func (t Table[V]) cells() (cells []cell, err error) {
-	names := map[string]bool{}
+	names, now := map[string]bool{}, digest()
 	for _, c := range t.Cases {
 		if err := t.checkNames(c); err != nil {
 			return nil, err
@@ -205,7 +209,8 @@ func (t Table[V]) cells() (cells []cell, err error) {
 				return nil, fmt.Errorf("%q is there twice", name)
 			}
 			names[name] = true
-			cells = append(cells, cell{Result: r, Outcome: c.Outcome(v), Needed: t.needed(c, v), Note: c.note(v)})
+			cells = append(cells, cell{Result: r, Outcome: c.Outcome(v), Needed: t.needed(c, v), Note: c.note(v),
+				Faulted: c.Faults != nil, Now: now})
 		}
 	}
 	return cells, nil

@@ -5,7 +5,6 @@ package matrix
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,8 +74,8 @@ func lotteries() *Workload[toy] {
 	return &Workload[toy]{New: func(v toy, _ []string, _ ...fault.Fault) func(*sim.World) { return lottery(v) }}
 }
 
-// Results that are written in part keep what was found before, and continue from there.
-func TestAnErrorKeepsTheStoriesOfOtherCells(t *testing.T) {
+// A cell takes the story of another one that makes it fail, and stories that no cell names go.
+func TestACellBorrowsAStory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	table := toys()
 	table.Cases = []Case[toy]{
@@ -88,51 +87,33 @@ func TestAnErrorKeepsTheStoriesOfOtherCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := prover[toy]{table: table, cells: merge(cells, nil)}
-	find := func(i int, v toy) {
+	for _, i := range []int{0, 1} {
 		found := t.TempDir()
-		p.cells[i].observe(t, sim.Explore(t, lottery(v), sim.Stories(found)), "it is good")
+		p.cells[i].observe(t, sim.Explore(t, lottery(table.Variants[i]), sim.Stories(found)), "it is good")
 		if err := p.cells[i].keep(found); err != nil {
 			t.Fatal(err)
 		}
 	}
-	find(0, "bad")
-	find(1, "odd")
-	if !p.unnamed() {
-		t.Error("stories that nobody has chosen from are not noticed")
-	}
-	before, err := stories()
-	if err != nil {
-		t.Fatal(err)
-	}
-	was := encode(p.cells)
 	p.table.Fixed = "bad" // no story can be borrowed, as the fixed variant must pass
-	if err := p.choose(t); err == nil || !strings.Contains(err.Error(), `no story makes "second: bad" fail`) {
-		t.Errorf("a cell without a story is no error: %v", err)
-	}
-	after, err := stories()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(was), string(encode(p.cells))); d != "" {
-		t.Errorf("an error changes other cells: %s", d)
-	}
-	if d := cmp.Diff(slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after))); d != "" {
-		t.Errorf("an error changes stories: %s", d)
+	if p.borrow(t, table.Cases[1], "bad", &p.cells[3]) {
+		t.Error("a story is borrowed with which the fixed variant fails")
 	}
 	p.table.Fixed = "good"
-	if err := p.choose(t); err != nil {
-		t.Error(err)
+	if !p.borrow(t, table.Cases[1], "bad", &p.cells[3]) {
+		t.Error("no story is borrowed")
 	}
 	got := []string{p.cells[0].Story, p.cells[1].Story, p.cells[3].Story}
 	if d := cmp.Diff([]string{"first--bad.txtar", "first--odd.txtar", "first--bad.txtar"}, got); d != "" {
 		t.Error(d)
 	}
-	if p.unnamed() {
-		t.Error("there are stories without a name")
+	p.cells[1].Story = ""
+	if err := p.sweep(); err != nil {
+		t.Error(err)
 	}
-	after, err = stories()
+	after, err := stories()
 	for path, s := range after {
-		if err != nil || !strings.HasSuffix(s.Replay, "-sim.replay="+path) {
+		if err != nil || path != filepath.Join(catalogue, "first--bad.txtar") ||
+			!strings.HasSuffix(s.Replay, "-sim.replay="+path) {
 			t.Errorf("%s says it is replayed with %q, %v", path, s.Replay, err)
 		}
 	}
@@ -150,7 +131,7 @@ func TestTextsAreWrittenAnew(t *testing.T) {
 	p, found := prover[toy]{table: table, cells: merge(cells, nil)}, t.TempDir()
 	c := &p.cells[0]
 	c.observe(t, sim.Explore(t, lottery("bad"), sim.Stories(found)), "it is good")
-	if err := errors.Join(c.keep(found), p.choose(t)); err != nil {
+	if err := c.keep(found); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(catalogue, c.Story)
