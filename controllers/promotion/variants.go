@@ -76,8 +76,8 @@ type policy struct {
 	stamp bool
 	// guarded makes two looks of a pass: one at the cache, one live.
 	guarded bool
-	// succeeded reports whether the status says that a promotion has succeeded, found what is kept of
-	// a pull request that is found at the forge. They are for promoteGuarded.
+	// succeeded reports whether the status calls a promotion in a phase a success. found returns
+	// what is kept of a pull request that the forge has. Both are for promoteGuarded.
 	succeeded func(v1alpha1.Phase) bool
 	found     func(*v1alpha1.PullRequest) *v1alpha1.PullRequest
 	// timeout bounds one call to the forge; zero waits for as long as it takes.
