@@ -110,20 +110,26 @@ func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		_ = req.Body.Close()
 	}
+	header, body, err := apiserver.JSONBody(req.Header, body)
+	if err != nil {
+		return nil, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	defer m.wake()
 	r := m.server.Handle(&apiserver.Request{
-		Method: req.Method, URL: req.URL, Header: req.Header, Body: body,
+		Method: req.Method, URL: req.URL, Header: header, Body: body,
 		User: "admin", Groups: []string{"system:masters", "system:authenticated"},
 	})
+	contentType, body := r.Sent()
 	resp := &http.Response{
 		StatusCode: r.Code, Status: http.StatusText(r.Code), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: r.Header, Request: req, ContentLength: int64(len(r.Body)), Body: io.NopCloser(bytes.NewReader(r.Body)),
+		Header: r.Header.Clone(), Request: req, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body)),
 	}
 	if resp.Header == nil {
 		resp.Header = http.Header{}
 	}
+	resp.Header.Set("Content-Type", contentType)
 	if r.Watch != nil {
 		resp.ContentLength, resp.Body = -1, m.pump(req.Context(), r.Watch)
 	}

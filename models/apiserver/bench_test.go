@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -172,33 +173,46 @@ func BenchmarkEmptyWorld(b *testing.B) {
 	}
 }
 
+// BenchmarkClients compares clients as operators make them with the fake client. make bench-beside
+// does so next to a kube-apiserver.
 func BenchmarkClients(b *testing.B) {
-	ctx := context.Background()
-	seed := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"},
-		Data: map[string]string{"a": strings.Repeat("x", 1000)}}
-	clients := map[string]client.Client{"fake": fake.NewClientBuilder().WithScheme(testScheme).Build(),
-		"model": newClient(b, newServer(b))}
-	for _, name := range []string{"fake", "model"} {
-		c := clients[name]
-		if err := c.Create(ctx, seed.DeepCopy()); err != nil {
-			b.Fatal(err)
+	for _, kib := range []int{1, 10, 100} {
+		seed := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"},
+			Data: map[string]string{"a": strings.Repeat("x", kib<<10)}}
+		clients := map[string]client.Client{"fake": fake.NewClientBuilder().WithScheme(testScheme).Build(),
+			"model": newClient(b, newServer(b))}
+		for _, name := range []string{"fake", "model"} {
+			c := clients[name]
+			if err := c.Create(context.Background(), seed.DeepCopy()); err != nil {
+				b.Fatal(err)
+			}
+			for _, verb := range []string{"get", "list", "patch", "update"} {
+				b.Run(fmt.Sprintf("%dKiB/%s/%s", kib, verb, name), func(b *testing.B) {
+					o, i := seed.DeepCopy(), 0
+					for b.Loop() {
+						i++
+						if err := request(c, verb, o, strconv.Itoa(i)); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
 		}
-		b.Run(name+"/get", func(b *testing.B) {
-			for b.Loop() {
-				if err := c.Get(ctx, client.ObjectKeyFromObject(seed), &corev1.ConfigMap{}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run(name+"/patch", func(b *testing.B) {
-			i := 0
-			for b.Loop() {
-				i++
-				patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"data":{"n":"%d"}}`, i))
-				if err := c.Patch(ctx, seed.DeepCopy(), patch); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
+}
+
+// request sends one request about an object.
+func request(c client.Client, verb string, o *corev1.ConfigMap, value string) error {
+	ctx := context.Background()
+	switch verb {
+	case "get":
+		return c.Get(ctx, client.ObjectKeyFromObject(o), &corev1.ConfigMap{})
+	case "list":
+		return c.List(ctx, &corev1.ConfigMapList{})
+	case "patch":
+		patch := fmt.Appendf(nil, `{"data":{"n":%q}}`, value)
+		return c.Patch(ctx, o, client.RawPatch(types.MergePatchType, patch))
+	}
+	o.Data["n"], o.ResourceVersion = value, ""
+	return c.Update(ctx, o)
 }

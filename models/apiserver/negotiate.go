@@ -22,8 +22,8 @@ func unsupportedMediaType(accepted ...string) error {
 }
 
 // negotiate settles the form of the reply: the object itself, its metadata, or a table of custom
-// objects. Other tables and encodings are not modelled; clients that ask for them offer an
-// alternative.
+// objects. Built-in types have a form in protobuf, except in watches. Other tables and encodings are
+// not modelled; clients that ask for them offer an alternative.
 func (r *request) negotiate() (replyForm, error) {
 	plain := replyForm{View: object.View{Version: r.ver}}
 	header := r.Header.Get("Accept")
@@ -37,6 +37,10 @@ func (r *request) negotiate() (replyForm, error) {
 			continue
 		}
 		known = known || strings.HasPrefix(media, "application/")
+		if media == protobufType && params["as"] == "" && r.kind.Builtin && r.info.Verb != "watch" {
+			plain.protobuf = true
+			return plain, nil
+		}
 		if media != "application/json" && media != "*/*" && media != "application/*" {
 			continue
 		}
@@ -57,7 +61,7 @@ func (r *request) negotiate() (replyForm, error) {
 	}
 	return plain, notAcceptable("only the following media types are accepted: application/json, " +
 		"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1 " +
-		"(wavetank: models/apiserver does not model Table, YAML, CBOR and protobuf replies)")
+		"(wavetank: models/apiserver does not model Table, YAML and CBOR replies, and protobuf only for objects of built-in types)")
 }
 
 // checkPartial refuses metadata of an object where a list comes, and the reverse

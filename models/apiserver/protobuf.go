@@ -30,8 +30,7 @@ var protobufDecoder = sync.OnceValue(func() runtime.Decoder {
 // JSONBody turns a body in protobuf into JSON and returns it with a header that says so. Every
 // other body is returned as it is. The error says why a body is no object of a built-in type.
 //
-// kubectl and controller-runtime send built-in types in protobuf. The model reads and answers JSON;
-// such clients accept a reply in JSON as well (client-go's rest.Request: "Accept: …protobuf, */*").
+// kubectl and controller-runtime send built-in types in protobuf. The model reads JSON.
 func JSONBody(header http.Header, body []byte) (http.Header, []byte, error) {
 	media, _, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil || media != protobufType || len(body) == 0 {
@@ -48,4 +47,16 @@ func JSONBody(header http.Header, body []byte) (http.Header, []byte, error) {
 	header = header.Clone()
 	header.Set("Content-Type", "application/json")
 	return header, body, nil
+}
+
+// Sent returns the type and the bytes of the body as the client asked for them: in protobuf if it
+// prefers that and the objects have such a form, as kube-apiserver answers controller-runtime for
+// built-in types, and otherwise Body.
+func (r *Response) Sent() (contentType string, body []byte) {
+	if r.protobuf != nil {
+		if body := r.protobuf(); body != nil {
+			return protobufType, body
+		}
+	}
+	return r.Header.Get("Content-Type"), r.Body
 }

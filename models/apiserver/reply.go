@@ -19,6 +19,9 @@ func (r *request) objectResponse(code int, o *object.Object) *Response {
 	e := o.As(r.reply.View)
 	resp := jsonResponse(code, e.JSON)
 	resp.shown = shown{objects: []*object.Encoded{e}}
+	if r.reply.protobuf {
+		resp.protobuf = e.Protobuf
+	}
 	return resp
 }
 
@@ -66,6 +69,13 @@ func (r *request) listResponse(p *page) *Response {
 	}
 	resp := jsonResponse(http.StatusOK, append(b, ']', '}'))
 	resp.shown = shown{items, true}
+	if r.reply.protobuf {
+		meta := &metav1.ListMeta{ResourceVersion: object.RevisionText(p.revision), Continue: p.next,
+			RemainingItemCount: p.remaining}
+		resp.protobuf = func() []byte {
+			return object.ProtobufList(r.ver.APIVersion(), r.kind.List, meta, items)
+		}
+	}
 	return resp
 }
 

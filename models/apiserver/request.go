@@ -13,7 +13,8 @@ import (
 // replyForm is the form of a reply: what is shown of objects, and whether in a table.
 type replyForm struct {
 	object.View
-	table bool
+	table    bool
+	protobuf bool // for objects that have such a form
 }
 
 // request is one request with what it is about. Verbs are functions of it, and it never changes.

@@ -19,14 +19,16 @@ import (
 type Response struct {
 	Code   int
 	Header http.Header
-	// Body is the complete JSON body; nil when Watch is set.
+	// Body is the complete JSON body; nil when Watch is set. A client may get it in another form, see
+	// [Response.Sent].
 	Body []byte
 	// Watch is set for a successful watch request: the stream to follow.
 	Watch *Watch
 	// Changes are the object changes that this request committed, in order.
 	Changes []Change
 
-	shown shown
+	shown    shown
+	protobuf func() []byte // the body in protobuf; nil unless the client asked for it
 }
 
 // shown are the stored objects that a body is made of. Built-in controllers read the same states

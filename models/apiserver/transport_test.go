@@ -29,8 +29,12 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	resp := t.server.Handle(&apiserver.Request{Method: r.Method, URL: r.URL, Header: r.Header, Body: body})
-	out := resp.Body
+	header, body, err := apiserver.JSONBody(r.Header, body)
+	if err != nil {
+		return nil, err
+	}
+	resp := t.server.Handle(&apiserver.Request{Method: r.Method, URL: r.URL, Header: header, Body: body})
+	contentType, out := resp.Sent()
 	if resp.Watch != nil {
 		for f, ok := resp.Watch.Next(); ok; f, ok = resp.Watch.Next() {
 			out = append(out, f.Data...)
@@ -38,7 +42,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return &http.Response{
 		StatusCode: resp.Code,
-		Header:     resp.Header,
+		Header:     http.Header{"Content-Type": {contentType}},
 		Body:       io.NopCloser(bytes.NewReader(out)),
 		Request:    r,
 	}, nil
@@ -63,7 +67,6 @@ func newServer(t testing.TB, crds ...*apiextensionsv1.CustomResourceDefinition) 
 func restConfig(s *apiserver.Server) *rest.Config {
 	return &rest.Config{
 		Host: "http://model", Transport: transport{s}, QPS: -1,
-		ContentConfig: rest.ContentConfig{ContentType: "application/json"},
 	}
 }
 

@@ -109,12 +109,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	for name, values := range r.Header {
 		w.Header()[name] = values
 	}
+	contentType, body := r.Sent()
+	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(r.Code)
 	if r.Watch != nil {
 		s.follow(req.Context(), w, r.Watch)
 		return
 	}
-	_, _ = w.Write(r.Body)
+	_, _ = w.Write(body)
 }
 
 // follow streams a watch until its client is gone, its time is up or it has failed.

@@ -20,6 +20,10 @@ type Encoded struct {
 	frames map[string][]byte
 	// whole and item are what was decoded last from JSON, and from the object as a list shows it.
 	whole, item runtime.Object
+	of          *Object
+	view        View
+	// item and body in protobuf, made when first needed
+	protobufItem, protobufBody []byte
 }
 
 // As returns the object encoded for a view, encoding it at most once.
@@ -27,7 +31,7 @@ func (o *Object) As(v View) *Encoded {
 	if e := o.views[v]; e != nil {
 		return e
 	}
-	e := &Encoded{}
+	e := &Encoded{of: o, view: v}
 	switch {
 	case v.Partial:
 		e.JSON = o.encodePartial()
@@ -100,9 +104,9 @@ func (e *Encoded) Decode(item bool, into runtime.Object) error {
 	return nil
 }
 
-// Superseded drops what was decoded from a state that is no longer the newest.
+// Superseded drops what was made for readers of a state that is no longer the newest.
 func (o *Object) Superseded() {
 	for _, e := range o.views {
-		e.whole, e.item = nil, nil
+		e.whole, e.item, e.protobufItem, e.protobufBody = nil, nil, nil, nil
 	}
 }
