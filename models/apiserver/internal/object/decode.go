@@ -1,6 +1,7 @@
 package object
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,7 +51,13 @@ func (d Decoder) Decode(body []byte, ver *Version) (o *Object, strict []error, e
 	if !ver.Type.Builtin {
 		return d.decodeCustom(body, ver)
 	}
-	typed := ver.New()
+	if bytes.HasPrefix(body, []byte(ver.Prefix)) {
+		// Clients in Go write the type first. To read it from the whole body takes half of the time.
+		typed, strict, err := d.decodeTyped(body, ver)
+		if err == nil && typed.GetObjectKind().GroupVersionKind() == ver.GVK() {
+			return DraftOf(typed, ver), strict, nil
+		}
+	}
 	apiVersion, kind, err := TypeOf(body)
 	if err != nil {
 		return nil, nil, err
@@ -58,15 +65,21 @@ func (d Decoder) Decode(body []byte, ver *Version) (o *Object, strict []error, e
 	if err := d.checkType(apiVersion, kind, ver); err != nil {
 		return nil, nil, err
 	}
+	typed, strict, err := d.decodeTyped(body, ver)
+	if err != nil {
+		return nil, nil, err
+	}
+	return DraftOf(typed, ver), strict, nil
+}
+
+func (d Decoder) decodeTyped(body []byte, ver *Version) (typed runtime.Object, strict []error, err error) {
+	typed = ver.New()
 	if d.ignores() {
 		err = kjson.UnmarshalCaseSensitivePreserveInts(body, typed)
 	} else {
 		strict, err = kjson.UnmarshalStrict(body, typed)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return DraftOf(typed, ver), strict, nil
+	return typed, strict, err
 }
 
 // DraftOf makes a draft in storage version from a decoded built-in object.
