@@ -97,7 +97,7 @@ func contenders(t *testing.T) []contender {
 		{"model", usualClient(t, model), 200}}
 }
 
-// usualClient is a client as operators make it: controller-runtime asks for built-in types in protobuf.
+// usualClient is a client as operators make it. It asks for built-in types in protobuf.
 func usualClient(t *testing.T, arm Arm) client.Client {
 	t.Helper()
 	cfg := rest.CopyConfig(arm.Config())

@@ -65,7 +65,7 @@
 //   - Tables of most built-in types. Their columns are code inside the Kubernetes tree
 //     (pkg/printers/internalversion) that no module ships, so only those of the plainest types are
 //     made. For the others kubectl gets 406 and prints names and ages.
-//   - Protobuf and CBOR encodings.
+//   - CBOR, and protobuf for watches and metadata. A client that offers JSON as well gets that.
 //   - OpenAPI v2. kubectl asks for it for `explain --output=plaintext-openapiv2` alone. It takes
 //     all else from OpenAPI v3, which is made (openapi_builtin.go says what is missing there).
 //   - Conversion webhooks, and autoscaling/v1.

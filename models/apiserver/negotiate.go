@@ -22,8 +22,8 @@ func unsupportedMediaType(accepted ...string) error {
 }
 
 // negotiate settles the form of the reply: the object itself, its metadata, or a table of custom
-// objects. Built-in types have a form in protobuf, except in watches. Other tables and encodings are
-// not modelled; clients that ask for them offer an alternative.
+// objects. Built-in types have a form in protobuf, except in watches. Other tables and encodings
+// are not modelled; clients that ask for them offer an alternative.
 func (r *request) negotiate() (replyForm, error) {
 	plain := replyForm{View: object.View{Version: r.ver}}
 	header := r.Header.Get("Accept")

@@ -19,8 +19,8 @@ import (
 type Response struct {
 	Code   int
 	Header http.Header
-	// Body is the complete JSON body; nil when Watch is set. A client may get it in another form, see
-	// [Response.Sent].
+	// Body is the complete JSON body; nil when Watch is set. [Response.Sent] is the form that the
+	// client gets.
 	Body []byte
 	// Watch is set for a successful watch request: the stream to follow.
 	Watch *Watch

@@ -52,7 +52,7 @@ func (d Decoder) Decode(body []byte, ver *Version) (o *Object, strict []error, e
 		return d.decodeCustom(body, ver)
 	}
 	if bytes.HasPrefix(body, []byte(ver.Prefix)) {
-		// Clients in Go write the type first. To read it from the whole body takes half of the time.
+		// Clients in Go write the type first. Reading it from a whole body takes half of the time.
 		typed, strict, err := d.decodeTyped(body, ver)
 		if err == nil && typed.GetObjectKind().GroupVersionKind() == ver.GVK() {
 			return DraftOf(typed, ver), strict, nil
