@@ -144,8 +144,9 @@ func (w *World) Sometimes(sentence string, happened func(*history.History) bool)
 	w.world.Sometimes(sentence, happened)
 }
 
-// Without switches default properties off for this run, by their names. These are the properties
-// that every run is judged by without a line in the scenario:
+// Without switches default properties off for this run, by their names, such as
+// property.DefaultSettles. These are the properties that every run is judged by without a line in
+// the scenario:
 //
 //   - "settles": the world settles within the bound of [World.Settle]. Without it Settle gives up
 //     waiting at that bound and judges at the next quiet moment, as for an operator that writes on

@@ -27,7 +27,7 @@ import (
 // controller of the cluster.
 //
 // [sim.World.ApplyAgain]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.ApplyAgain
-func ApplyIsStable(of ...history.Ref) func(*history.History) error {
+func ApplyIsStable(of ...history.Ref) Property {
 	return perRun(func() judge {
 		a := &appliedAgain{of: of, wrote: map[history.Ref]string{}, timed: map[history.ReconcileID]bool{}}
 		return judge{event: a.event}

@@ -53,7 +53,7 @@ import (
 // property cannot distinguish random input of the world from a bug of a controller.
 //
 // [sim.World.Undisturbed]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Undisturbed
-func CrashSafe(undisturbed *history.History, of ...history.Ref) func(*history.History) error {
+func CrashSafe(undisturbed *history.History, of ...history.Ref) Property {
 	return perRun(func() judge {
 		here, settled := &states{of: of}, 0
 		calm, other := calmStates{states: states{of: of}}, calmStates{states: states{of: of}}

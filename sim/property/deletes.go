@@ -25,7 +25,7 @@ import (
 // deletes what it never reads, and many do so on purpose, for example with the children of an
 // object that is being deleted. What a process sees only in a call of its webhook does not count as
 // read.
-func DeletesWhatItRead(of ...history.Ref) func(*history.History) error {
+func DeletesWhatItRead(of ...history.Ref) Property {
 	return perRun(func() judge {
 		r := &readers{of: of, pending: map[int][]string{}, read: map[string]map[string]bool{},
 			uids: map[history.Ref][]string{}}

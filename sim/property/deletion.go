@@ -16,7 +16,7 @@ import (
 //
 // The default property judges it at each Settle with a bound of 0: a finalizer that is still there
 // in a quiescent world stays.
-func NoStuckFinalizer(bound time.Duration, of ...history.Ref) func(*history.History) error {
+func NoStuckFinalizer(bound time.Duration, of ...history.Ref) Property {
 	return perRun(func() judge {
 		t := terminating{held: func(c *history.Change) []string {
 			if !anyOf(of, c.Ref) {
@@ -45,7 +45,7 @@ func NoStuckFinalizer(bound time.Duration, of ...history.Ref) func(*history.Hist
 // Eventually. The namespace controller waits 5 s before it begins. Between its attempts it waits up
 // to half of the longest grace period of a Pod, so a bound under 20 s fails in healthy worlds. The
 // sentence names what is left in the namespace, and the finalizers that keep it.
-func NamespaceFinishes(bound time.Duration) func(*history.History) error {
+func NamespaceFinishes(bound time.Duration) Property {
 	return perRun(func() judge {
 		t := terminating{held: func(c *history.Change) []string {
 			if c.Ref.Kind == "Namespace" && c.Ref.Group == "" &&
@@ -136,7 +136,7 @@ func left(h *history.History, namespace string, finalizers []string) string {
 // counted from the last disturbance if that is later. For Eventually. Owners are those in
 // metadata.ownerReferences, by UID: a new object with the same name is not the owner.
 // https://kubernetes.io/docs/concepts/architecture/garbage-collection/#owners-dependents
-func NoOrphans(bound time.Duration) func(*history.History) error {
+func NoOrphans(bound time.Duration) Property {
 	return perRun(func() judge {
 		o := &orphans{alive: map[string]bool{}, owners: map[history.Ref][]owner{},
 			dependents: map[string]map[history.Ref]bool{}, since: map[history.Ref]history.Time{}}
@@ -209,7 +209,7 @@ func (o *orphans) look(ref history.Ref, now history.Time) {
 // exists in the same namespace (anywhere, if one of the two has no namespace). For Always. Use it
 // for things that must be dismantled in order: a Deployment before the RoleBinding that it needs, a
 // database before its backups.
-func DeletionOrder(first, then history.Ref) func(*history.History) error {
+func DeletionOrder(first, then history.Ref) Property {
 	return perRun(func() judge {
 		live := map[history.Ref]bool{}
 		return judge{event: func(_ *history.History, e *history.Event) error {

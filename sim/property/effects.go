@@ -9,7 +9,7 @@ import (
 // AtMostOnce holds if no key has had an effect of the kind twice; the kind "" means any. For
 // Always. Effects happen outside the cluster, and their record survives crashes: see
 // [history.AddEffect]. A request to which no model has given a key does not count.
-func AtMostOnce(kind string) func(*history.History) error {
+func AtMostOnce(kind string) Property {
 	return perRun(func() judge {
 		return judge{now: ledger(kind).read}
 	})
@@ -17,7 +17,7 @@ func AtMostOnce(kind string) func(*history.History) error {
 
 // ExactlyOnce holds if each of the keys has had one effect of the kind, and no key more than one.
 // For Eventually.
-func ExactlyOnce(kind string, keys ...string) func(*history.History) error {
+func ExactlyOnce(kind string, keys ...string) Property {
 	return perRun(func() judge {
 		l := ledger(kind)
 		return judge{now: func(h *history.History) error {

@@ -2,6 +2,7 @@ package property_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -17,6 +18,22 @@ import (
 
 // w is the world of a scenario: sim.Check(t, func(w *sim.World) { … }).
 var w *sim.World
+
+func ExampleNew() {
+	w.Always("no program deletes a volume twice", property.New(func() func(*history.History, *history.Event) error {
+		deleted := map[history.Ref]bool{} // in this run
+		return func(_ *history.History, e *history.Event) error {
+			if e.Kind != history.Request || e.Verb != "delete" || e.Ref.Kind != "PersistentVolume" {
+				return nil
+			}
+			if deleted[e.Ref] {
+				return fmt.Errorf("%s deletes %s again at %s", e.Actor(), e.Ref, history.Clock(e.At))
+			}
+			deleted[e.Ref] = true
+			return nil
+		}
+	}))
+}
 
 func ExampleSettles() {
 	// Nothing in this scenario waits for longer than a minute.
@@ -36,7 +53,7 @@ func ExampleApplyIsStable() {
 }
 
 func ExampleNoHotLoop() {
-	w.Without("no hot loop") // stricter than the default property
+	w.Without(property.DefaultNoHotLoop) // stricter than the default property
 	w.Always("no key is reconciled in a loop", property.NoHotLoop(20, 10*time.Second))
 }
 

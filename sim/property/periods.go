@@ -22,7 +22,7 @@ import (
 //
 // [World.Sleep]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Sleep
 func CreatedEachPeriod(selected history.Ref, period, late time.Duration,
-	suspended func(*history.History) bool) func(*history.History) error {
+	suspended func(*history.History) bool) Property {
 	return perRun(func() judge {
 		p := &periods{selected: selected, period: period, late: late, suspended: suspended}
 		return judge{event: p.event, now: p.now}
@@ -83,7 +83,7 @@ func (p *periods) now(h *history.History) error {
 
 // CreatedExactly holds if exactly n of the selected objects have been created in the run, including
 // those that were deleted since. For Eventually.
-func CreatedExactly(selected history.Ref, n int) func(*history.History) error {
+func CreatedExactly(selected history.Ref, n int) Property {
 	return perRun(func() judge {
 		created := 0
 		return judge{

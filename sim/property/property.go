@@ -12,6 +12,8 @@
 // versions. A property reads each event once, however often it is judged, and keeps no state from
 // one run to the next.
 //
+// A property of a scenario's own is a function of the history, or made by [New].
+//
 // Every run is judged by the default properties: "settles" (judged by Settle itself), "no hot loop"
 // (NoHotLoop(100, 10*time.Second)), "no panic" (NoPanic()), "cache untouched" (CacheUntouched()),
 // "no stuck finalizer" (NoStuckFinalizer(0) at each Settle) and "apply is stable" (ApplyIsStable(),
@@ -49,6 +51,30 @@ import (
 	"github.com/wavetank/wavetank/internal/kept"
 )
 
+// Property is what must hold in a run. It returns nil, or an error that says in one sentence what
+// was observed of which object. [sim.World.Always] calls it after every step, and
+// [sim.World.Eventually] when the world has settled. A function of this type is a property, too;
+// one that looks at events rather than at objects is best made by [New].
+type Property func(*history.History) error
+
+// New makes a property that is asked about each event once, however often the run is judged. begin
+// is called for each run and returns what judges its events, with a state of its own. The first
+// error stays: such a property is one for [sim.World.Always].
+func New(begin func() func(h *history.History, e *history.Event) error) Property {
+	return perRun(func() judge { return judge{event: begin()} })
+}
+
+// The names of the default properties, for [sim.World.Without] and auto.Without.
+const (
+	DefaultSettles             = "settles"
+	DefaultNoHotLoop           = "no hot loop"
+	DefaultNoPanic             = "no panic"
+	DefaultNoStuckFinalizer    = "no stuck finalizer"
+	DefaultNoMissingPermission = "no missing permission"
+	DefaultCacheUntouched      = "cache untouched"
+	DefaultApplyIsStable       = "apply is stable"
+)
+
 // judge is what a property does in one run. Either function may be nil.
 type judge struct {
 	event func(h *history.History, e *history.Event) error // is called once for each event; what it finds stays found
@@ -57,7 +83,7 @@ type judge struct {
 }
 
 // perRun makes a property of judges: begin is called for each run, and each event is read once.
-func perRun(begin func() judge) func(*history.History) error {
+func perRun(begin func() judge) Property {
 	var (
 		run    *history.History
 		j      judge

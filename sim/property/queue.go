@@ -27,7 +27,7 @@ import (
 // of another key, or that is the key's first creation of an object of its kind since the last
 // disturbance.
 func BackoffSettled(controller string, slowest time.Duration,
-	attempt func(*history.Event) bool) func(*history.History) error {
+	attempt func(*history.Event) bool) Property {
 	if attempt == nil {
 		attempt = mutates
 	}
@@ -172,7 +172,7 @@ func mutates(e *history.Event) bool {
 // keys, so a bound of a few seconds finds reconcilers that block. The key's own last reconcile does
 // not count as waiting, nor does time in which the process does not lead, or is frozen by
 // fault.Pause.
-func NoStarvation(bound time.Duration) func(*history.History) error {
+func NoStarvation(bound time.Duration) Property {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {
 			if e.Kind == history.Dequeue && breaks("NoStarvation: a long wait", e.At-e.Ready > bound) {
@@ -189,7 +189,7 @@ func NoStarvation(bound time.Duration) func(*history.History) error {
 // RecoverPanic is false. A test that looks only at objects may not notice. Without recovery the
 // process dies and is restarted. A worker whose goroutine has ended is not replaced, and its key is
 // not retried.
-func NoPanic() func(*history.History) error {
+func NoPanic() Property {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {
 			if e.Kind == history.Done &&
@@ -221,7 +221,7 @@ func line(e *history.Event) string {
 // mapping functions receive the shared objects themselves, and so do readers with
 // UnsafeDisableDeepCopy. The harness compares each object with what the server sent: when it leaves
 // the cache, at each Settle and at the end of the run.
-func CacheUntouched() func(*history.History) error {
+func CacheUntouched() Property {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {
 			if breaks("CacheUntouched: a change in place", e.Kind == history.Mutation) {

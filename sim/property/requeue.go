@@ -33,7 +33,7 @@ import (
 //
 // [World.Settle]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Settle
 // [World.Sleep]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Sleep
-func NoFutileRequeue(most int, polling ...string) func(*history.History) error {
+func NoFutileRequeue(most int, polling ...string) Property {
 	return perRun(func() judge {
 		q := &requeues{most: most, polling: polling, keys: map[string]map[history.Key]*requeued{},
 			outside: map[string]map[string]uint64{}}

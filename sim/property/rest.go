@@ -15,7 +15,7 @@ import (
 //
 // Choose within longer than the delays that the scenario allows: the lag of a stale cache, and the
 // longest back-off or RequeueAfter after which an operator may rightly have work left.
-func Settles(within time.Duration) func(*history.History) error {
+func Settles(within time.Duration) Property {
 	return perRun(func() judge {
 		var last *history.Event
 		var disturbed disturbances
@@ -52,7 +52,7 @@ func Settles(within time.Duration) func(*history.History) error {
 //	w.Settle()
 //	w.Stop("operator")
 //	w.Settle()
-func IdempotentAtRest() func(*history.History) error {
+func IdempotentAtRest() Property {
 	return perRun(func() judge {
 		rest := history.Time(-1) // when it settled; negative when the world is not at rest
 		timed := map[history.ReconcileID]bool{}
@@ -141,7 +141,7 @@ func (u *upkeep) restores(e *history.Event) bool {
 // queue (10 per second, burst 100) grants this to all keys of a controller together; here it is for
 // one key. A key that always fails, from controller-runtime's first back-off of 5 ms, is dequeued
 // 11 times in 10 s. A RequeueAfter of 100 ms or more never violates the property.
-func NoHotLoop(most int, within time.Duration) func(*history.History) error {
+func NoHotLoop(most int, within time.Duration) Property {
 	return perRun(func() judge {
 		incarnations := map[string]map[history.Key]*loop{}
 		return judge{event: func(h *history.History, e *history.Event) error {

@@ -15,7 +15,7 @@ import (
 // that the scenario puts into the first, genuine failure, for example "RC-17". A status names it if
 // one of its strings contains it. The object at the server counts, as a user with kubectl sees it.
 // While the object does not exist, nothing is named.
-func ActionableStatus(of history.Ref, root string, share float64, grace time.Duration) func(*history.History) error {
+func ActionableStatus(of history.Ref, root string, share float64, grace time.Duration) Property {
 	return perRun(func() judge {
 		var from, since, named history.Time // judged from; the last change of the answer; time in which it was named
 		naming := false
@@ -70,7 +70,7 @@ func names(object []byte, word string) bool {
 // old Jobs. For Always. owner returns a name for the owner of a record, or "" for an object that is
 // not a record. If owner is nil, it is the controller in metadata.ownerReferences, or else the
 // first owner there.
-func BoundedRecords(records history.Ref, most int, owner func(history.Object) string) func(*history.History) error {
+func BoundedRecords(records history.Ref, most int, owner func(history.Object) string) Property {
 	if owner == nil {
 		owner = ownerOf
 	}

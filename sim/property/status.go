@@ -17,7 +17,7 @@ import (
 //
 // An object is not judged while it is being deleted, nor if the last reconcile of its key ended
 // with an error or asks for another: its controller may have reasons to wait.
-func ObservedGeneration(of ...history.Ref) func(*history.History) error {
+func ObservedGeneration(of ...history.Ref) Property {
 	return perRun(func() judge {
 		writers := map[history.Ref]writerKey{}
 		unfinished := map[writerKey]bool{}
@@ -99,7 +99,7 @@ func observedIn(object []byte) generations {
 // namespace, and it is owned by the object with the status. Nothing is reported if an object of any
 // kind has that name, or if the object with the status has it. Nor is an object missed that the
 // program itself has deleted: a status may report what there was.
-func StatusNamesWhatExists(of ...history.Ref) func(*history.History) error {
+func StatusNamesWhatExists(of ...history.Ref) Property {
 	return perRun(func() judge {
 		missing := map[history.Ref]absent{} // what programs made and others deleted, or could not make
 		rest := false

@@ -36,14 +36,14 @@ import (
 // that do not count for the generation differ. A change that stale content overwrites with a new
 // value is not reported either.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
-func NoLostUpdate(of ...history.Ref) func(*history.History) error { return noLostUpdate(false, of) }
+func NoLostUpdate(of ...history.Ref) Property { return noLostUpdate(false, of) }
 
 // NoLostField is [NoLostUpdate] for the fields of an object that the program itself has never
 // written: labels, annotations and fields that belong to other writers. For Always. A program may
 // reset its own fields whichever writer has changed them, for example by server-side apply.
-func NoLostField(of ...history.Ref) func(*history.History) error { return noLostUpdate(true, of) }
+func NoLostField(of ...history.Ref) Property { return noLostUpdate(true, of) }
 
-func noLostUpdate(foreign bool, of []history.Ref) func(*history.History) error {
+func noLostUpdate(foreign bool, of []history.Ref) Property {
 	return perRun(func() judge {
 		w := &writers{foreign: foreign, of: of, objects: map[history.Ref]map[string]written{},
 			known:  map[view][]version{},

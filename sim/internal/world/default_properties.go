@@ -9,9 +9,8 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// settles is the default property that [World.Settle] judges by itself, and worldSettles its
-// sentence.
-const settles, worldSettles = "settles", "the world settles"
+// worldSettles is the sentence of the default property that [World.Settle] judges by itself.
+const worldSettles = "the world settles"
 
 // defaultProperties are those that every run is judged by, see [World.Without]. testFailed reports
 // whether the run has failed the test itself, and missing whether a process lacks a right.
@@ -19,15 +18,15 @@ func defaultProperties(testFailed func() bool, missing func(*history.History) er
 	of := func(k result.Kind, sentence string, holds func(*history.History) error) *property {
 		return &property{kind: k, sentence: sentence, site: "a default property", holds: holds}
 	}
-	hotLoop := of(result.Always, "no hot loop", shipped.NoHotLoop(100, 10*time.Second))
+	hotLoop := of(result.Always, shipped.DefaultNoHotLoop, shipped.NoHotLoop(100, 10*time.Second))
 	hotLoop.ends = true // it would go on until the steps are used up
 	return []*property{
-		of(result.Always, "no panic", unless(testFailed, shipped.NoPanic())),
-		of(result.Always, "cache untouched", shipped.CacheUntouched()),
+		of(result.Always, shipped.DefaultNoPanic, unless(testFailed, shipped.NoPanic())),
+		of(result.Always, shipped.DefaultCacheUntouched, shipped.CacheUntouched()),
 		hotLoop,
-		of(result.Eventually, "no stuck finalizer", shipped.NoStuckFinalizer(0)),
-		of(result.Always, noMissingPermission, missing),
-		of(result.Always, "apply is stable", shipped.ApplyIsStable()),
+		of(result.Eventually, shipped.DefaultNoStuckFinalizer, shipped.NoStuckFinalizer(0)),
+		of(result.Always, shipped.DefaultNoMissingPermission, missing),
+		of(result.Always, shipped.DefaultApplyIsStable, shipped.ApplyIsStable()),
 	}
 }
 
@@ -46,13 +45,13 @@ func unless(testFailed func() bool, holds func(*history.History) error) func(*hi
 // Without switches default properties off for this run, by their names.
 func (w *World) Without(names ...string) {
 	w.panicIfOver()
-	known := []string{settles}
+	known := []string{shipped.DefaultSettles}
 	for _, p := range defaultProperties(nil, nil) {
 		known = append(known, p.sentence)
 	}
 	for _, name := range names {
 		if name == worldSettles {
-			name = settles
+			name = shipped.DefaultSettles
 		}
 		if !slices.Contains(known, name) {
 			w.misuse("w.Without(%q): there is no default property of that name, only %q", name, known)

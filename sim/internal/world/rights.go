@@ -21,9 +21,6 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/run"
 )
 
-// noMissingPermission is the default property that the rights of a deployment suffice.
-const noMissingPermission = "no missing permission"
-
 // rights are the rights that processes have by their deployments.
 type rights struct {
 	authorizer *rbac.Authorizer

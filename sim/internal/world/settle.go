@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	shipped "github.com/wavetank/wavetank/sim/property"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -104,7 +105,7 @@ func (w *World) waitForQuiescence() bool { return w.phase(w.untilQuiescent) }
 
 func (w *World) untilQuiescent() bool {
 	q := &w.quiescence
-	required := !slices.Contains(w.judge.without, settles)
+	required := !slices.Contains(w.judge.without, shipped.DefaultSettles)
 	begun := w.sched.Now()
 	w.procs.LongestWait() // what was put off before does not count
 	limit := begun + 3*max(longestBackOff, q.longestTimer())

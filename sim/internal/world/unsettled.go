@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	shipped "github.com/wavetank/wavetank/sim/property"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -150,7 +151,7 @@ func (q *quiescence) lastWrite(failing []failingKey) string {
 		return s
 	}
 	return s + fmt.Sprintf(": if it is written on a period by design, say w.Without(%q); w.Settle then waits as long, "+
-		"and judges without failing for that", settles)
+		"and judges without failing for that", shipped.DefaultSettles)
 }
 
 // requeue names a timer of a work queue.
