@@ -81,8 +81,8 @@ func TestTheEndOfAReconcileInWhichARequestFailed(t *testing.T) {
 		of := reconcile("site", "a")
 		h.Add(Event{Kind: Request, Process: "op", Incarnation: 1, Reconcile: of, Verb: verb,
 			Ref: Ref{Kind: "Site", Name: "a"}, Code: code})
-		h.Add(Event{Kind: Done, Process: "op", Incarnation: 1, Reconcile: of, Outcome: Outcome{Kind: Success}})
-		h.Add(Event{Kind: Done, Process: "op", Incarnation: 1, Reconcile: of, Outcome: Outcome{Kind: Success}})
+		h.Add(Event{Kind: Done, Process: "op", Incarnation: 1, Reconcile: of, Outcome: Outcome{Kind: OutcomeSuccess}})
+		h.Add(Event{Kind: Done, Process: "op", Incarnation: 1, Reconcile: of, Outcome: Outcome{Kind: OutcomeSuccess}})
 		lines := h.Render()
 		if got := lines[len(lines)-1]; !strings.HasSuffix(got, want) {
 			t.Errorf("after %d the last line is %q", code, got)

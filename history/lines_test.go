@@ -85,7 +85,7 @@ func TestLineOfALeadersFirstReconciles(t *testing.T) {
 func TestLineOfAKeyThatWaitedForAWorker(t *testing.T) {
 	event := func(kind Kind, name string, at, ready time.Duration) Event {
 		return Event{Kind: kind, Process: "op", Incarnation: 1, Reconcile: reconcile("app", name), At: at, Ready: ready,
-			Outcome: Outcome{Kind: Success}}
+			Outcome: Outcome{Kind: OutcomeSuccess}}
 	}
 	var h History
 	for _, e := range []Event{event(Dequeue, "a", 0, 0), event(Done, "a", 10*time.Second, 0),

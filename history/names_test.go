@@ -30,13 +30,13 @@ func TestTypesInWords(t *testing.T) {
 		"reconcile app default/a #3":   &Cause{Kind: CauseReconcile, Of: "app default/a #3"},
 		"racing requeue":               &Cause{Kind: CauseFault, Of: "racing requeue"},
 		"garbage-collector default/a":  &Cause{Kind: CauseStep, Of: "garbage-collector default/a"},
-		"ok":                           &Outcome{Kind: Success},
-		"requeue":                      &Outcome{Kind: Requeue},
-		"requeue after 1m0s":           &Outcome{Kind: RequeueAfter, After: time.Minute},
-		"error: no: luck":              &Outcome{Kind: Failure, Text: "no: luck"},
-		"terminal error: no":           &Outcome{Kind: TerminalFailure, Text: "no"},
-		"panic: oh":                    &Outcome{Kind: Panic, Text: "oh"},
-		"the goroutine exited":         &Outcome{Kind: GoroutineExit},
+		"ok":                           &Outcome{Kind: OutcomeSuccess},
+		"requeue":                      &Outcome{Kind: OutcomeRequeue},
+		"requeue after 1m0s":           &Outcome{Kind: OutcomeRequeueAfter, After: time.Minute},
+		"error: no: luck":              &Outcome{Kind: OutcomeFailure, Text: "no: luck"},
+		"terminal error: no":           &Outcome{Kind: OutcomeTerminalFailure, Text: "no"},
+		"panic: oh":                    &Outcome{Kind: OutcomePanic, Text: "oh"},
+		"the goroutine exited":         &Outcome{Kind: OutcomeGoroutineExit},
 		"StaleCache(30s): late":        &Injection{Class: "StaleCache", Arguments: "30s", How: "late"},
 		"LostReply: applied, get Pod a": &Injection{Class: "LostReply", How: "applied,", Verb: "get",
 			Ref: Ref{Kind: "Pod", Name: "a"}, Of: "get Pod a"},
@@ -87,9 +87,9 @@ func TestNothingHasNoWords(t *testing.T) {
 
 func TestWhatAnOutcomeMeans(t *testing.T) {
 	for kind, want := range map[OutcomeKind][3]bool{ // OK, Failed, Again
-		Success: {true, false, false}, Requeue: {false, false, true}, RequeueAfter: {false, false, true},
-		Failure: {false, true, true}, TerminalFailure: {false, true, false}, Panic: {false, true, true},
-		GoroutineExit: {false, false, true},
+		OutcomeSuccess: {true, false, false}, OutcomeRequeue: {false, false, true}, OutcomeRequeueAfter: {false, false, true},
+		OutcomeFailure: {false, true, true}, OutcomeTerminalFailure: {false, true, false}, OutcomePanic: {false, true, true},
+		OutcomeGoroutineExit: {false, false, true},
 	} {
 		o := Outcome{Kind: kind}
 		if got := [3]bool{o.OK(), o.Failed(), o.Again()}; got != want {
@@ -101,9 +101,9 @@ func TestWhatAnOutcomeMeans(t *testing.T) {
 // What people read of an event is made from its types.
 func TestRemarks(t *testing.T) {
 	for want, e := range map[string]Event{
-		"exited":          {Kind: Stop, Outcome: Outcome{Kind: Success}},
-		"exited: no luck": {Kind: Stop, Outcome: Outcome{Kind: Failure, Text: "no luck"}},
-		"asked to stop":   {Kind: Stop, Outcome: Outcome{Kind: Asked}},
+		"exited":          {Kind: Stop, Outcome: Outcome{Kind: OutcomeSuccess}},
+		"exited: no luck": {Kind: Stop, Outcome: Outcome{Kind: OutcomeFailure, Text: "no luck"}},
+		"asked to stop":   {Kind: Stop, Outcome: Outcome{Kind: OutcomeAsked}},
 		"Crash(op): before x": {Kind: Fault, Injection: &Injection{
 			Class: "Crash", Arguments: "op", How: "before", Of: "x"}},
 		"i/o timeout": {Kind: Reply, Note: "i/o timeout"},

@@ -56,14 +56,14 @@ func reconcile(controller, name string) Reconcile {
 // sent.
 func TestDivergenceLeavesTextsOut(t *testing.T) {
 	done := Event{Kind: Done, Process: "op", Incarnation: 1, Reconcile: reconcile("c", "a"),
-		Outcome: Outcome{Kind: Failure, Text: "a, b"}}
+		Outcome: Outcome{Kind: OutcomeFailure, Text: "a, b"}}
 	for name, c := range map[string]struct {
 		change   func(*Event)
 		diverges bool
 	}{
 		"text":               {func(e *Event) { e.Outcome.Text = "b, a" }, false},
-		"kind of an outcome": {func(e *Event) { e.Outcome.Kind = TerminalFailure }, true},
-		"no error":           {func(e *Event) { e.Outcome = Outcome{Kind: Success} }, true},
+		"kind of an outcome": {func(e *Event) { e.Outcome.Kind = OutcomeTerminalFailure }, true},
+		"no error":           {func(e *Event) { e.Outcome = Outcome{Kind: OutcomeSuccess} }, true},
 		"another reconcile":  {func(e *Event) { e.Reconcile.Name = "b" }, true},
 		"another time":       {func(e *Event) { e.At = 1 }, true},
 		"end of a process":   {func(e *Event) { *e = Event{Kind: Stop, Outcome: e.Outcome} }, true},
@@ -90,7 +90,7 @@ func TestDivergenceLeavesTextsOut(t *testing.T) {
 	}
 	a, b := Forgetful(), Forgetful()
 	for h, text := range map[*History]string{a: "a", b: "b"} {
-		h.Add(Event{Kind: Done, Outcome: Outcome{Kind: Failure, Text: text}})
+		h.Add(Event{Kind: Done, Outcome: Outcome{Kind: OutcomeFailure, Text: text}})
 		h.Add(Event{Kind: Settled, At: 2})
 		h.Forget(1)
 	}

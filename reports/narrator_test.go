@@ -72,7 +72,7 @@ func TestParagraphNamesAFailureThatWasSwallowed(t *testing.T) {
 	r.write("user", "create", late, 1, "ADDED")
 	r.during(tenants(1), history.Dequeue, nil)
 	r.sends(tenants(1), "create", lateDev, 500, 0)
-	ok := func(e *history.Event) { e.Outcome = history.Outcome{Kind: history.Success} }
+	ok := func(e *history.Event) { e.Outcome = history.Outcome{Kind: history.OutcomeSuccess} }
 	r.during(tenants(1), history.Done, ok)
 	r.write("user", "update", late, 2, "MODIFIED")
 	r.during(tenants(2), history.Dequeue, nil)
@@ -125,7 +125,7 @@ func TestParagraphNamesWhatARetryRepeats(t *testing.T) {
 	r.during(tenants(1), history.Dequeue, nil)
 	r.sends(tenants(1), "create", lateDev, 201, 2)
 	r.sends(tenants(1), "patch", late, 500, 0)
-	r.during(tenants(1), history.Done, func(e *history.Event) { e.Outcome = history.Outcome{Kind: history.Failure} })
+	r.during(tenants(1), history.Done, func(e *history.Event) { e.Outcome = history.Outcome{Kind: history.OutcomeFailure} })
 	r.during(tenants(2), history.Dequeue, func(e *history.Event) { e.Cause = history.Cause{Kind: history.CauseBackOff} })
 	r.sends(tenants(2), "create", history.Ref{Kind: "Namespace", Name: "late-2"}, 201, 3)
 	r.violated("there are 2 namespaces")

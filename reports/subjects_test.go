@@ -110,7 +110,7 @@ func TestLedShowsRestarts(t *testing.T) {
 	var r recorded
 	r.write("op", "create", lateDev, 1, "ADDED")
 	stop := by(history.Stop, "", history.Ref{}, 0)
-	stop.Outcome = history.Outcome{Kind: history.Asked}
+	stop.Outcome = history.Outcome{Kind: history.OutcomeAsked}
 	r.add(stop)
 	for i := range 5 {
 		r.write("user", "update", acme, int64(2+i), "MODIFIED")

@@ -232,7 +232,7 @@ func long(n int) Run {
 			Sent: object, Received: object, Changes: []history.Change{change},
 		})
 		left(history.Event{Kind: history.Reply, Call: w, Verb: "update", Ref: ref, Code: 200})
-		left(history.Event{Kind: history.Done, Outcome: history.Outcome{Kind: history.Success}})
+		left(history.Event{Kind: history.Done, Outcome: history.Outcome{Kind: history.OutcomeSuccess}})
 		add(history.Event{Kind: history.Deliver, Process: "right", Incarnation: 1, Verb: "MODIFIED", Ref: ref,
 			Revision: rv})
 		if rv%400 == 0 {
@@ -341,7 +341,7 @@ func explained(t *testing.T) Run {
 			e.Process = "namespace-controller"
 		}
 		if e := &r.History.Events[i]; e.Kind == history.Done {
-			e.Outcome = history.Outcome{Kind: history.Failure, Text: strings.Repeat("the server is unable to continue; ", 7)}
+			e.Outcome = history.Outcome{Kind: history.OutcomeFailure, Text: strings.Repeat("the server is unable to continue; ", 7)}
 		}
 	}
 	last := r.History.Events[len(r.History.Events)-1].Step

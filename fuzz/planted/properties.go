@@ -123,7 +123,7 @@ func noPanic(h *history.History) error {
 	if n := len(h.Events); n > 0 {
 		// Judged after every step, so it is enough to look back at what that step led to.
 		for i := n - 1; i >= 0 && h.Events[i].Step >= h.Events[n-1].Step-1; i-- {
-			if e := &h.Events[i]; e.Kind == history.Done && e.Outcome.Kind == history.Panic {
+			if e := &h.Events[i]; e.Kind == history.Done && e.Outcome.Kind == history.OutcomePanic {
 				return fmt.Errorf("%s: %s", e.Reconcile, e.Outcome)
 			}
 		}

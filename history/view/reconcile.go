@@ -47,12 +47,12 @@ type Call struct {
 
 // Failed reports whether it ended with an error or a panic, and so with back-off.
 func (r *Reconcile) Failed() bool {
-	return r.Outcome.Kind == history.Failure || r.Outcome.Kind == history.Panic
+	return r.Outcome.Kind == history.OutcomeFailure || r.Outcome.Kind == history.OutcomePanic
 }
 
 // Retries reports whether it ended such that its queue brings it back with back-off: it failed, or
 // asked for a requeue without a delay.
-func (r *Reconcile) Retries() bool { return r.Failed() || r.Outcome.Kind == history.Requeue }
+func (r *Reconcile) Retries() bool { return r.Failed() || r.Outcome.Kind == history.OutcomeRequeue }
 
 // Open is the number of requests whose replies have not come.
 func (r *Reconcile) Open() (n int) {

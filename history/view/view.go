@@ -142,7 +142,7 @@ func (v *View) started(e *history.Event) {
 // ended takes in that an incarnation was killed, has exited, or was asked to stop.
 func (v *View) ended(e *history.Event) {
 	i := v.latest[e.Process]
-	if i == nil || e.Outcome.Kind == history.Asked {
+	if i == nil || e.Outcome.Kind == history.OutcomeAsked {
 		return
 	}
 	i.Over, i.Killed, i.Ended, i.Outcome = true, e.Kind == history.Crash, e.At, e.Outcome

@@ -41,7 +41,7 @@ func run() *history.History {
 	clerk(2*second, history.Start, history.Event{})
 	key := history.Key{Controller: "clerk", Namespace: "default", Name: "board"}
 	initialList, backOff := history.Cause{Kind: history.CauseInitialList}, history.Cause{Kind: history.CauseBackOff}
-	failed := history.Outcome{Kind: history.Failure, Text: "no luck"}
+	failed := history.Outcome{Kind: history.OutcomeFailure, Text: "no luck"}
 	crash := &history.Injection{Class: "Crash", Arguments: "clerk"}
 	first, next := history.Reconcile{Key: key, N: 1}, history.Reconcile{Key: key, N: 2}
 	clerk(3*second, history.Dequeue, history.Event{Reconcile: first, Cause: initialList})
@@ -122,14 +122,14 @@ func TestAnIncarnationEndsWhenItHasExited(t *testing.T) {
 	h := &history.History{}
 	h.Add(history.Event{Kind: history.Start, Process: "clerk", Incarnation: 1})
 	stop := history.Event{Kind: history.Stop, Process: "clerk", Incarnation: 1}
-	stop.Outcome.Kind = history.Asked
+	stop.Outcome.Kind = history.OutcomeAsked
 	h.Add(stop)
 	v := New()
 	v.Read(h)
 	if v.Running("clerk") == nil {
 		t.Error("it is over when it was asked to stop")
 	}
-	stop.Outcome.Kind = history.Success
+	stop.Outcome.Kind = history.OutcomeSuccess
 	h.Add(stop)
 	v.Read(h)
 	if i := v.Incarnations("clerk")[0]; !i.Over || i.Killed || !i.Outcome.OK() || v.Running("clerk") != nil {

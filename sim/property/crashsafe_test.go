@@ -350,7 +350,7 @@ func TestAttemptsMayBeAhead(t *testing.T) {
 		here := &history.History{}
 		for range c.failures {
 			here.Add(history.Event{Kind: history.Done, Process: "op", Incarnation: 1,
-				Outcome: history.Outcome{Kind: history.Failure}})
+				Outcome: history.Outcome{Kind: history.OutcomeFailure}})
 		}
 		for _, e := range settledWith(t, world(c.here)).Events {
 			here.Add(e)

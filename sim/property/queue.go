@@ -144,7 +144,7 @@ func (b *backOffs) event(e *history.Event, name string) error {
 		}
 		p.last = e.Reconcile
 	case history.Done:
-		if p.last == e.Reconcile && !p.refused && (e.Outcome.OK() || e.Outcome.Kind == history.RequeueAfter) {
+		if p.last == e.Reconcile && !p.refused && (e.Outcome.OK() || e.Outcome.Kind == history.OutcomeRequeueAfter) {
 			delete(b.periods, name)
 		}
 	}
@@ -193,13 +193,13 @@ func NoPanic() Property {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {
 			if e.Kind == history.Done &&
-				breaks("NoPanic: an outcome that is the goroutine's exit", e.Outcome.Kind == history.GoroutineExit) {
+				breaks("NoPanic: an outcome that is the goroutine's exit", e.Outcome.Kind == history.OutcomeGoroutineExit) {
 				return fmt.Errorf("reconcile %q of %s ended its goroutine at %s by runtime.Goexit, "+
 					"as t.FailNow does%s: its worker is gone and takes no further key; return an error instead",
 					e.Reconcile.String(), e.Actor(), history.Clock(e.At), line(e))
 			}
 			if e.Kind == history.Done &&
-				breaks("NoPanic: an outcome that is a panic", e.Outcome.Kind == history.Panic) {
+				breaks("NoPanic: an outcome that is a panic", e.Outcome.Kind == history.OutcomePanic) {
 				return fmt.Errorf("reconcile %q of %s panicked at %s%s: %s", e.Reconcile.String(), e.Actor(),
 					history.Clock(e.At), line(e), e.Outcome.Text)
 			}

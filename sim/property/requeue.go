@@ -173,7 +173,7 @@ func (r *requeues) done(k *requeued, e *history.Event) error {
 
 // instead describes what to do about a requeue without effect.
 func instead(outcome history.Outcome) string {
-	if outcome.Kind == history.Failure {
+	if outcome.Kind == history.OutcomeFailure {
 		return "an error that only a change can end is a reconcile.TerminalError"
 	}
 	return "what it waits for can be watched, or its controller polls by design and is named as an exception"

@@ -67,9 +67,9 @@ func (i *Incarnation) exit(err error) {
 		return
 	}
 	i.exited = true
-	outcome := history.Outcome{Kind: history.Success}
+	outcome := history.Outcome{Kind: history.OutcomeSuccess}
 	if err != nil {
-		outcome = history.Outcome{Kind: history.Failure, Text: repeatable(err.Error())}
+		outcome = history.Outcome{Kind: history.OutcomeFailure, Text: repeatable(err.Error())}
 	}
 	e := i.record(history.Stop, outcome)
 	i.bury()
@@ -99,7 +99,7 @@ func (i *Incarnation) Stop() {
 		return
 	}
 	i.asked = true
-	i.record(history.Stop, history.Outcome{Kind: history.Asked})
+	i.record(history.Stop, history.Outcome{Kind: history.OutcomeAsked})
 	i.dismiss()
 	i.cancel()
 	i.grace = &sched.Action{

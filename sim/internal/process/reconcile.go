@@ -107,9 +107,9 @@ func (i *Incarnation) reconcile(
 			return
 		}
 		source := wire.Source()
-		outcome = history.Outcome{Kind: history.GoroutineExit}
+		outcome = history.Outcome{Kind: history.OutcomeGoroutineExit}
 		if r := recover(); r != nil {
-			outcome = history.Outcome{Kind: history.Panic, Text: repeatable(fmt.Sprint(r))}
+			outcome = history.Outcome{Kind: history.OutcomePanic, Text: repeatable(fmt.Sprint(r))}
 			if dies {
 				err = i.die(func() { i.finished(q, req, name, outcome, source) }, order)
 				return
@@ -140,15 +140,15 @@ func (i *Incarnation) die(last func(), order string) error {
 func outcomeOf(res reconcile.Result, err error) history.Outcome {
 	switch {
 	case errors.Is(err, reconcile.TerminalError(nil)):
-		return history.Outcome{Kind: history.TerminalFailure, Text: repeatable(err.Error())}
+		return history.Outcome{Kind: history.OutcomeTerminalFailure, Text: repeatable(err.Error())}
 	case err != nil:
-		return history.Outcome{Kind: history.Failure, Text: repeatable(err.Error())}
+		return history.Outcome{Kind: history.OutcomeFailure, Text: repeatable(err.Error())}
 	case res.RequeueAfter > 0:
-		return history.Outcome{Kind: history.RequeueAfter, After: res.RequeueAfter}
+		return history.Outcome{Kind: history.OutcomeRequeueAfter, After: res.RequeueAfter}
 	case res.Requeue: //nolint:staticcheck // operators still use it
-		return history.Outcome{Kind: history.Requeue}
+		return history.Outcome{Kind: history.OutcomeRequeue}
 	}
-	return history.Outcome{Kind: history.Success}
+	return history.Outcome{Kind: history.OutcomeSuccess}
 }
 
 // finished records the end of a reconcile. source is the line that panicked or ended the goroutine.

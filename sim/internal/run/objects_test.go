@@ -22,7 +22,7 @@ func TestObjectsAreJudgedWhenTheWorldIsQuiescent(t *testing.T) {
 	}
 	made := changed(User, "ADDED", tenant, `{}`)
 	settled := history.Event{Kind: history.Settled}
-	fails, succeeds := done(history.Failure), done(history.RequeueAfter)
+	fails, succeeds := done(history.OutcomeFailure), done(history.OutcomeRequeueAfter)
 	for name, c := range map[string]struct {
 		events []history.Event
 		want   []Object

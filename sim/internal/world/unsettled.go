@@ -54,7 +54,7 @@ func (q *quiescence) failing() (out []failingKey) {
 			keys[k.KeyID] = k
 		}
 		switch e.Outcome.Kind {
-		case history.Failure, history.Panic:
+		case history.OutcomeFailure, history.OutcomePanic:
 			if k.times >= 0 {
 				k.times++
 			}
