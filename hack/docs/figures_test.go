@@ -13,7 +13,7 @@ var figures = []struct{ file, constant, value, words string }{
 	{"sim/internal/world/settle.go", "faultPhaseTime", "3 * time.Minute", "lasts three minutes or 2,000 steps"},
 	{"sim/internal/world/settle.go", "faultPhaseSteps", "2000", "lasts three minutes or 2,000 steps"},
 	{"sim/internal/world/quiescence.go", "quietPeriod", "time.Second", "Nothing has happened for one second."},
-	{"sim/internal/world/quiescence.go", "idlePeriod", "time.Minute", "one minute suffices in which nothing happened"},
+	{"sim/internal/world/quiescence.go", "idlePeriod", "time.Minute", "If keys poll, it is enough that for one minute nothing happened"},
 	{"sim/internal/world/quiescence.go", "silentPeriod", "longestBackOff", "has been silent for 1,000 s"},
 	{"sim/internal/world/quiescence.go", "longestBackOff", "1000 * time.Second",
 		"longest back-off of controller-runtime is 1,000 s"},

@@ -129,3 +129,13 @@ func ExampleFailedEffect() {
 func ExampleDoubledEffect() {
 	world.Inject(fault.DoubledEffect(fault.OnVerb("POST")))
 }
+
+func ExampleAtOnce() {
+	// The next incarnation starts before the events of the last one have arrived.
+	world.Inject(fault.Crash("operator", fault.AtOnce()))
+}
+
+func ExampleHardLimit() {
+	// Without HardLimit an event may be delayed beyond a wait of the operator for its own write.
+	world.Inject(fault.StaleCache(30*time.Second, fault.HardLimit()))
+}
