@@ -47,8 +47,7 @@
 // condition DisruptionTarget that has become stale stays.
 //
 // No controller handles ReplicationControllers and HorizontalPodAutoscalers, whose status stays as
-// it was written. v1 Endpoints are not created, nor are the ServiceAccount and the ConfigMap
-// kube-root-ca.crt of a new namespace.
+// it was written. v1 Endpoints are not created.
 package workload
 
 import (
