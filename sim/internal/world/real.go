@@ -117,8 +117,9 @@ func (r *real) phase(w *World) (quiescent bool) {
 	p := r.Script.Phases[r.phases]
 	r.phases++
 	r.follow(w, p.Steps)
-	if p.Sleeps {
-		time.Sleep(p.Took - time.Since(began))
+	for r.Paced && p.Sleeps && time.Since(began) < p.Took {
+		w.sched.Quiesce() // which shows the watchdog that the run is alive
+		r.wait(w, p.Took-time.Since(began))
 	}
 	w.sched.Disturb()
 	return p.Quiescent
@@ -157,7 +158,7 @@ func (r *real) step(w *World) {
 		late := time.Since(began)
 		if at := slices.IndexFunc(pending, func(a *sched.Action) bool { return r.words(a) == want.What }); at >= 0 {
 			if r.Paced && late < gap {
-				w.sched.Await(gap - late)
+				r.wait(w, gap-late)
 				continue
 			}
 			w.sched.Perform(pending[at])
@@ -182,6 +183,15 @@ func (r *real) step(w *World) {
 		}
 		w.sched.Await(20 * time.Millisecond)
 	}
+}
+
+// wait lets time pass, d at most. Leases are renewed meanwhile.
+func (r *real) wait(w *World, d time.Duration) {
+	if a := r.extra(w.sched.Pending(), len(r.Script.Steps), false); a != nil {
+		w.sched.Perform(a)
+		return
+	}
+	w.sched.Await(min(d, time.Second))
 }
 
 // words are an action as the script would have it.

@@ -47,6 +47,9 @@ func (r *runner) run(t *testing.T, o choice.Source, s run.Settings) *run.Result 
 	if s.Monitor == nil {
 		s.Monitor = &run.Monitor{}
 	}
+	if s.Real != nil { // it has connected, and nothing is compared with it
+		return r.once(t, o, s, toJudge).Result
+	}
 	dials := process.Dials()
 	a := r.compared(t, o, s)
 	if process.Dials() != dials && a.Ending.Kind != result.Misuse {
@@ -224,7 +227,7 @@ func (r *runner) live(bt *testing.T, a *attempt) {
 	w := newWorld(a.source, a.History, a.settings, a.Course, a.testFailed)
 	a.world = w
 	w.redrawn = a.purpose == toRedraw
-	if a.purpose == toJudge && a.settings.Real == nil {
+	if a.purpose == toJudge {
 		w.findUndisturbed = r.find
 	} else {
 		w.judge.passes = true // it is there to be compared with, and not to be judged
