@@ -134,7 +134,7 @@ bin/vet: hack/vet/main.go
 vet: bin/vet # gofmt and go vet, which are quick.
 	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
 	$(GO_VET) $(ALL)
-	$(GO_VET) -tags conformance ./conformance ./models/apiserver/serve ./fuzz/planted
+	$(GO_VET) -tags conformance ./conformance ./models/apiserver/serve ./sim/controlplane ./fuzz/planted
 
 # golangci-lint is compiled first. actionlint runs without shellcheck and pyflakes, which not every machine has.
 .PHONY: lint

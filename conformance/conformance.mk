@@ -12,7 +12,7 @@ CONFORMANCE_RUN = cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conform
 .PHONY: conformance
 conformance: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Compare the API model with a real kube-apiserver.
 	$(CONFORMANCE_RUN) -v -run 'TestConformance|TestDifferential|TestCampaignJob' -args -ginkgo.succinct -conformance.ops=$(OPS)
-	cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conformance -timeout $(TIMEOUT) -count=1 ./models/apiserver/serve
+	cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conformance -timeout $(TIMEOUT) -count=1 ./models/apiserver/serve ./sim/controlplane
 	cd $(ENVTEST_ROOT)/fuzz && $(CONFORMANCE_ENV) go test -tags conformance -timeout $(TIMEOUT) -count=1 ./planted -run '^TestConfirm$$'
 
 .PHONY: confirm-planted

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wavetank/wavetank/internal/story"
+)
+
+// What is missing for a control plane is named before anything is built.
+func TestConfirmNamesWhatIsMissing(t *testing.T) {
+	path := write(t, story.Story{Test: "TestX", Package: "x", Kind: "always", Property: "p",
+		Replay: "go test x -run '^TestX$' -sim.replay=y"})
+	empty := t.TempDir()
+	t.Setenv("KUBEBUILDER_ASSETS", empty)
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"no etcd in " + empty + "; set KUBEBUILDER_ASSETS", []string{"confirm", path}},
+		{"setup-envtest use -p path", []string{"confirm", path}},
+		{"--attempts 0 tries nothing", []string{"confirm", "--attempts", "0", path}},
+		{"requires at least 1 arg", []string{"confirm"}},
+	} {
+		if code, out := do(t, t.Context(), c.args...); code != exitUsage || !strings.Contains(out, c.want) {
+			t.Errorf("%q exits with %d and prints\n%s\nwant %q", c.args, code, out, c.want)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(empty, "etcd"), nil, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := findAssets(); err == nil || !strings.Contains(err.Error(), "no kube-apiserver in") {
+		t.Errorf("with etcd alone: %v", err)
+	}
+}
+
+// A control plane that ends before it is ready, or an interrupt, ends the wait for it.
+func TestAwaitFile(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "kubeconfig")
+	ended := make(chan error, 1)
+	ended <- nil
+	if err := awaitFile(t.Context(), missing, ended); !errors.Is(err, errEnded) {
+		t.Errorf("after the end: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := awaitFile(ctx, missing, nil); !errors.Is(err, errInterrupted) {
+		t.Errorf("after an interrupt: %v", err)
+	}
+}
