@@ -14,12 +14,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
 
 	"github.com/wavetank/wavetank/internal/story"
 )
 
 func confirmCommand() *cobra.Command {
-	attempts, verbose, kubeconfig := 1, false, ""
+	attempts, verbose := 1, false
+	var given serverFlags
 	cmd := &cobra.Command{
 		Use:   "confirm story.txtar|directory …",
 		Short: "Hold a real kube-apiserver to stories: exit code 1 if one is not confirmed",
@@ -37,22 +39,57 @@ func confirmCommand() *cobra.Command {
 			if verbose {
 				extra = append(extra, "-sim.v")
 			}
-			return confirmAll(cmd, args, kubeconfig, extra)
+			return confirmAll(cmd, args, given, extra)
 		},
 	}
 	cmd.Flags().IntVar(&attempts, "attempts", attempts, "how often each story is tried")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print every step of the stories")
-	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "",
+	cmd.Flags().StringVar(&given.kubeconfig, "kubeconfig", "",
 		"kubeconfig of a throw-away API server to use in place of a new one: runs create and delete objects there")
+	cmd.Flags().StringVar(&given.context, "context", "", "with --kubeconfig, the context in it that names that server")
 	return cmd
 }
 
-func confirmAll(cmd *cobra.Command, paths []string, kubeconfig string, extra []string) error {
+// serverFlags name a server that runs already.
+type serverFlags struct{ kubeconfig, context string }
+
+// write writes a kubeconfig of the server alone. The context must be named, because the current one
+// of a kubeconfig may be that of a cluster which is in use.
+func (f serverFlags) write(path string) error {
+	text, err := os.ReadFile(f.kubeconfig)
+	if err != nil {
+		return err
+	}
+	var config struct {
+		Contexts []struct {
+			Name string `json:"name"`
+		} `json:"contexts"`
+	}
+	var all map[string]any
+	if err := errors.Join(yaml.Unmarshal(text, &config), yaml.Unmarshal(text, &all)); err != nil {
+		return fmt.Errorf("%s: %w", f.kubeconfig, err)
+	}
+	var names []string
+	for _, c := range config.Contexts {
+		names = append(names, c.Name)
+	}
+	if !slices.Contains(names, f.context) {
+		return fmt.Errorf("--context %q names none of the contexts of %s, which are %s; "+
+			"name the one of a throw-away API server", f.context, f.kubeconfig, strings.Join(names, ", "))
+	}
+	all["current-context"] = f.context
+	if text, err = yaml.Marshal(all); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o600)
+}
+
+func confirmAll(cmd *cobra.Command, paths []string, given serverFlags, extra []string) error {
 	paths, err := storiesIn(paths)
 	if err != nil {
 		return err
 	}
-	if kubeconfig == "" {
+	if given.kubeconfig == "" {
 		if err := findAssets(); err != nil {
 			return err
 		}
@@ -62,15 +99,17 @@ func confirmAll(cmd *cobra.Command, paths []string, kubeconfig string, extra []s
 		return err
 	}
 	defer r.close()
-	if kubeconfig == "" {
-		stop, started, err := r.controlPlane(paths[0])
+	kubeconfig := filepath.Join(r.tmp, "kubeconfig")
+	if given.kubeconfig != "" {
+		if err := given.write(kubeconfig); err != nil {
+			return err
+		}
+	} else {
+		stop, err := r.controlPlane(paths[0], kubeconfig)
 		if err != nil {
 			return err
 		}
 		defer stop()
-		kubeconfig = started
-	} else if kubeconfig, err = filepath.Abs(kubeconfig); err != nil {
-		return err
 	}
 	r.extra = append(r.extra, "-sim.confirm="+kubeconfig)
 	all := true
@@ -105,17 +144,17 @@ func findAssets() error {
 
 // controlPlane builds and starts a control plane with the modules of a story's package. stop ends
 // it, and waits until nothing of it is left.
-func (r *replayer) controlPlane(path string) (stop func(), kubeconfig string, err error) {
+func (r *replayer) controlPlane(path, kubeconfig string) (stop func(), err error) {
 	s, err := story.Read(path)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	ctx, errs := r.cmd.Context(), r.cmd.ErrOrStderr()
-	binary, kubeconfig := filepath.Join(r.tmp, "controlplane"), filepath.Join(r.tmp, "kubeconfig")
+	binary := filepath.Join(r.tmp, "controlplane")
 	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/wavetank/wavetank/sim/controlplane")
 	build.Dir = directory(path, s.Package)
 	if out, err := build.CombinedOutput(); err != nil {
-		return nil, "", fmt.Errorf("the control plane's starter does not build: %w\n%s", err, out)
+		return nil, fmt.Errorf("the control plane's starter does not build: %w\n%s", err, out)
 	}
 	// It is not given the context: a killed starter would leave the control plane behind.
 	plane := exec.Command(binary, kubeconfig)
@@ -127,7 +166,7 @@ func (r *replayer) controlPlane(path string) (stop func(), kubeconfig string, er
 		err = plane.Start()
 	}
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- plane.Wait() }()
@@ -140,11 +179,11 @@ func (r *replayer) controlPlane(path string) (stop func(), kubeconfig string, er
 	if err := awaitFile(ctx, kubeconfig, ended); err != nil {
 		if !errors.Is(err, errEnded) {
 			stop()
-			return nil, "", err
+			return nil, err
 		}
-		return nil, "", errors.New(strings.TrimSpace(said.String()))
+		return nil, errors.New(strings.TrimSpace(said.String()))
 	}
-	return stop, kubeconfig, nil
+	return stop, nil
 }
 
 // errEnded says that the control plane has ended before it was ready.

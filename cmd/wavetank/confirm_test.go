@@ -38,6 +38,28 @@ func TestConfirmNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
+// A server that runs already is used only if its context is named.
+func TestConfirmNeedsTheContext(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to")
+	text := "current-context: production\ncontexts:\n- name: production\n- name: kind-scratch\n"
+	if err := os.WriteFile(from, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, context := range []string{"", "other"} {
+		err := serverFlags{from, context}.write(to)
+		if err == nil || !strings.Contains(err.Error(), "which are production, kind-scratch") {
+			t.Errorf("context %q: %v", context, err)
+		}
+	}
+	if err := (serverFlags{from, "kind-scratch"}).write(to); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(to); !strings.Contains(string(got), "current-context: kind-scratch") {
+		t.Errorf("the kubeconfig is\n%s", got)
+	}
+}
+
 // A control plane that ends before it is ready, or an interrupt, ends the wait for it.
 func TestAwaitFile(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "kubeconfig")

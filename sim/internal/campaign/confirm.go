@@ -71,7 +71,7 @@ func (c *campaign) confirmation(s *story.Story) (v result.Confirmation) {
 			res = c.atServer(choices, script, simulated, v.Paced)
 			why, same = compared(simulated, res)
 		}
-		v.Server, v.Extra = res.Course.Version, res.Course.Extra
+		v.Server, v.Extra = res.Course.Version+otherMinor(res.Course.Version), res.Course.Extra
 		switch {
 		case res.Course.Cannot != "":
 			v.Verdict, v.Why = result.CannotBeConfirmed, res.Course.Cannot
@@ -93,6 +93,16 @@ func (c *campaign) confirmation(s *story.Story) (v result.Confirmation) {
 	}
 	v.Verdict = result.Confirmed
 	return v
+}
+
+// otherMinor says that a server is of another minor version than the modules that the program was
+// built with; "" if it is not.
+func otherMinor(server string) string {
+	minor, _, _ := strings.Cut(strings.TrimPrefix(recordedWith()["k8s.io/client-go"], "v0."), ".")
+	if server == "" || minor == "" || strings.HasPrefix(server, "v1."+minor+".") {
+		return ""
+	}
+	return fmt.Sprintf(" (the Kubernetes modules of the program are of v1.%s)", minor)
 }
 
 // scripted makes a run in a simulated cluster and writes its order into a script.
