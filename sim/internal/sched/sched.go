@@ -57,14 +57,6 @@ type Action struct {
 // Happened reports whether the action was performed or dropped.
 func (a *Action) Happened() bool { return atomic.LoadUint32(&a.done) == 1 }
 
-// Words is the action in words. Of an action without words it is the order.
-func (a *Action) Words() string {
-	if a.What == nil {
-		return a.Order
-	}
-	return a.What()
-}
-
 // Since is the virtual time since which the action has been waiting.
 func (a *Action) Since() time.Duration { return a.since }
 
@@ -311,33 +303,6 @@ func (s *Scheduler) perform(due []*Action) {
 		i = s.Choices.Pick(actors(due))
 	}
 	s.Perform(due[i])
-}
-
-// Perform performs an action, due or not, and waits until every goroutine is blocked.
-func (s *Scheduler) Perform(a *Action) {
-	if s.Told != nil {
-		s.Told(a)
-	}
-	atomic.StoreUint32(&a.done, 1)
-	s.steps++
-	s.setSlept(false)
-	s.performing = true
-	a.Do()
-	s.performing = false
-	s.Quiesce()
-	s.observer.Stepped()
-}
-
-// Await waits until a goroutine calls [Scheduler.Wake], d at most. Nothing is performed.
-func (s *Scheduler) Await(d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-s.wake:
-	}
-	s.SetCurrent(nil)
-	s.setSlept(true)
 }
 
 // actors are whose actions these are.

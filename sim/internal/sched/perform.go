@@ -1,0 +1,43 @@
+package sched
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// This file is for runs whose order something else than the scheduler decides.
+
+// Words is the action in words. Of an action without words it is the order.
+func (a *Action) Words() string {
+	if a.What == nil {
+		return a.Order
+	}
+	return a.What()
+}
+
+// Perform performs an action, due or not, and waits until every goroutine is blocked.
+func (s *Scheduler) Perform(a *Action) {
+	if s.Told != nil {
+		s.Told(a)
+	}
+	atomic.StoreUint32(&a.done, 1)
+	s.steps++
+	s.setSlept(false)
+	s.performing = true
+	a.Do()
+	s.performing = false
+	s.Quiesce()
+	s.observer.Stepped()
+}
+
+// Await waits until a goroutine calls [Scheduler.Wake], d at most. Nothing is performed.
+func (s *Scheduler) Await(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-s.wake:
+	}
+	s.SetCurrent(nil)
+	s.setSlept(true)
+}
