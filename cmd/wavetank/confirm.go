@@ -25,10 +25,10 @@ func confirmCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "confirm story.txtar|directory …",
 		Short: "Hold a real kube-apiserver to stories: exit code 1 if one is not confirmed",
-		Long: "Starts etcd and kube-apiserver and runs the scenario of each story against them, in real time and in the\n" +
-			"order of the story. A story is confirmed if the real run violates the same property for the same objects\n" +
-			"and the same workload without faults does not. KUBEBUILDER_ASSETS names the directory of etcd and\n" +
-			"kube-apiserver.",
+		Long: "Starts etcd and kube-apiserver and runs the scenario of each story against them, in real\n" +
+			"time and in the order of the story. A story is confirmed if the real run violates the same\n" +
+			"property for the same objects and the same workload without faults does not.\n" +
+			"KUBEBUILDER_ASSETS names the directory of etcd and kube-apiserver.",
 		Example: "  wavetank confirm --attempts 5 testdata/sim/TestPromoteOnce/0ad58962.txtar",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -66,7 +66,8 @@ func (c *campaign) confirmation(s *story.Story) (v result.Confirmation) {
 		v.Attempts++
 		res := c.atServer(choices, script, simulated, v.Paced)
 		why, same := compared(simulated, res)
-		if !same && simulated.Ending.Failed() && !v.Paced && res.Course.Cannot == "" && res.Ending.Kind != result.Misuse {
+		possible := res.Course.Cannot == "" && res.Ending.Kind != result.Misuse
+		if !same && simulated.Ending.Failed() && !v.Paced && possible {
 			v.Paced = true // the program may measure time
 			res = c.atServer(choices, script, simulated, v.Paced)
 			why, same = compared(simulated, res)
@@ -113,7 +114,9 @@ func (c *campaign) scripted(choices choice.Sequence, script *run.Script) *run.Re
 }
 
 // atServer makes a run at the real API server.
-func (c *campaign) atServer(choices choice.Sequence, script *run.Script, simulated *run.Result, paced bool) *run.Result {
+func (c *campaign) atServer(
+	choices choice.Sequence, script *run.Script, simulated *run.Result, paced bool,
+) *run.Result {
 	settings := c.settings.Run
 	settings.Real = &run.Real{Kubeconfig: c.settings.Confirm, Script: script, History: simulated.History,
 		Patience: patience, Paced: paced}
@@ -164,8 +167,8 @@ func compared(simulated, res *run.Result) (why string, same bool) {
 	}
 	message := res.Course.InScript(e.Message)
 	if shape(message) != shape(simulated.Ending.Message) &&
-		!slices.Equal(objectsOf(res.History, message, res.Course), objectsOf(simulated.History, simulated.Ending.Message,
-			&run.Course{})) {
+		!slices.Equal(objectsOf(res.History, message, res.Course),
+			objectsOf(simulated.History, simulated.Ending.Message, &run.Course{})) {
 		return "the real run violates the property for other objects: " + e.Sentence(), false
 	}
 	return e.Sentence(), true
@@ -198,8 +201,8 @@ func parted(course *run.Course, steps int) string {
 	if n := len(p.Pending); n > 0 {
 		pending = strings.Join(p.Pending[:min(n, maxPending)], "\n        ")
 	}
-	return fmt.Sprintf("the real run parts from the story at step %d of %d\n    story: %s\n    real:  pending is %s", p.N,
-		steps, p.Step.What, pending)
+	const text = "the real run parts from the story at step %d of %d\n    story: %s\n    real:  pending is %s"
+	return fmt.Sprintf(text, p.N, steps, p.Step.What, pending)
 }
 
 // impossible are the faults that no real server can be made to have here, and why.

@@ -109,15 +109,11 @@ func baseSeed(name, flag string) uint64 {
 func (c *campaign) run(began time.Time) {
 	c.progress, c.cpu = newProgress(began), cpuTime()
 	defer c.progress.done()
-	if c.settings.Replay != "" {
+	if c.settings.Replay != "" || c.settings.Confirm != "" {
 		c.replayGiven()
 		return
 	}
 	s := c.settings
-	if s.Confirm != "" {
-		c.replayKept()
-		return
-	}
 	search := newSearch(c)
 	if !c.replayKept() {
 		if c.unfinished() == nil {

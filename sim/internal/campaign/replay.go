@@ -15,8 +15,12 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// replayGiven runs the stories that -sim.replay names, instead of searching.
+// replayGiven runs the stories that -sim.replay names, or all that are kept, instead of searching.
 func (c *campaign) replayGiven() {
+	if c.settings.Replay == "" {
+		c.replayKept()
+		return
+	}
 	host := c.settings.Host
 	paths := []string{c.settings.Replay}
 	info, err := os.Stat(c.settings.Replay)

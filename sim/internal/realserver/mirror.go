@@ -107,7 +107,8 @@ func (m *mirror) list() (revision int64, err error) {
 			return 0, err
 		}
 		if m.strict && !m.ofControlPlane(o) {
-			return 0, fmt.Errorf("the API server is not empty: it has %s %s; use a new control plane", m.kind.Kind, nameOf(o))
+			return 0, fmt.Errorf("the API server is not empty: it has %s %s; use a new control plane", m.kind.Kind,
+				nameOf(o))
 		}
 		m.objects[nameOf(o)] = o
 		if m.name != "namespaces" {

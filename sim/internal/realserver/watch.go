@@ -154,5 +154,6 @@ func (e *events) Expired() apiserver.Frame {
 	status, _ := json.Marshal(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
 		Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: http.StatusGone,
 		Message: "too old resource version: " + e.reached})
-	return apiserver.Frame{Type: string(watch.Error), Data: fmt.Appendf(nil, "{\"type\":\"ERROR\",\"object\":%s}\n", status)}
+	return apiserver.Frame{Type: string(watch.Error),
+		Data: fmt.Appendf(nil, "{\"type\":\"ERROR\",\"object\":%s}\n", status)}
 }

@@ -60,7 +60,9 @@ type World struct {
 	redrawn         bool                    // this is an undisturbed run with other random values
 }
 
-func newWorld(source *choice.Recorder, h *history.History, s run.Settings, course *run.Course, testFailed func() bool) *World {
+func newWorld(
+	source *choice.Recorder, h *history.History, s run.Settings, course *run.Course, testFailed func() bool,
+) *World {
 	w := &World{settings: s, choices: source, history: h,
 		programs: programs{failures: map[*process.Process]failedSetup{}}}
 	w.judge.defaults = defaultProperties(testFailed, w.missingPermission)
