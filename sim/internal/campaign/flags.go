@@ -143,8 +143,8 @@ func init() {
 	add(flag.BoolVar, &s.Renew, "renew", false, strconv.ParseBool,
 		"with -sim.replay, write a story again whose request has changed or that is outdated")
 	add(flag.StringVar, &s.Confirm, "confirm", "", text,
-		"confirm stories at the real API server of this kubeconfig, instead of searching: those of -sim.replay, or all "+
-			"that are kept; the server is a throw-away one, as the command wavetank confirm starts it")
+		"confirm stories at the real API server of this kubeconfig, instead of searching: those of -sim.replay, or "+
+			"all that are kept; the server is a throw-away one, as the command wavetank confirm starts it")
 	add(flag.IntVar, &s.Attempts, "attempts", 1, strconv.Atoi, "with -sim.confirm, how often each story is tried")
 	add(flag.StringVar, &s.Drift, "drift", driftWarns, text,
 		"what becomes of a kept story that passes only because the code no longer asks for what its faults "+

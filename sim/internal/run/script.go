@@ -17,8 +17,10 @@ type Script struct {
 
 // Step is an action that was performed.
 type Step struct {
-	What string        // in words
-	At   time.Duration // virtual time
+	What string // in words
+	// Actor is whose action it was. Two workers may send requests that are alike.
+	Actor string
+	At    time.Duration // virtual time
 	// Chatter marks leases and Kubernetes Events. Their number depends on time.
 	Chatter bool
 	// Builtin is the built-in controller whose step it was; "" for others.

@@ -26,7 +26,7 @@ import (
 func (w *World) record(s *run.Script) {
 	*s = run.Script{}
 	w.sched.Told = func(a *sched.Action) {
-		step := run.Step{What: a.Words(), At: w.sched.Now(), Chatter: a.Chatter}
+		step := run.Step{What: a.Words(), Actor: a.Actor.String(), At: w.sched.Now(), Chatter: a.Chatter}
 		if w.builtins.has(a.Actor.Process) {
 			step.Builtin = a.Actor.Process
 		}
@@ -156,12 +156,12 @@ func (r *real) step(w *World) {
 		}
 		pending := w.sched.Pending()
 		late := time.Since(began)
-		if at := slices.IndexFunc(pending, func(a *sched.Action) bool { return r.words(a) == want.What }); at >= 0 {
+		if a := r.find(pending, want, late >= graceOfExtra); a != nil {
 			if r.Paced && late < gap {
 				r.wait(w, gap-late)
 				continue
 			}
-			w.sched.Perform(pending[at])
+			w.sched.Perform(a)
 			return
 		}
 		if want.Chatter {
@@ -183,6 +183,25 @@ func (r *real) step(w *World) {
 		}
 		w.sched.Await(20 * time.Millisecond)
 	}
+}
+
+// sent matches the legs of requests.
+var sent = regexp.MustCompile(`^(request|reply) of `)
+
+// find finds the action that a step is about; nil if there is none. Two workers may send requests
+// that are alike, so one of another actor is taken only if none of the same comes. The actors of
+// watches have resource versions in their names.
+func (r *real) find(pending []*sched.Action, want run.Step, late bool) (other *sched.Action) {
+	for _, a := range pending {
+		switch {
+		case r.words(a) != want.What:
+		case r.course.InScript(a.Actor.String()) == want.Actor:
+			return a
+		case other == nil && (late || !sent.MatchString(want.What)):
+			other = a
+		}
+	}
+	return other
 }
 
 // wait lets time pass, d at most. Leases are renewed meanwhile.
