@@ -57,8 +57,8 @@ func (c *campaign) confirmation(s *story.Story) (v result.Confirmation) {
 			c.settings.Host.Logf("step %d at %v: %s", i+1, step.At, step.What)
 		}
 	}
-	if long := realTime(script); long > maxRealTime {
-		v.Why = fmt.Sprintf("the story takes %v, and the limit in real time is %v", long, maxRealTime)
+	if long := timers(simulated.History); long > maxRealTime {
+		v.Why = fmt.Sprintf("the program's timers in the story take %v, and the limit is %v", long, maxRealTime)
 		return v
 	}
 	v.Verdict = result.NotConfirmed
@@ -66,6 +66,12 @@ func (c *campaign) confirmation(s *story.Story) (v result.Confirmation) {
 		v.Attempts++
 		res := c.atServer(choices, script, simulated, v.Paced)
 		why, same := compared(simulated, res)
+		long := realTime(script)
+		if !same && simulated.Ending.Failed() && long > maxRealTime {
+			v.Verdict = result.CannotBeConfirmed
+			v.Why = fmt.Sprintf("%s\nand at its own pace the story takes %v: the limit is %v", why, long, maxRealTime)
+			return v
+		}
 		possible := res.Course.Cannot == "" && res.Ending.Kind != result.Misuse
 		if !same && simulated.Ending.Failed() && !v.Paced && possible {
 			v.Paced = true // the program may measure time
@@ -136,6 +142,9 @@ func (c *campaign) control(choices choice.Sequence) (why string) {
 		return "the same workload without faults fails, too: " + simulated.Ending.Sentence()
 	}
 	for _, paced := range []bool{false, true} {
+		if paced && realTime(script) > maxRealTime {
+			break
+		}
 		res := c.atServer(plain, script, simulated, paced)
 		switch {
 		case res.Ending.Failed():
@@ -226,6 +235,16 @@ func unshowable(s *story.Story) string {
 		}
 	}
 	return ""
+}
+
+// timers is how long the program puts keys off by itself. Back-off does not count.
+func timers(h *history.History) (d time.Duration) {
+	for _, e := range h.Events {
+		if e.Kind == history.Dequeue && e.Cause.Kind == history.CauseRequeueAfter {
+			d += e.Wait
+		}
+	}
+	return d
 }
 
 // realTime is how long a run at the pace of a script takes.

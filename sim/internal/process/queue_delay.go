@@ -58,6 +58,9 @@ type limiter struct {
 func (l *limiter) When(item request) time.Duration {
 	d := l.rateLimiter.When(item)
 	if l.q != nil {
+		if limit := l.q.incarnation.world.BackOff; limit > 0 {
+			d = min(d, limit)
+		}
 		l.q.limited(item, d)
 	}
 	return d

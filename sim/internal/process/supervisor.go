@@ -24,6 +24,8 @@ type Supervisor struct {
 	History *history.History
 	Wire    *wire.Network
 	Log     logr.Logger
+	// BackOff, when not 0, is the longest that the queues back off.
+	BackOff time.Duration
 
 	observer     Observer
 	processes    []*Process

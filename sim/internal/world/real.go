@@ -74,6 +74,12 @@ type real struct {
 // grace is how long an action that the script does not have waits for one that it has.
 const graceOfExtra = 500 * time.Millisecond
 
+// maxGap is the longest that a run which is not paced waits for a timer of the program.
+const maxGap = time.Minute
+
+// shortBackOff is the longest that queues back off in a run that is not paced.
+const shortBackOff = 10 * time.Millisecond
+
 // connect connects the world to the server.
 func (r *real) connect(w *World) {
 	s, err := realserver.Connect(r.Kubeconfig)
@@ -146,6 +152,9 @@ func (r *real) step(w *World) {
 	gap := want.At
 	if n > 0 {
 		gap -= r.Script.Steps[n-1].At
+	}
+	if !r.Paced {
+		gap = min(gap, maxGap)
 	}
 	began := time.Now()
 	for {

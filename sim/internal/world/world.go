@@ -79,6 +79,9 @@ func newWorld(
 		w.wire.Callers, w.wire.ByTimer = map[int][]uintptr{}, map[int]bool{}
 	}
 	w.procs = process.New(w.sched, h, w.wire, s.Log, rules{w})
+	if w.real != nil && !w.real.Paced {
+		w.procs.BackOff = shortBackOff
+	}
 	w.quiescence = quiescence{w.sched, w.procs, w.wire, h, &w.builtins, newActivity()}
 	if s.Record != nil {
 		w.record(s.Record)
