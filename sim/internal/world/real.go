@@ -67,8 +67,9 @@ type real struct {
 	*run.Real
 	course *run.Course
 	server *realserver.Server
-	phases int // of the script that have begun
-	events int // of the history that were compared with the script's
+	phases int           // of the script that have begun
+	events int           // of the history that were compared with the script's
+	last   time.Duration // when the last step was performed, in the script
 }
 
 // grace is how long an action that the script does not have waits for one that it has.
@@ -149,10 +150,7 @@ func (r *real) step(w *World) {
 		}
 		return // it has looked and left everything as it was
 	}
-	gap := want.At
-	if n > 0 {
-		gap -= r.Script.Steps[n-1].At
-	}
+	gap := want.At - r.last
 	if !r.Paced {
 		gap = min(gap, maxGap)
 	}
@@ -170,6 +168,7 @@ func (r *real) step(w *World) {
 				r.wait(w, gap-late)
 				continue
 			}
+			r.last = want.At
 			w.sched.Perform(a)
 			return
 		}
