@@ -127,8 +127,10 @@ type Event struct {
 	// Source is the program's line that sent a request or with which a reconcile panicked, as
 	// dir/file.go:line in its module; "" if it is not known.
 	Source string `json:"source,omitempty"`
-	// Read are, at a violation, the objects that the property looked at.
-	Read []Ref `json:"read,omitempty"`
+	// Read are, at a violation, the objects that the property looked at, and About those that it
+	// says it is about: see [About].
+	Read  []Ref `json:"read,omitempty"`
+	About []Ref `json:"about,omitempty"`
 
 	Sent     []byte   `json:"-"` // request body
 	Received []byte   `json:"-"` // reply body, or the frame delivered

@@ -50,14 +50,19 @@ func removes(e *history.Event, ref history.Ref) bool {
 	return slices.ContainsFunc(e.Changes, func(c history.Change) bool { return c.Ref == ref && c.Type == "DELETED" })
 }
 
-// namedObjects are the objects that the sentence of the violation names, and then those whose names
-// begin with such a name, as those of children often do.
+// namedObjects are the objects that the property says it is about, then those that the sentence of
+// the violation names, and then those whose names begin with such a name, as those of children
+// often do.
 func (x *tracing) namedObjects() []history.Ref {
 	words := wordsOf(x.h.Events[x.violation].Note)
 	named := map[history.Ref]bool{}
+	about := x.h.Events[x.violation].About
+	for _, ref := range about {
+		named[ref] = true
+	}
 	var refs, related []history.Ref
 	for ref := range x.writes {
-		if !ref.Chatter() && (words[ref.Namespace+"/"+ref.Name] || words[ref.Kind+" "+ref.Name] ||
+		if !named[ref] && !ref.Chatter() && (words[ref.Namespace+"/"+ref.Name] || words[ref.Kind+" "+ref.Name] ||
 			distinct(ref.Name) && words[ref.Name]) {
 			named[ref] = true
 			refs = append(refs, ref)
@@ -65,7 +70,7 @@ func (x *tracing) namedObjects() []history.Ref {
 	}
 	for ref := range x.writes {
 		child := func(of history.Ref) bool { return distinct(of.Name) && strings.HasPrefix(ref.Name, of.Name+"-") }
-		if !ref.Chatter() && !named[ref] && slices.ContainsFunc(refs, child) {
+		if !ref.Chatter() && !named[ref] && slices.ContainsFunc(slices.Concat(about, refs), child) {
 			related = append(related, ref)
 		}
 	}
@@ -79,7 +84,7 @@ func (x *tracing) namedObjects() []history.Ref {
 	}
 	order(refs)
 	order(related)
-	return first(slices.Concat(refs, related), maxSubjects)
+	return first(slices.Concat(about, refs, related), maxSubjects)
 }
 
 // namedKeys are the last requests with a change in reconciles whose keys are objects that the

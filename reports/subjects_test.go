@@ -171,3 +171,19 @@ func TestLedShowsDrawsThatMatter(t *testing.T) {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
 }
+
+// A property may say which objects it is about although its sentence names none: their life led to
+// the violation.
+func TestWhatThePropertyIsAbout(t *testing.T) {
+	for name, about := range map[string][]history.Ref{"said": {lateDev}, "not said": nil} {
+		var r recorded
+		r.write("op", "create", lateDev, 1, "ADDED")
+		for n := range 9 {
+			r.write("user", "update", acme, int64(n+2), "MODIFIED")
+		}
+		r.add(history.Event{Kind: history.Violation, Note: "there is one too many", About: about})
+		if got := contains(r.led(), "create Namespace late-dev"); got != (about != nil) {
+			t.Errorf("%s: its creation led to it: %v", name, got)
+		}
+	}
+}

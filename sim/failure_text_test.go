@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,8 +37,9 @@ func TestAFailureSaysWhatWasChangedFromWhereAndWhatItNeeds(t *testing.T) {
 		t.Errorf("a path of this machine is in\n%s", text)
 	}
 	last := f.History.Events[len(f.History.Events)-1]
-	if last.Kind != history.Violation || len(last.Read) != 1 || last.Read[0].Name != "a-copy" {
-		t.Errorf("the violation names the objects %v", last.Read)
+	if last.Kind != history.Violation || len(last.Read) != 1 || last.Read[0].Name != "a-copy" ||
+		!slices.Equal(last.About, last.Read) {
+		t.Errorf("the violation names the objects %v and %v", last.Read, last.About)
 	}
 }
 
@@ -50,7 +52,7 @@ func copyChanges(w *sim.World) {
 		var copied corev1.ConfigMap
 		o, ok := h.Object("", "ConfigMap", "default", "a-copy")
 		if ok && o.Into(&copied) == nil && copied.Data["k"] == "2" {
-			return errors.New("it changes")
+			return history.About(errors.New("it changes"), o.Ref)
 		}
 		return nil
 	})

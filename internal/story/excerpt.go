@@ -36,59 +36,63 @@ const MaxLines = 40
 // Excerpt is the history for a failure message, in at most max lines, but at least 11. Lines that
 // repeat are shown once, with their number and how the rounds ended. Of a history that is still
 // long, it has the lines that led to the violation. If these are not known, the middle is left out.
-func (s *Story) Excerpt(max int) []string {
+func (s *Story) Excerpt(max int) (out []string) {
 	if max < minLines {
 		max = minLines
 	}
 	lines := s.folded()
-	if s.Led != nil && len(lines) > fewLines {
-		for i := range lines {
-			lines[i].led = lines[i].led || i >= len(lines)-lastLines
+	if len(lines) <= fewLines {
+		for _, l := range lines {
+			out = append(out, l.text)
 		}
-		return closest(lines, max)
+		return shorten(out, max)
 	}
-	var out []string
-	for _, l := range lines {
-		out = append(out, l.text)
+	ranks := make([]int, len(lines))
+	for i, l := range lines {
+		if ranks[i] = l.rank; !l.led {
+			ranks[i] = unrelated
+		}
 	}
+	gaps := 0
+	spans(chosen(ranks, max), func(from, to int, kept bool) {
+		switch {
+		case kept:
+			for _, l := range lines[from:to] {
+				out = append(out, l.text)
+			}
+			return
+		case gaps == 0:
+			out = append(out, fmt.Sprintf("… %d lines left out; the story has them all …", to-from))
+		default:
+			out = append(out, fmt.Sprintf("… %d lines …", to-from))
+		}
+		gaps++
+	})
 	return shorten(out, max)
 }
 
-// Abridge cuts a long history to about max lines and leaves marks in the gaps. The lines that are
-// closest to the violation stay. If these are not known, the middle is left out.
+// Abridge cuts a long history to max lines and leaves marks in the gaps. It chooses lines as
+// [Story.Excerpt] does.
 func (s *Story) Abridge(max int) {
 	if len(s.History) <= max {
 		return
 	}
-	const first, mark = 15, "… %d lines left out; a replay has them all …"
-	kept := make([]bool, len(s.History))
-	for i := range lastLines {
-		kept[len(kept)-1-i] = true
-	}
-	if s.Led == nil {
-		for i := range kept {
-			kept[i] = i < first || i >= len(kept)-(max-first-1)
-		}
-	}
-	byRank := slices.SortedStableFunc(slices.Values(s.Led), func(a, b Led) int { return a.Rank - b.Rank })
-	for n, l := range byRank {
-		kept[l.Line] = kept[l.Line] || 2*n < max // there may be as many gaps
+	ranks := slices.Repeat([]int{unrelated}, len(s.History))
+	for _, l := range s.Led {
+		ranks[l.Line] = l.Rank
 	}
 	var history []string
 	at := map[int]int{} // where a line is now
-	for i := 0; i < len(kept); i++ {
-		gap := i
-		for gap < len(kept) && !kept[gap] {
-			gap++
+	spans(chosen(ranks, max), func(from, to int, kept bool) {
+		if !kept {
+			history = append(history, fmt.Sprintf("… %d lines left out; a replay has them all …", to-from))
+			return
 		}
-		if gap-i > 1 {
-			history = append(history, fmt.Sprintf(mark, gap-i))
-			i = gap - 1
-			continue
+		for i := from; i < to; i++ {
+			at[i] = len(history)
+			history = append(history, s.History[i])
 		}
-		at[i] = len(history)
-		history = append(history, s.History[i])
-	}
+	})
 	var led []Led
 	for _, l := range s.Led {
 		if line, ok := at[l.Line]; ok {
@@ -97,6 +101,66 @@ func (s *Story) Abridge(max int) {
 		}
 	}
 	s.History, s.Led = history, led
+}
+
+// unrelated is the rank of a line that did not lead to the violation.
+const unrelated = -1
+
+// chosen says which lines stay if there is room for max, the marks of gaps included: the last ones,
+// and those that led to the violation, without the least close if there are too many. Without any
+// that led to it, the first and the last lines stay.
+func chosen(ranks []int, max int) []bool {
+	known := slices.DeleteFunc(slices.Clone(ranks), func(rank int) bool { return rank == unrelated })
+	slices.Sort(known)
+	known = slices.Compact(known)
+	keep := make([]bool, len(ranks))
+	if len(known) == 0 {
+		for i := range keep {
+			keep[i] = len(keep) <= max || i < headLines || i >= len(keep)-(max-headLines-1)
+		}
+		return keep
+	}
+	for {
+		size := 0
+		for i, rank := range ranks {
+			keep[i] = rank != unrelated && rank <= known[len(known)-1] || i >= len(ranks)-lastLines
+		}
+		spans(keep, func(from, to int, kept bool) {
+			if kept {
+				size += to - from
+			} else {
+				size++
+			}
+		})
+		if size <= max || len(known) == 1 {
+			return keep
+		}
+		known = known[:len(known)-1]
+	}
+}
+
+// spans calls f for lines that stay and for those that do not, in order. A gap of one line would be
+// no shorter, so that line stays.
+func spans(keep []bool, f func(from, to int, kept bool)) {
+	from := 0
+	for i := 0; i < len(keep); {
+		gap := i
+		for gap < len(keep) && !keep[gap] {
+			gap++
+		}
+		if gap-i <= 1 {
+			i++
+			continue
+		}
+		if from < i {
+			f(from, i, true)
+		}
+		f(i, gap, false)
+		i, from = gap, gap
+	}
+	if from < len(keep) {
+		f(from, len(keep), true)
+	}
 }
 
 // folded is the history with each round once.
@@ -163,55 +227,6 @@ func ended(round []string) string {
 		}
 	}
 	return ""
-}
-
-// closest are the lines that led to the violation, without the least close ones if there are too
-// many.
-func closest(lines []excerptLine, max int) []string {
-	var ranks []int
-	for _, l := range lines {
-		if l.led {
-			ranks = append(ranks, l.rank)
-		}
-	}
-	slices.Sort(ranks)
-	ranks = slices.Compact(ranks)
-	for {
-		out := picked(lines)
-		if len(out) <= max || len(ranks) == 1 {
-			return shorten(out, max)
-		}
-		farthest := ranks[len(ranks)-1]
-		ranks = ranks[:len(ranks)-1]
-		for i := range lines {
-			lines[i].led = lines[i].led && lines[i].rank < farthest
-		}
-	}
-}
-
-// picked are the lines that led to the violation, with the number of those that are left out in
-// between. A gap of one line would be no shorter.
-func picked(lines []excerptLine) (out []string) {
-	said := false
-	for i := 0; i < len(lines); {
-		gap := i
-		for gap < len(lines) && !lines[gap].led {
-			gap++
-		}
-		switch n := gap - i; {
-		case n <= 1:
-			out = append(out, lines[i].text)
-			i++
-			continue
-		case said:
-			out = append(out, fmt.Sprintf("… %d lines …", n))
-		default:
-			out = append(out, fmt.Sprintf("… %d lines left out; the story has them all …", n))
-			said = true
-		}
-		i = gap
-	}
-	return out
 }
 
 // shorten leaves out the middle of what is too long.

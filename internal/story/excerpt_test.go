@@ -132,3 +132,29 @@ func TestDelaysNamesWhatOnlyDelays(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A message and a stored story show the same lines of a long history.
+func TestAbridgeAndExcerptChooseTheSameLines(t *testing.T) {
+	long := func() *Story {
+		s := &Story{}
+		for i := range 300 {
+			s.History = append(s.History, fmt.Sprintf("00:%03d.000 op/1 does thing-%d-%d", i, i, i*i))
+		}
+		for rank := range 60 {
+			s.Led = append(s.Led, Led{Line: (rank * 37) % 300, Rank: rank})
+		}
+		return s
+	}
+	lines := func(all []string) []string {
+		return slices.DeleteFunc(all, func(l string) bool { return strings.HasPrefix(l, "…") })
+	}
+	abridged := long()
+	abridged.Abridge(MaxLines)
+	excerpt := long().Excerpt(MaxLines)
+	if len(abridged.History) > MaxLines || len(abridged.History) < MaxLines-4 || len(excerpt) != len(abridged.History) {
+		t.Errorf("%d and %d lines", len(abridged.History), len(excerpt))
+	}
+	if diff := cmp.Diff(lines(excerpt), lines(abridged.History)); diff != "" {
+		t.Error(diff)
+	}
+}

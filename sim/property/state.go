@@ -90,8 +90,8 @@ func BoundedRecords(records history.Ref, most int, owner func(history.Object) st
 				whose[c.Ref] = of
 				count[of]++
 				if of != "" && breaks("BoundedRecords: one record too many", count[of] > most) {
-					return fmt.Errorf("%s has %d objects of kind %s with %s; %d are allowed", of, count[of],
-						c.Ref.Kind, what(e), most)
+					return history.About(fmt.Errorf("%s has %d objects of kind %s with %s; %d are allowed", of, count[of],
+						c.Ref.Kind, what(e), most), recordsOf(whose, of)...)
 				}
 			}
 			return nil
@@ -106,4 +106,14 @@ func ownerOf(o history.Object) string {
 	}
 	i := max(0, slices.IndexFunc(owners, func(o owner) bool { return o.Controller }))
 	return fmt.Sprintf("%s %s (UID %s)", owners[i].Kind, owners[i].Name, owners[i].UID)
+}
+
+// recordsOf are the records of an owner.
+func recordsOf(whose map[history.Ref]string, owner string) (out []history.Ref) {
+	for _, ref := range sorted(whose) {
+		if whose[ref] == owner {
+			out = append(out, ref)
+		}
+	}
+	return out
 }

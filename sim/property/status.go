@@ -52,8 +52,8 @@ func ObservedGeneration(of ...history.Ref) Property {
 					late := *g.observed < g.generation && !unfinished[writers[ref]]
 					if breaks("ObservedGeneration: another generation than the object's",
 						late || *g.observed > g.generation) {
-						return fmt.Errorf("at %s %s has generation %d, and its status says that %d was observed; "+
-							"nothing is left to do", history.Clock(h.Now()), ref, g.generation, *g.observed)
+						return history.About(fmt.Errorf("at %s %s has generation %d, and its status says that %d was observed; "+
+							"nothing is left to do", history.Clock(h.Now()), ref, g.generation, *g.observed), ref)
 					}
 				}
 				return nil
@@ -165,8 +165,8 @@ func statusNames(h *history.History, of []history.Ref, missing map[history.Ref]a
 			switch {
 			case names[ref.Name] || ref.Namespace != o.Ref.Namespace || !slices.Contains(m.owners, o.UID):
 			case breaks("StatusNamesWhatExists: the name of nothing", says(o.JSON, ref.Name)):
-				return fmt.Errorf("at %s the status of %s names %s, which does not exist: %s", history.Clock(h.Now()),
-					o.Ref, ref, m.since)
+				return history.About(fmt.Errorf("at %s the status of %s names %s, which does not exist: %s",
+					history.Clock(h.Now()), o.Ref, ref, m.since), o.Ref, ref)
 			}
 		}
 	}

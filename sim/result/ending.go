@@ -47,8 +47,10 @@ type Ending struct {
 	Property string
 	// Site is where the property was declared, or where the scenario panicked, as file:line.
 	Site string
-	// Message describes what was observed.
+	// Message describes what was observed, and About are the objects that the property says it is
+	// about: see [history.About].
 	Message string
+	About   []history.Ref
 	// Stack is that of the goroutine that panicked in the scenario or in a property; "" for others.
 	Stack string
 	// Step and At are when it was noticed.

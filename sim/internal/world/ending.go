@@ -49,7 +49,7 @@ func (w *World) fail(e *result.Ending) {
 	if w.failure == nil {
 		e.Step, e.At = w.sched.Steps(), w.sched.Now()
 		w.failure = e
-		w.note(history.Event{Kind: history.Violation, Note: e.Sentence(), Read: w.judge.read})
+		w.note(history.Event{Kind: history.Violation, Note: e.Sentence(), Read: w.judge.read, About: e.About})
 	}
 	panic(stopRun{})
 }

@@ -60,7 +60,8 @@ func (j *judge) judge(k result.Kind, h *history.History) *result.Ending {
 				continue
 			}
 			if read := h.Reads(func() { err = p.holds(h) }); err != nil {
-				broken := &result.Ending{Kind: k, Property: p.sentence, Site: p.site, Message: err.Error()}
+				broken := &result.Ending{Kind: k, Property: p.sentence, Site: p.site, Message: err.Error(),
+					About: history.Subjects(err)}
 				if j.passes && !p.ends {
 					p.passed, j.passed = true, append(j.passed, broken)
 					continue
