@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 func clockOperators() []Operator {
@@ -124,6 +125,11 @@ func schedule(w *stage) {
 		}
 		return nil
 	})
+	w.Always("one is made in each period", property.CreatedEachPeriod(history.Ref{Kind: "ConfigMap"}, 2*time.Minute,
+		6*time.Minute, func(h *history.History) bool {
+			var a Widget
+			return !into(h, group.Group, "Widget", ns, "a", &a) || len(h.Objects("", "ConfigMap")) >= int(a.Spec.Size)
+		}))
 	a := widget("a", WidgetSpec{Size: 4, TTLSeconds: 120})
 	w.Apply(a.DeepCopy())
 	w.Settle()

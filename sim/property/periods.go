@@ -8,15 +8,14 @@ import (
 )
 
 // CreatedEachPeriod holds if a controller creates one of the selected objects in each period, as a
-// schedule of backups does. For Always. late is how long one may take when nothing is wrong.
+// schedule of backups does. For Always.
 //
 //   - One is created within period + late of the one before, or within late of the last
-//     disturbance if that is later.
-//   - Once two have come at that pace, the next follows after period − late at the earliest. One
-//     that makes up for a time that was missed may be followed sooner.
+//     disturbance if that is later. So late is the longest back-off to which faults lead.
+//   - Since the schedule began, at most one is created for each period that has begun. One that was
+//     missed because of a fault may be made up for.
 //   - While suspended returns true none has to come: the schedule is suspended, or does not exist.
-//     The first is expected within period + late after that. If suspended is nil, the first period
-//     begins with the run.
+//     It begins again after that. If suspended is nil, it begins with the run.
 //
 // Let several periods pass with [World.Sleep]. Add [CreatedExactly] for a schedule that ends.
 //
@@ -24,7 +23,7 @@ import (
 func CreatedEachPeriod(selected history.Ref, period, late time.Duration,
 	suspended func(*history.History) bool) Property {
 	return perRun(func() judge {
-		p := &periods{selected: selected, period: period, late: late, suspended: suspended}
+		p := &periods{selected: selected, period: period, late: late, suspended: suspended, runs: suspended == nil}
 		return judge{event: p.event, now: p.now}
 	})
 }
@@ -37,10 +36,11 @@ type periods struct {
 
 	disturbances
 	disturbed history.Time
-	runs      bool         // it was not suspended at the last judgement
-	steady    bool         // the last two came at the pace of the schedule
-	last      history.Ref  // that was created; none since it was suspended
-	since     history.Time // that, or when the schedule began
+	runs      bool         // the schedule does, since
+	since     history.Time // this time
+	number    int          // of those created since
+	last      history.Ref  // of them
+	created   history.Time
 }
 
 func (p *periods) event(_ *history.History, e *history.Event) error {
@@ -51,32 +51,31 @@ func (p *periods) event(_ *history.History, e *history.Event) error {
 		if c.Type != "ADDED" || !selects(p.selected, c.Ref) {
 			continue
 		}
-		gap := e.At - p.since
-		if breaks("CreatedEachPeriod: another too soon", p.steady && gap < p.period-p.late) {
-			return fmt.Errorf("%s was created at %s by %s, only %v after %s: at least %v must lie between them",
-				c.Ref, history.Clock(e.At), e.Actor(), gap, p.last, p.period-p.late)
+		p.number, p.last, p.created = p.number+1, c.Ref, e.At
+		periods := 1 + int((e.At-p.since+time.Second)/p.period) // objects have times of whole seconds
+		if breaks("CreatedEachPeriod: one too many", p.runs && p.number > periods) {
+			return fmt.Errorf("%s was created at %s by %s, as number %d since %s: at most %d are expected, one in each %v",
+				c.Ref, history.Clock(e.At), e.Actor(), p.number, history.Clock(p.since), periods, p.period)
 		}
-		p.steady = p.last.Kind != "" && (gap-p.period).Abs() <= p.late
-		p.last, p.since = c.Ref, e.At
 	}
 	return nil
 }
 
 func (p *periods) now(h *history.History) error {
 	if p.suspended != nil && p.suspended(h) {
-		p.runs, p.steady, p.last = false, false, history.Ref{}
+		p.runs = false
 		return nil
 	}
-	if !p.runs && p.suspended != nil {
-		p.runs, p.since = true, h.Now()
+	if !p.runs {
+		p.runs, p.since, p.created, p.number, p.last = true, h.Now(), h.Now(), 0, history.Ref{}
 	}
-	if breaks("CreatedEachPeriod: none for too long", overdue(h, p.since+p.period, p.disturbed, p.late)) {
-		before := "the schedule began at " + history.Clock(p.since)
-		if p.last.Kind != "" {
-			before = fmt.Sprintf("the last was %s at %s", p.last, history.Clock(p.since))
+	if breaks("CreatedEachPeriod: none for too long", overdue(h, p.created+p.period, p.disturbed, p.late)) {
+		before := "the schedule began"
+		if p.number > 0 {
+			before = "the last was " + p.last.String()
 		}
-		return fmt.Errorf("no %s was created by %s: %s, and %v + %v have passed since", p.selected.Kind,
-			history.Clock(h.Now()), before, p.period, p.late)
+		return fmt.Errorf("no %s was created by %s: %s at %s, and one is expected in each %v", p.selected.Kind,
+			history.Clock(h.Now()), before, history.Clock(p.created), p.period)
 	}
 	return nil
 }
