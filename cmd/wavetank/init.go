@@ -72,6 +72,9 @@ func initialise(cmd *cobra.Command, dir string, run bool) error {
 			return err
 		}
 	}
+	if err := removeOutdated(out, dir, specs); err != nil {
+		return err
+	}
 	if err := goCommand(cmd.Context(), dir, "mod", "tidy"); err != nil {
 		if getTests(cmd, dir, specs) != nil {
 			return fmt.Errorf("the tests are written, and they stay. go mod tidy failed, so they cannot be built: "+
@@ -145,6 +148,31 @@ func (s *spec) write(out io.Writer) error {
 	fmt.Fprintf(out, "%s: %s\n", relative(s.File), did)
 	s.printGuesses(out)
 	return nil
+}
+
+// removeOutdated removes the tests below a directory that an earlier wavetank init has written at
+// another place and that no person has edited: those of specs take their place.
+func removeOutdated(out io.Writer, dir string, specs []*spec) error {
+	var current []string
+	for _, s := range specs {
+		current = append(current, s.File, s.Suite)
+	}
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != dir && scaffold.IsElsewhere(path, d.Name()):
+			return fs.SkipDir
+		case !strings.HasSuffix(path, "_test.go") || !d.Type().IsRegular() || slices.Contains(current, path):
+			return nil
+		}
+		was, err := os.ReadFile(path)
+		if err != nil || !scaffold.Unedited(was) {
+			return err
+		}
+		fmt.Fprintf(out, "%s: removed, as another test has taken its place\n", relative(path))
+		return os.Remove(path)
+	})
 }
 
 // printGuesses prints the guesses of a test that were not printed before.

@@ -165,7 +165,21 @@ func TestInitRenewsItsTests(t *testing.T) {
 	}
 	initAgain(": written", "func TestSimulatedBackup(t *testing.T) {\n\tsim.Check(t, backup, sim.KeepGoing())\n}",
 		"func backup(w *sim.World) {")
-	initAgain(": is up to date", "sim.Check(t, backup, sim.KeepGoing())")
+	moved := filepath.Join("internal", "controller", "backup_sim_test.go") // where an earlier init wrote it
+	mine := filepath.Join("internal", "controller", "mine_sim_test.go")
+	for path, source := range map[string]string{moved: "", mine: "// mine\n"} {
+		source = string(scaffold.Marked([]byte("package controller\n"))) + source
+		if err := os.WriteFile(filepath.Join(dir, path), []byte(source), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	initAgain(moved+": removed, as another test has taken its place", "sim.Check(t, backup, sim.KeepGoing())")
+	for path, stays := range map[string]bool{moved: false, mine: true} {
+		if _, err := os.Stat(filepath.Join(dir, path)); (err == nil) != stays {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	initAgain(": is up to date")
 	old := []byte("package main\n\nvar _ = w.External(\"mail.example\", auto.REST())\n")
 	if err := os.WriteFile(file, scaffold.Marked(old), 0o666); err != nil {
 		t.Fatal(err)

@@ -12,11 +12,12 @@ import (
 	"github.com/wavetank/wavetank/cmd/wavetank/internal/scaffold"
 )
 
-// paintProject lays out the operator of testdata/paint.txtar.
-func paintProject(t *testing.T) string {
+// layOut lays out the operator of an archive in testdata and enters its directory. go.mod has this
+// checkout in place of a release.
+func layOut(t *testing.T, archive string) {
 	t.Helper()
 	t.Setenv("GOWORK", "off")
-	archive, err := txtar.ParseFile("testdata/paint.txtar")
+	files, err := txtar.ParseFile(filepath.Join("testdata", archive))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +26,7 @@ func paintProject(t *testing.T) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for _, f := range archive.Files {
+	for _, f := range files.Files {
 		if err := writeFile(filepath.Join(dir, f.Name), f.Data); err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +36,6 @@ func paintProject(t *testing.T) string {
 	if err := errors.Join(err, goCommand(t.Context(), dir, "mod", "tidy")); err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(dir, "cmd", "operator", "paint_sim_test.go")
 }
 
 // painted is what the written test gets as a question of its own: whether the two controllers share
@@ -52,7 +52,8 @@ const painted = `	w.Sometimes("a wall is painted", func(h *history.History) bool
 //
 //make:campaigns
 func TestInitOfAnotherStyle(t *testing.T) {
-	file := paintProject(t)
+	layOut(t, "paint.txtar")
+	file := filepath.Join("cmd", "operator", "paint_sim_test.go")
 	code, out := do(t, t.Context(), "init", "--no-run")
 	if code != exitHeld || strings.Count(out, "guess:") != 1 || // the chart has no roles
 		!strings.Contains(out, "guess: the operator runs as cluster administrator") {

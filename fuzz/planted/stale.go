@@ -69,7 +69,7 @@ func childTwice(w *stage, fixed bool) {
 }
 
 // expectationExpires: who has created a child waits to see it before it looks again, but not for
-// ever.
+// ever. The fixed variant asks the server before it creates one.
 func expectationExpires(w *stage, fixed bool) {
 	const enough = 20 * time.Second
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
@@ -82,8 +82,13 @@ func expectationExpires(w *stage, fixed bool) {
 			return result{}, err
 		}
 		created, waiting := g.memory[o.Name].(time.Time)
-		if waiting && (g.fixed || time.Since(created) < enough) {
+		if waiting && time.Since(created) < enough {
 			return result{RequeueAfter: enough}, nil
+		}
+		if g.fixed {
+			if kids, err = children(c, g.live, o.Name); err != nil || len(kids) > 0 {
+				return result{RequeueAfter: enough}, err
+			}
 		}
 		kid := child("", o.Name)
 		kid.GenerateName = o.Name + "-"

@@ -27,7 +27,7 @@ func (p *Project) candidates() (dirs []string, err error) {
 			return err
 		}
 		if d.IsDir() {
-			if path != p.Root && isElsewhere(path, d.Name()) {
+			if path != p.Root && IsElsewhere(path, d.Name()) {
 				return filepath.SkipDir
 			}
 			return nil
@@ -72,9 +72,9 @@ func (p *Project) candidates() (dirs []string, err error) {
 
 var quotedVariable = regexp.MustCompile("[\"`]([A-Z][A-Z0-9_]+)[\"`]")
 
-// isElsewhere reports whether a directory is none of the module's packages, by the rules of the go
+// IsElsewhere reports whether a directory is none of the module's packages, by the rules of the go
 // command.
-func isElsewhere(path, name string) bool {
+func IsElsewhere(path, name string) bool {
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") ||
 		slices.Contains([]string{"vendor", "testdata", "node_modules"}, name) {
 		return true

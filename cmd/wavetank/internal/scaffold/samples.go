@@ -2,6 +2,9 @@ package scaffold
 
 import (
 	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/types"
 	"os"
 	"path"
 	"regexp"
@@ -127,8 +130,11 @@ const (
 )
 
 // watchedFor is how long an operator that acts by the clock is watched: three of the longest
-// periods in its samples.
-func (p *Project) watchedFor(files []string) (d time.Duration) {
+// periods in its samples and of those after which its controllers want to be called again.
+func (p *Project) watchedFor(files []string, of []Controller) (d time.Duration) {
+	for _, c := range of {
+		d = max(d, 3*c.period())
+	}
 	for _, file := range files {
 		text, _ := os.ReadFile(path.Join(p.Root, file))
 		for _, m := range schedule.FindAllSubmatch(text, -1) {
@@ -141,12 +147,37 @@ func (p *Project) watchedFor(files []string) (d time.Duration) {
 	return min(max(d, watchedLeast), watchedMost)
 }
 
+// period is the longest constant RequeueAfter in the controller's methods; 0 if there is none.
+func (c Controller) period() (d time.Duration) {
+	if c.typ == nil {
+		return 0
+	}
+	for _, file := range c.Package.Syntax {
+		for _, decl := range file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || parts(f)[c.typ.Obj().Name()] == nil || f.Recv == nil {
+				continue
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if kv, ok := n.(*ast.KeyValueExpr); ok && types.ExprString(kv.Key) == "RequeueAfter" {
+					if v := c.Package.TypesInfo.Types[kv.Value].Value; v != nil {
+						n, _ := constant.Int64Val(constant.ToInt(v))
+						d = max(d, time.Duration(n))
+					}
+				}
+				return true
+			})
+		}
+	}
+	return d
+}
+
 // inUnits is a duration as Go source.
 func inUnits(d time.Duration, pkg string) string {
 	if d%time.Hour == 0 {
 		return fmt.Sprintf("%d * %s.Hour", d/time.Hour, pkg)
 	}
-	return fmt.Sprintf("%d * %s.Minute", d/time.Minute, pkg)
+	return fmt.Sprintf("%d * %s.Minute", (d+time.Minute-1)/time.Minute, pkg)
 }
 
 // isClusterScoped reports whether the type of the controller's kind is marked as one without

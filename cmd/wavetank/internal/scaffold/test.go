@@ -233,7 +233,7 @@ func (w *writer) body(dir, process string) string {
 // users writes what users do.
 func (w *writer) users(b *strings.Builder, process string, up func(string) string) {
 	files, lacking := w.project.samplesFor(w.process.Controllers)
-	watched := w.project.watchedFor(files)
+	watched := w.project.watchedFor(files, w.process.Controllers)
 	for i, f := range files {
 		files[i] = fmt.Sprintf("%q", up(f))
 	}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The operator of testdata/tenant.txtar, by README's words: wavetank init writes its test, and no
+// line is added. Without a bug the only finding is a true one: the finalizer's update writes cpu: 1
+// as "1". With a bug the property that it breaks is found in 100 runs.
+//
+//make:campaigns
+func TestTenant(t *testing.T) {
+	layOut(t, "tenant.txtar")
+	code, out := do(t, t.Context(), "init")
+	if code != exitBroke || !strings.Contains(out, `always "apply is stable" broke`) || !strings.Contains(out,
+		"spec.quota.cpu is 1, before \"1\"") || strings.Contains(out, "causes in") {
+		t.Errorf("init: exit code %d:\n%s", code, out)
+	}
+	for _, guess := range []string{"guess: POD_NAMESPACE is tenant-system, because config/manager/manager.yaml takes it " +
+		"from metadata.namespace", "guess: what billing.acme.svc answers is not known"} {
+		if !strings.Contains(out, guess) {
+			t.Errorf("init does not say %s:\n%s", guess, out)
+		}
+	}
+	for bug, property := range map[string]string{
+		"6": "nothing is left", "7": "fields of others stay", "9": "ready means done", "10": "no writes at rest"} {
+		if err := os.RemoveAll("cmd/testdata"); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("BUG", bug)
+		code, out := do(t, t.Context(), "run", "./...", "--runs", "100", "--procs", "1", "--keep-going")
+		if code != exitBroke || !strings.Contains(out, " × "+property) {
+			t.Errorf("bug %s: exit code %d, and %q is not broken:\n%s", bug, code, property, out)
+		}
+	}
+	t.Setenv("BUG", "")
+	role := filepath.Join("config", "rbac", "role.yaml")
+	data, err := os.ReadFile(role)
+	if err != nil {
+		t.Fatal(err)
+	}
+	less := regexp.MustCompile(`, resourcequotas`).ReplaceAll(data, nil)
+	if err := os.WriteFile(role, less, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	code, out = do(t, t.Context(), "run", "./...", "--runs", "1", "--procs", "1")
+	if code != exitBroke || !strings.Contains(out, "tenant may not list ResourceQuota") {
+		t.Errorf("without a rule: exit code %d:\n%s", code, out)
+	}
+}
