@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/sim"
@@ -97,7 +98,7 @@ func TestAsDeployed(t *testing.T) {
 				`add // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch`},
 		{"write", "rules: [" + reads + "]",
 			"copier may not create Secret: no rule of " + roles + " allows it|" +
-				"the request is sent at sim/deployed_test.go:27|" +
+				"the request is sent at sim/deployed_test.go:28|" +
 				`add // +kubebuilder:rbac:groups="",resources=secrets,verbs=create`},
 		{"aggregated", `aggregationRule: {clusterRoleSelectors: [{matchLabels: {to: manager}}]}
 rules: []
@@ -136,5 +137,46 @@ func TestUnusedRights(t *testing.T) {
 	got := strings.Join(r.Rights.Words(), "\n")
 	if want := "ClusterRole copier-manager: delete secrets"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+const namespaced = `apiVersion: v1
+kind: ServiceAccount
+metadata: {name: manager, namespace: default}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: manager, namespace: default}
+spec: {template: {spec: {serviceAccountName: manager}}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: manager, namespace: default}
+rules: [` + reads + `]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: manager, namespace: default}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: manager}
+subjects: [{kind: ServiceAccount, name: manager, namespace: default}]
+`
+
+// The marker for an operator that has only Roles adds the rule to its Role.
+func TestMarkerOfANamespace(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "all.yaml")
+	if err := os.WriteFile(file, []byte(namespaced), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f := sim.Explore(t, func(w *sim.World) {
+		w.Start("copier", new(duplicator).SetupWithManager, sim.AsDeployed(file),
+			sim.Options(ctrl.Options{Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{"default": {}}}}))
+		w.Apply(configMap("a"))
+		w.Settle()
+	}, sim.Runs(2)).Failure
+	const want = `no rule of Role default/manager allows it
+the request is sent at sim/deployed_test.go:28
+add // +kubebuilder:rbac:groups="",resources=secrets,verbs=create,namespace=default`
+	if f == nil || !strings.Contains(f.Message, want) {
+		t.Errorf("it does not say\n%s\n%+v", want, f)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
 )
 
@@ -226,11 +227,10 @@ func (p *patch) operate(data []byte, all set) error {
 	return nil
 }
 
-// selects reports whether the target of a patch selects an object. Selectors by labels are not
-// read; such patches are of workloads.
+// selects reports whether the target of a patch selects an object.
 func (p *patch) selects(o *object) bool {
 	t := p.Target
-	if t == nil || t.Kind == "" && (t.LabelSelector != "" || t.AnnotationSelector != "") {
+	if t == nil || !o.matches("labels", t.LabelSelector) || !o.matches("annotations", t.AnnotationSelector) {
 		return false
 	}
 	all := func(pattern, of string) bool {
@@ -239,6 +239,19 @@ func (p *patch) selects(o *object) bool {
 	}
 	return all(t.Kind, o.Kind()) && slices.ContainsFunc(append(o.was, name{o.Namespace(), o.Name()}),
 		func(n name) bool { return all(t.Name, n.name) })
+}
+
+// matches reports whether a selector selects the object by its labels or its annotations.
+func (o *object) matches(field, selector string) bool {
+	s, err := labels.Parse(selector)
+	if err != nil {
+		return false
+	}
+	set := labels.Set{}
+	for k, v := range at[map[string]any](o.Object, "metadata", field) {
+		set[k], _ = v.(string)
+	}
+	return s.Matches(set)
 }
 
 // merge applies a merge patch. Lists are replaced, as the rules and subjects of these kinds are.

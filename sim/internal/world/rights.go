@@ -168,7 +168,12 @@ func (w *World) refusal(p *process.Process, e *history.Event) error {
 			verb = "list"
 		}
 	}
-	return fmt.Errorf("%s may not %s %s: %s%s\nadd %s", p.Name, verb, what, why(verb), line, marker(e, resource, verbs))
+	lacks := why(verb)
+	add := marker(e, resource, verbs)
+	if strings.Contains(lacks, "Role "+e.Ref.Namespace+"/") && !strings.Contains(lacks, "ClusterRole ") {
+		add += ",namespace=" + e.Ref.Namespace // controller-gen adds the rule to a Role there
+	}
+	return fmt.Errorf("%s may not %s %s: %s%s\nadd %s", p.Name, verb, what, lacks, line, add)
 }
 
 // marker is the marker from which controller-gen makes the rule that is missing.
