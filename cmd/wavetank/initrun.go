@@ -134,6 +134,11 @@ func (r *trier) try(t *trial) (failed bool, err error) {
 				relative(s.File))
 		}
 	}
+	for _, s := range t.specs {
+		for _, line := range valuesBlamed(text, s.Test) {
+			fmt.Fprintf(out, "  %s\n", line)
+		}
+	}
 	for _, todo := range advise(text) {
 		fmt.Fprintf(out, "  to do: %s\n", todo)
 	}
@@ -203,6 +208,24 @@ func blamed(text, dir string, empty []scaffold.Empty) (why []string) {
 		}
 	}
 	return why
+}
+
+var setupFailed = regexp.MustCompile(`the setup function of process "[^"]*" failed(?: in incarnation \d+)?: (.*)`)
+
+// valuesBlamed says that the values which the test has are to blame, if the operator's setup refuses
+// them: flags have their defaults, and variables are guesses.
+func valuesBlamed(text string, t *scaffold.Test) (lines []string) {
+	m := setupFailed.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	lines = []string{fmt.Sprintf("this says nothing about the operator: its setup fails with the values that the test "+
+		"has (%s). Flags have their defaults there. Write the values with which it is deployed into %s", m[1],
+		relative(t.File))}
+	for _, g := range t.Guesses {
+		lines = append(lines, "the guess may be to blame: "+g)
+	}
+	return lines
 }
 
 // sourceLine is a line of a file that a test in a directory has named; "" if there is none.

@@ -94,3 +94,16 @@ func TestBlamed(t *testing.T) {
 		}
 	}
 }
+
+// A setup that fails is the fault of the values that the test has.
+func TestValuesAreBlamed(t *testing.T) {
+	spec := &scaffold.Test{File: "cmd/a_sim_test.go", Guesses: []string{"REGION is eu, because …"}}
+	got := valuesBlamed(`sim: the setup function of process "a" failed: --url is required`+"\nmore", spec)
+	if len(got) != 2 || !strings.Contains(got[0], "(--url is required)") || !strings.Contains(got[0],
+		"into cmd/a_sim_test.go") || got[1] != "the guess may be to blame: REGION is eu, because …" {
+		t.Errorf("it says %q", got)
+	}
+	if got := valuesBlamed("another failure", spec); got != nil {
+		t.Errorf("%q are blamed", got)
+	}
+}
