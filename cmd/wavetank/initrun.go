@@ -212,8 +212,8 @@ func blamed(text, dir string, empty []scaffold.Empty) (why []string) {
 
 var setupFailed = regexp.MustCompile(`the setup function of process "[^"]*" failed(?: in incarnation \d+)?: (.*)`)
 
-// valuesBlamed says that the values which the test has are to blame, if the operator's setup refuses
-// them: flags have their defaults, and variables are guesses.
+// valuesBlamed says that the values which the test has are to blame, if the operator's setup
+// refuses them: flags have their defaults, and variables are guesses.
 func valuesBlamed(text string, t *scaffold.Test) (lines []string) {
 	m := setupFailed.FindStringSubmatch(text)
 	if m == nil {
