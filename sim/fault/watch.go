@@ -179,14 +179,14 @@ func (e *expired) Arrive(*wire.Call) wire.Ruling { return wire.Ruling{} }
 // Landed implements [inject.Lander].
 func (e *expired) Landed(c *wire.Call) wire.Ruling {
 	key := watchKey(c)
-	if c.Verb() != "watch" || !e.ended[key] || c.Response.Watch == nil {
+	if c.Verb() != "watch" || !e.ended[key] || c.Watched() == nil {
 		return wire.Ruling{}
 	}
 	delete(e.ended, key)
 	if e.env.Ended() || c.Request.URL.Query().Get("sendInitialEvents") != "" {
 		return wire.Ruling{Seen: e.observed} // it lists again already: the watch had lasted less than a second
 	}
-	c.Response.Watch.Expire()
+	c.Watched().Expire()
 	e.note(c, "410 Gone for")
 	return wire.Ruling{Seen: e.observed}
 }

@@ -29,6 +29,8 @@ type events struct {
 	begun   bool              // the initial events are over, or there are none
 	reached string            // the resource version of the last frame
 	ended   bool
+	over    bool // nothing is delivered any more
+	expired bool // a fault says that the server has forgotten its place
 }
 
 // Watch implements wire.Backend.
@@ -90,6 +92,8 @@ func (e *events) take(got event) bool {
 	e.reached = h.Metadata.ResourceVersion
 	last := got.Type == string(watch.Bookmark)
 	switch {
+	case e.over:
+		return false
 	case !e.begun && got.Type != string(watch.Error):
 		f.Initial = true
 		e.initial = append(e.initial, f)
@@ -105,8 +109,21 @@ func (e *events) take(got event) bool {
 	return true
 }
 
+// Expire implements wire.Events.
+func (e *events) Expire() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.expired = true
+}
+
 // Peek implements wire.Events.
 func (e *events) Peek() (apiserver.Frame, bool) {
+	e.mu.Lock()
+	expired := e.expired
+	e.mu.Unlock()
+	if expired {
+		return e.Expired(), true
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.frames) == 0 {
@@ -120,7 +137,11 @@ func (e *events) Next() (apiserver.Frame, bool) {
 	f, ok := e.Peek()
 	if ok {
 		e.mu.Lock()
-		e.frames = e.frames[1:]
+		if e.expired { // nothing comes after the error
+			e.expired, e.over, e.frames = false, true, nil
+		} else {
+			e.frames = e.frames[1:]
+		}
 		e.mu.Unlock()
 	}
 	return f, ok

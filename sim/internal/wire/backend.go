@@ -37,6 +37,8 @@ type Events interface {
 	Timeout() time.Duration
 	// Expired is the event that ends a watch whose place in history is forgotten.
 	Expired() apiserver.Frame
+	// Expire makes [Events.Expired] the next event and the last.
+	Expire()
 	// Close ends the watch.
 	Close()
 }
@@ -74,8 +76,8 @@ func (n *Network) openAtBackend(call *Call) {
 	})
 }
 
-// watched are the events of a watch that was served; nil for every other call.
-func (c *Call) watched() Events {
+// Watched are the events of a watch that was served; nil for every other call.
+func (c *Call) Watched() Events {
 	switch {
 	case c.events != nil:
 		return c.events

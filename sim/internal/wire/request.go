@@ -119,7 +119,7 @@ func (n *Network) answer(call *Call, r Ruling) {
 			e.Code = call.Response.Code
 		}
 		n.History.Add(e)
-		if o.err == nil && call.watched() != nil && call.http.Context().Err() == nil {
+		if o.err == nil && call.Watched() != nil && call.http.Context().Err() == nil {
 			o.stream = n.Watches.open(call).body
 		}
 		n.Watches.lost.replied(call, o.err == nil && call.Response.Code < http.StatusBadRequest, n.History.Len()-1)

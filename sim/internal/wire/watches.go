@@ -27,7 +27,7 @@ func (w *Watches) Lost() []*LostWatch { return w.lost.pending() }
 
 // open begins the stream of a watch that has been served.
 func (w *Watches) open(call *Call) *Stream {
-	s := &Stream{Port: call.Port, Kind: call.Kind, Call: call, watch: call.watched()}
+	s := &Stream{Port: call.Port, Kind: call.Kind, Call: call, watch: call.Watched()}
 	s.body = newBody(call.http.Context())
 	s.body.onClose = func() {
 		w.Sched.Note(call.order(), func() { w.close(s) })

@@ -144,11 +144,16 @@ func (r *real) step(w *World) {
 	n := r.course.Steps
 	want := r.Script.Steps[n]
 	if want.Builtin != "" {
+		r.refuseStarted(w, n+1)
 		if wrote := r.written(n + 1); wrote != "" {
 			w.cannotIfReal(fmt.Sprintf("step %d is one of the %s (%s), which no part of the control plane runs", n+1,
 				want.Builtin, wrote))
 		}
 		return // it has looked and left everything as it was
+	}
+	if strings.HasSuffix(want.What, " by kube-apiserver") {
+		w.cannotIfReal(fmt.Sprintf("step %d is the call of a webhook (%s), which the API server does not reach", n+1,
+			want.What))
 	}
 	gap := want.At - r.last
 	if !r.Paced {
@@ -170,6 +175,7 @@ func (r *real) step(w *World) {
 			}
 			r.last = want.At
 			w.sched.Perform(a)
+			r.refuseStarted(w, n+1)
 			return
 		}
 		if want.Chatter {
@@ -257,6 +263,18 @@ func (r *real) knows(words string) bool {
 		}
 	}
 	return false
+}
+
+// refuseStarted ends the run if a process was started in a step of the script and not in this run:
+// a built-in controller of the scenario has started it.
+func (r *real) refuseStarted(w *World, step int) {
+	for i := range r.History.Events {
+		e := &r.History.Events[i]
+		if e.Step == step && e.Kind == history.Start && w.procs.Find(e.Process) == nil {
+			w.cannotIfReal(fmt.Sprintf("in step %d a built-in controller of the scenario starts process %q, and no such "+
+				"controller runs", step, e.Process))
+		}
+	}
 }
 
 // written is the first write of a step of the script, in words; "" if there is none.
