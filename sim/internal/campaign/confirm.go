@@ -66,13 +66,13 @@ func (c *campaign) confirmation(s *story.Story) (v result.Confirmation) {
 		v.Attempts++
 		res := c.atServer(choices, script, simulated, v.Paced)
 		why, same := compared(simulated, res)
+		possible := res.Course.Cannot == "" && res.Ending.Kind != result.Misuse
 		long := realTime(script)
-		if !same && simulated.Ending.Failed() && long > maxRealTime {
+		if possible && !same && simulated.Ending.Failed() && long > maxRealTime {
 			v.Verdict = result.CannotBeConfirmed
 			v.Why = fmt.Sprintf("%s\nand at its own pace the story takes %v: the limit is %v", why, long, maxRealTime)
 			return v
 		}
-		possible := res.Course.Cannot == "" && res.Ending.Kind != result.Misuse
 		if !same && simulated.Ending.Failed() && !v.Paced && possible {
 			v.Paced = true // the program may measure time
 			res = c.atServer(choices, script, simulated, v.Paced)

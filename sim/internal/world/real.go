@@ -144,7 +144,6 @@ func (r *real) step(w *World) {
 	n := r.course.Steps
 	want := r.Script.Steps[n]
 	if want.Builtin != "" {
-		r.refuseStarted(w, n+1)
 		if wrote := r.written(n + 1); wrote != "" {
 			w.cannotIfReal(fmt.Sprintf("step %d is one of the %s (%s), which no part of the control plane runs", n+1,
 				want.Builtin, wrote))
@@ -175,7 +174,6 @@ func (r *real) step(w *World) {
 			}
 			r.last = want.At
 			w.sched.Perform(a)
-			r.refuseStarted(w, n+1)
 			return
 		}
 		if want.Chatter {
@@ -189,6 +187,7 @@ func (r *real) step(w *World) {
 			continue
 		}
 		if late > gap+r.Patience {
+			r.refuseUnstarted(w, n, want)
 			r.course.Parted = &run.Parted{N: n + 1, Step: want}
 			for _, a := range pending {
 				r.course.Parted.Pending = append(r.course.Parted.Pending, r.words(a))
@@ -265,14 +264,14 @@ func (r *real) knows(words string) bool {
 	return false
 }
 
-// refuseStarted ends the run if a process was started in a step of the script and not in this run:
-// a built-in controller of the scenario has started it.
-func (r *real) refuseStarted(w *World, step int) {
+// refuseUnstarted ends the run if a step that has not come is of a process which only the script
+// has: a built-in controller of the scenario has started it.
+func (r *real) refuseUnstarted(w *World, n int, want run.Step) {
 	for i := range r.History.Events {
 		e := &r.History.Events[i]
-		if e.Step == step && e.Kind == history.Start && w.procs.Find(e.Process) == nil {
-			w.cannotIfReal(fmt.Sprintf("in step %d a built-in controller of the scenario starts process %q, and no such "+
-				"controller runs", step, e.Process))
+		if e.Kind == history.Start && w.procs.Find(e.Process) == nil && strings.Contains(want.What, " "+e.Process+"/") {
+			w.cannotIfReal(fmt.Sprintf("step %d (%s) is of a process that a built-in controller of the scenario starts, "+
+				"and no such controller runs", n+1, want.What))
 		}
 	}
 }
