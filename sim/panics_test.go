@@ -13,8 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
@@ -166,5 +168,28 @@ func TestTheContextEndsWithTheRun(t *testing.T) {
 		w.Settle()
 	}, sim.Runs(3)).Err(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A predicate that panics ends its program, as in production, and is told as a finding. It does not
+// end the test binary.
+func TestAPredicateThatPanics(t *testing.T) {
+	r := sim.Explore(t, func(w *sim.World) {
+		w.Start("p", func(mgr ctrl.Manager) error {
+			return ctrl.NewControllerManagedBy(mgr).Named("p").For(&corev1.ConfigMap{},
+				builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool {
+					return o.GetAnnotations()["wavetank.example/touched"] == "" || o.GetLabels()["x"][0] == 'y'
+				}))).Complete(noReconcile{})
+		})
+		w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
+		w.Inject(fault.Conflict())
+		w.Apply(withRole("source", configMap("src-a", "k", "v")))
+		w.Settle()
+		w.Apply(withRole("source", configMap("src-a", "k", "w")))
+		w.Settle()
+	}, sim.Runs(100), sim.For(0))
+	if r.Failure == nil || r.Failure.Kind != result.Panic || !strings.Contains(r.Failure.Message,
+		`process "p" panicked outside a reconcile: runtime error: index out of range`) || r.Failure.Flaky {
+		t.Errorf("got %+v", r.Failure)
 	}
 }

@@ -2,8 +2,10 @@ package sim_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/util/workqueue"
@@ -16,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // page is a request of an operator's own.
@@ -71,5 +74,25 @@ func TestAControllerThatCannotBeObservedIsNamed(t *testing.T) {
 	if all := strings.Join(r.Warnings, "\n"); strings.Count(all, want) != 1 ||
 		!strings.Contains(all, `of process "post" is not observed`) {
 		t.Errorf("the warnings are\n%s", all)
+	}
+}
+
+// Two controllers with requests of their own watch one kind, and one begins later than the other.
+func TestTypedControllersReplay(t *testing.T) {
+	r := sim.Explore(t, func(w *sim.World) {
+		for i := range 6 {
+			w.Apply(configMap(fmt.Sprint("letter-", i)))
+		}
+		w.Start("post", func(mgr ctrl.Manager) error {
+			if err := (&mirror{mgr.GetClient()}).SetupWithManager(mgr); err != nil {
+				return err
+			}
+			return stamp(mgr)
+		})
+		w.Inject(fault.StaleCache(10*time.Second), fault.ServerError(), fault.Crash("post"))
+		w.Settle()
+	}, sim.Runs(100), sim.For(0), sim.Verify(1))
+	if r.Failure != nil {
+		t.Error(r.Failure.Text())
 	}
 }

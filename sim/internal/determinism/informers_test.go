@@ -1,12 +1,11 @@
-package sim_test
+package determinism
 
-// Programs that did not replay, as client-go or Go itself lets chance in: each is run twice.
+// Programs that did not replay once: client-go, or Go itself, let chance in.
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -21,13 +20,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
-	"github.com/wavetank/wavetank/sim/result"
 )
+
+// nothing is a reconciler that does nothing.
+var nothing = reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
+	return reconcile.Result{}, nil
+})
 
 func definition(group string) *apiextensionsv1.CustomResourceDefinition {
 	yes := true
@@ -50,33 +52,32 @@ func widgetOf(group, name, v string) *unstructured.Unstructured {
 	return u
 }
 
+// Two groups have a kind of one name, and one controller watches both.
 func TestTwoGroupsOneKind(t *testing.T) {
-	r := sim.Explore(t, func(w *sim.World) {
+	replays(t, func(w *sim.World) {
 		w.Install(definition("a.example"), definition("b.example"))
 		w.Start("p", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).Named("two").For(widgetOf("a.example", "", "")).
 				Watches(widgetOf("b.example", "", ""), &handler.EnqueueRequestForObject{}).
-				Watches(&corev1.ConfigMap{}, &handler.EnqueueRequestForObject{}).Complete(noReconcile{})
+				Watches(&corev1.ConfigMap{}, &handler.EnqueueRequestForObject{}).Complete(nothing)
 		})
 		w.Inject(fault.StaleCache(time.Minute, fault.OfKind("Widget")))
-		w.Apply(widgetOf("a.example", "x", "1"), widgetOf("b.example", "x", "1"), configMap("x"))
+		w.Apply(widgetOf("a.example", "x", "1"), widgetOf("b.example", "x", "1"), source("x", ""))
 		w.Sleep(time.Second)
-		w.Apply(widgetOf("a.example", "x", "2"), widgetOf("b.example", "x", "2"), configMap("x", "k", "v"))
+		w.Apply(widgetOf("a.example", "x", "2"), widgetOf("b.example", "x", "2"), source("x", "v"))
 		w.Settle()
-	}, sim.Runs(300), sim.For(0), sim.Verify(1))
-	if r.Failure != nil {
-		t.Error(r.Failure.Text())
-	}
+	})
 }
 
+// One kind is watched as a whole and as metadata alone.
 func TestMetadataBesideTheWhole(t *testing.T) {
 	partial := func(kind string) *metav1.PartialObjectMetadata {
 		m := &metav1.PartialObjectMetadata{}
 		m.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))
 		return m
 	}
-	r := sim.Explore(t, func(w *sim.World) {
-		w.Apply(configMap("a", "k", "v"), configMap("b", "k", "v"))
+	replays(t, func(w *sim.World) {
+		w.Apply(source("a", "v"), source("b", "v"))
 		w.Start("p", func(mgr ctrl.Manager) error {
 			for _, o := range []client.Object{&corev1.ConfigMap{}, partial("ConfigMap"), partial("Secret"),
 				partial("Pod")} {
@@ -88,15 +89,12 @@ func TestMetadataBesideTheWhole(t *testing.T) {
 			return ctrl.NewControllerManagedBy(mgr).Named("both").For(&corev1.ConfigMap{}).
 				Watches(&corev1.ConfigMap{}, &handler.EnqueueRequestForObject{}, builder.OnlyMetadata).
 				Watches(&corev1.Secret{}, &handler.EnqueueRequestForObject{}, builder.OnlyMetadata).
-				Watches(&corev1.Pod{}, &handler.EnqueueRequestForObject{}, builder.OnlyMetadata).Complete(noReconcile{})
+				Watches(&corev1.Pod{}, &handler.EnqueueRequestForObject{}, builder.OnlyMetadata).Complete(nothing)
 		})
 		w.Inject(fault.StaleCache(time.Minute), fault.Crash("p"))
-		w.Apply(configMap("a", "k", "w"))
+		w.Apply(source("a", "w"))
 		w.Settle()
-	}, sim.Runs(200), sim.For(0), sim.Verify(1))
-	if r.Failure != nil {
-		t.Error(r.Failure.Text())
-	}
+	})
 }
 
 // Informers of one kind, one of Go's types and one of maps, send the same requests.
@@ -106,8 +104,8 @@ func TestInformersOfTwoSorts(t *testing.T) {
 		u.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))
 		return u
 	}
-	r := sim.Explore(t, func(w *sim.World) {
-		w.Apply(configMap("a", "k", "v"), configMap("b", "k", "v"))
+	replays(t, func(w *sim.World) {
+		w.Apply(source("a", "v"), source("b", "v"))
 		w.Start("p", func(mgr ctrl.Manager) error {
 			for _, o := range []client.Object{&corev1.ConfigMap{}, loose("ConfigMap"), loose("Secret"), loose("Pod")} {
 				if err := mgr.GetFieldIndexer().IndexField(context.Background(), o, "name",
@@ -116,67 +114,43 @@ func TestInformersOfTwoSorts(t *testing.T) {
 				}
 			}
 			if err := ctrl.NewControllerManagedBy(mgr).Named("maps").Watches(loose("ConfigMap"),
-				&handler.EnqueueRequestForObject{}).Complete(noReconcile{}); err != nil {
+				&handler.EnqueueRequestForObject{}).Complete(nothing); err != nil {
 				return err
 			}
-			return (&mirror{mgr.GetClient()}).SetupWithManager(mgr)
+			return ctrl.NewControllerManagedBy(mgr).Named("copies").For(&corev1.ConfigMap{}).Complete(&copies{mgr.GetClient()})
 		})
 		w.Inject(fault.StaleCache(time.Minute), fault.Crash("p"), fault.DroppedWatch(), fault.Relist())
 		w.Sleep(time.Second)
-		w.Apply(withRole("source", configMap("a", "k", "w")))
+		w.Apply(source("a", "w"))
 		w.Sleep(time.Second)
-		w.Apply(withRole("source", configMap("b", "k", "w")))
+		w.Apply(source("b", "w"))
 		w.Settle()
-	}, sim.Runs(200), sim.For(0), sim.Verify(1))
-	if r.Failure != nil {
-		t.Error(r.Failure.Text())
-	}
-}
-
-// Two controllers with requests of their own watch one kind, and one begins later than the other.
-func TestTypedControllersReplay(t *testing.T) {
-	r := sim.Explore(t, func(w *sim.World) {
-		for i := range 6 {
-			w.Apply(configMap(fmt.Sprint("letter-", i)))
-		}
-		w.Start("post", func(mgr ctrl.Manager) error {
-			if err := (&mirror{mgr.GetClient()}).SetupWithManager(mgr); err != nil {
-				return err
-			}
-			return stamp(mgr)
-		})
-		w.Inject(fault.StaleCache(10*time.Second), fault.ServerError(), fault.Crash("post"))
-		w.Settle()
-	}, sim.Runs(100), sim.For(0), sim.Verify(1))
-	if r.Failure != nil {
-		t.Error(r.Failure.Text())
-	}
+	})
 }
 
 // An error that prints a pointer says something else in each run, and the program does nothing
 // else.
-func TestAnErrorWithAnAddress(t *testing.T) {
-	r := sim.Explore(t, func(w *sim.World) {
+func TestErrorWithAnAddress(t *testing.T) {
+	replays(t, func(w *sim.World) {
 		n := 0
-		doing(w, controller.Options{},
-			func(_ context.Context, _ client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
-				if n++; n > 3 {
-					return reconcile.Result{}, nil
-				}
-				replicas := int32(n)
-				return reconcile.Result{}, fmt.Errorf("not yet: %+v", struct{ Replicas *int32 }{&replicas})
-			})
-		w.Apply(withRole("source", configMap("a")))
+		w.Start("p", func(mgr ctrl.Manager) error {
+			return ctrl.NewControllerManagedBy(mgr).Named("failing").For(&corev1.ConfigMap{}).
+				Complete(reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
+					if n++; n > 3 {
+						return reconcile.Result{}, nil
+					}
+					replicas := int32(n)
+					return reconcile.Result{}, fmt.Errorf("not yet: %+v", struct{ Replicas *int32 }{&replicas})
+				}))
+		})
+		w.Apply(source("a", ""))
 		w.Settle()
-	}, sim.Runs(100), sim.For(0), sim.Verify(1))
-	if r.Failure != nil {
-		t.Error(r.Failure.Text())
-	}
+	})
 }
 
 // A runnable that fails ends its manager gracefully while keys come due.
-func TestARunnableThatFails(t *testing.T) {
-	r := sim.Explore(t, func(w *sim.World) {
+func TestRunnableThatFails(t *testing.T) {
+	replays(t, func(w *sim.World) {
 		w.Start("p", func(mgr ctrl.Manager) error {
 			if err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 				select {
@@ -188,8 +162,8 @@ func TestARunnableThatFails(t *testing.T) {
 			})); err != nil {
 				return err
 			}
-			return ctrl.NewControllerManagedBy(mgr).Named("doing").For(&corev1.ConfigMap{},
-				role("source")).WithOptions(controller.Options{MaxConcurrentReconciles: 2}).
+			return ctrl.NewControllerManagedBy(mgr).Named("doing").For(&corev1.ConfigMap{}).
+				WithOptions(controller.Options{MaxConcurrentReconciles: 2}).
 				Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 					var cm corev1.ConfigMap
 					if err := mgr.GetAPIReader().Get(ctx, req.NamespacedName, &cm); err != nil {
@@ -200,34 +174,8 @@ func TestARunnableThatFails(t *testing.T) {
 				}))
 		})
 		w.Inject(fault.RacingRequeue())
-		w.Apply(withRole("source", configMap("a")), withRole("source", configMap("b")),
-			withRole("source", configMap("c")))
+		w.Apply(source("a", ""), source("b", ""),
+			source("c", ""))
 		w.Sleep(3 * time.Minute)
-	}, sim.Runs(60), sim.For(0), sim.Verify(1))
-	if r.Failure != nil {
-		t.Error(r.Failure.Text())
-	}
-}
-
-// A predicate that panics ends its program, as in production, and is told as a finding. It does not
-// end the test binary.
-func TestAPredicateThatPanics(t *testing.T) {
-	r := sim.Explore(t, func(w *sim.World) {
-		w.Start("p", func(mgr ctrl.Manager) error {
-			return ctrl.NewControllerManagedBy(mgr).Named("p").For(&corev1.ConfigMap{},
-				builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool {
-					return o.GetAnnotations()["wavetank.example/touched"] == "" || o.GetLabels()["x"][0] == 'y'
-				}))).Complete(noReconcile{})
-		})
-		w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
-		w.Inject(fault.Conflict())
-		w.Apply(withRole("source", configMap("src-a", "k", "v")))
-		w.Settle()
-		w.Apply(withRole("source", configMap("src-a", "k", "w")))
-		w.Settle()
-	}, sim.Runs(100), sim.For(0))
-	if r.Failure == nil || r.Failure.Kind != result.Panic || !strings.Contains(r.Failure.Message,
-		`process "p" panicked outside a reconcile: runtime error: index out of range`) || r.Failure.Flaky {
-		t.Errorf("got %+v", r.Failure)
-	}
+	})
 }
