@@ -190,9 +190,10 @@ func (c *campaign) leads(f *result.Failure) bool {
 	return first.Kind != result.Misuse && story.Harm(f.Property) < story.Harm(first.Property)
 }
 
-// replaceStory removes the longer story of a cause that this process has written before.
+// replaceStory removes the longer story of a cause that this process has written before, unless the
+// report shows it.
 func (c *campaign) replaceStory(cause, path string) {
-	if before := c.written[cause]; before != "" && before != path {
+	if before := c.written[cause]; before != "" && before != path && before != c.report.Failure.File {
 		if err := os.Remove(before); err != nil {
 			c.settings.Host.Logf("sim: a story that was replaced by %s stays: %v", path, err)
 		}
