@@ -173,6 +173,7 @@ type History struct {
 	effects []Effect
 	draws   []Draw
 	objects map[Ref]*state
+	kinds   map[Ref][]*state // the objects of each kind, in order
 	counts  map[Kind]int
 	now     Time
 	reading bool  // read is kept
@@ -185,21 +186,42 @@ type History struct {
 func (h *History) Add(e Event) int {
 	e.Index = h.Len()
 	if h.objects == nil {
-		h.objects, h.counts = map[Ref]*state{}, map[Kind]int{}
+		h.objects, h.kinds, h.counts = map[Ref]*state{}, map[Ref][]*state{}, map[Kind]int{}
 	}
 	for i := range e.Changes {
-		c := &e.Changes[i]
-		if c.Type == "DELETED" {
-			delete(h.objects, c.Ref)
-		} else {
-			h.objects[c.Ref] = &state{Change: c}
-		}
+		h.apply(&e.Changes[i])
 	}
 	h.Events = append(h.Events, e)
 	h.counts[e.Kind]++
 	h.now = e.At
 	h.mark(&h.Events[len(h.Events)-1])
 	return e.Index
+}
+
+// apply makes a change the state of its object.
+func (h *History) apply(c *Change) {
+	kind := Ref{Cluster: c.Ref.Cluster, Group: c.Ref.Group, Kind: c.Ref.Kind}
+	all := h.kinds[kind]
+	at, exists := slices.BinarySearchFunc(all, c.Ref, func(s *state, ref Ref) int { return s.Ref.Compare(ref) })
+	if c.Type == "DELETED" {
+		delete(h.objects, c.Ref)
+		if exists {
+			all = slices.Delete(all, at, at+1)
+		}
+	} else {
+		s := &state{Change: c}
+		h.objects[c.Ref] = s
+		if exists {
+			all[at] = s
+		} else {
+			all = slices.Insert(all, at, s)
+		}
+	}
+	if len(all) == 0 {
+		delete(h.kinds, kind)
+	} else {
+		h.kinds[kind] = all
+	}
 }
 
 // Count is the number of events of a kind, with those that are no longer kept.
@@ -230,7 +252,18 @@ func (h *History) Objects(group, kind string) []Object { return h.ObjectsIn("", 
 
 // ObjectsIn is [History.Objects] in any cluster.
 func (h *History) ObjectsIn(cluster, group, kind string) []Object {
-	return h.Live(func(ref Ref) bool { return ref.Cluster == cluster && ref.Group == group && ref.Kind == kind })
+	all := h.kinds[Ref{Cluster: cluster, Group: group, Kind: kind}]
+	if len(all) == 0 {
+		return nil
+	}
+	out := make([]Object, len(all))
+	for i, s := range all {
+		out[i] = s.show()
+		if h.reading {
+			h.read = append(h.read, s.Ref)
+		}
+	}
+	return out
 }
 
 // Live returns the current server-side objects that a function selects, ordered by cluster, group,

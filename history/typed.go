@@ -63,7 +63,7 @@ func groupOf(h *History, t reflect.Type) (group string, found bool) {
 	if builtIn == "core" {
 		builtIn = "" // the group has no name
 	}
-	for ref := range h.objects {
+	for ref := range h.kinds {
 		if ref.Cluster != "" || ref.Kind != t.Name() {
 			continue
 		}
