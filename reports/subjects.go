@@ -15,12 +15,16 @@ const (
 )
 
 // subjects links the violation to the life of the objects that its sentence names: their creation,
-// their deletion and their last write. It also links the effects outside the cluster that the
-// sentence may be about.
+// their deletion, and their last write and that of each subresource. It also links the effects
+// outside the cluster that the sentence may be about.
 func (x *tracing) subjects() {
 	x.named = x.namedObjects()
 	for _, ref := range x.named {
 		writes := x.writesBefore(ref, x.violation)
+		last := map[string]int{} // by subresource
+		for _, i := range writes {
+			last[x.h.Events[i].Sub] = i
+		}
 		for n, i := range writes {
 			e := &x.h.Events[i]
 			switch {
@@ -28,7 +32,7 @@ func (x *tracing) subjects() {
 				x.link(i, x.violation, "the first write of an object that the sentence names")
 			case strings.HasPrefix(e.Verb, "delete") || removes(e, ref):
 				x.link(i, x.violation, "deleted an object that the sentence names")
-			case n == len(writes)-1:
+			case i == last[e.Sub]:
 				x.link(i, x.violation, "the last write of an object that the sentence names")
 			}
 		}

@@ -187,3 +187,19 @@ func TestWhatThePropertyIsAbout(t *testing.T) {
 		}
 	}
 }
+
+// A later write of the status does not hide the last write of the rest of an object.
+func TestLedShowsTheLastWriteBesidesTheStatus(t *testing.T) {
+	var r recorded
+	r.write("user", "create", late, 1, "ADDED")
+	r.write("op", "update", late, 2, "MODIFIED")
+	for n := range 9 {
+		r.write("op", "update", late, int64(n+3), "MODIFIED")
+		r.Events[r.Len()-1].Sub = "status"
+		r.write("user", "update", acme, int64(n+30), "MODIFIED")
+	}
+	r.violated("late has changed")
+	if led := r.led(); !contains(led, "update Tenant late → rv 2") || !contains(led, "update Tenant late/status → rv 11") {
+		t.Errorf("%q", led)
+	}
+}
