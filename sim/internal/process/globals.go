@@ -29,7 +29,7 @@ import (
 // campaign handles SIGINT and SIGTERM. The variables of the harness's own say what is going on in
 // the process:
 //
-//   - sim/internal/world: current is the world of the run under way.
+//   - sim/internal/world: underWay is the world of the run under way.
 //   - sim/internal/process: random is what the run under way reads from crypto/rand.
 //   - sim/internal/campaign: running is held while a campaign runs, campaigns counts those of each
 //     test, commandLine is what package flag has set, and coverage has the campaigns that

@@ -13,13 +13,9 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/story"
-	"github.com/wavetank/wavetank/sim/result"
 )
 
 // This file is what package auto asks of a world besides the methods that package sim shows.
-
-// Current is the world of the run that is under way; nil if there is none.
-func Current() *World { return current.Load() }
 
 // Misuse ends the run because the scenario asks for something that cannot be.
 func (w *World) Misuse(format string, args ...any) { w.misuse(format, args...) }
@@ -34,11 +30,6 @@ func (w *World) Choose(label, what string, n, odds int) int {
 // Drew adds to the history what a draw meant.
 func (w *World) Drew(label, value string) {
 	w.history.Drew(history.Draw{At: w.sched.Now(), Label: label, Value: value})
-}
-
-// Declare adds a property whose place is not a line of the scenario.
-func (w *World) Declare(k result.Kind, sentence, site string, holds func(*history.History) error) {
-	w.declareAt(&property{kind: k, sentence: sentence, site: site, holds: holds})
 }
 
 // Definitions are the custom resource definitions that were given to the cluster, by name.
@@ -78,15 +69,12 @@ func (w *World) LookedFor() []history.Ref {
 }
 
 // Applied are the objects that the scenario has applied and not removed.
-func (w *World) Applied() (out []client.Object) {
-	for _, a := range w.user.Applied() {
-		out = append(out, a.Object)
+func (a *actions) Applied() (out []client.Object) {
+	for _, applied := range a.user.Applied() {
+		out = append(out, applied.Object)
 	}
 	return out
 }
-
-// DeclaresFaults reports whether the scenario has declared a fault.
-func (w *World) DeclaresFaults() bool { return len(w.faults.Counts()) > 0 }
 
 // HasOutside reports whether the scenario has declared a host outside the cluster.
 func (w *World) HasOutside() bool { return w.wire.Hosts.HasOutside() }
@@ -96,22 +84,22 @@ func (w *World) Objects(path string) ([]client.Object, error) { return w.user.Ob
 
 // TryApply applies an object as [World.Apply] does, and returns the error of the server if it
 // refuses the object.
-func (w *World) TryApply(obj client.Object) error {
-	w.panicIfOver()
-	err := w.insist(func() error { return w.user.ApplyClientSide(w.ctx, obj) })
+func (a *actions) TryApply(obj client.Object) error {
+	a.panicIfOver()
+	err := a.insist(func() error { return a.user.ApplyClientSide(a.ctx, obj) })
 	if err == nil {
-		w.user.Remember(obj, false, w.history.Len())
+		a.user.Remember(obj, false, a.history.Len())
 	}
 	return err
 }
 
 // TryRemove deletes an object as [World.Remove] does, and returns the error of the server if it
 // refuses that.
-func (w *World) TryRemove(obj client.Object) error {
-	w.panicIfOver()
-	err := w.insist(func() error { return client.IgnoreNotFound(w.user.Delete(w.ctx, obj)) })
+func (a *actions) TryRemove(obj client.Object) error {
+	a.panicIfOver()
+	err := a.insist(func() error { return client.IgnoreNotFound(a.user.Delete(a.ctx, obj)) })
 	if err == nil {
-		w.user.Forget(obj)
+		a.user.Forget(obj)
 	}
 	return err
 }

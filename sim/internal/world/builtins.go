@@ -12,42 +12,47 @@ import (
 )
 
 // Builtin adds controllers that belong to the cluster itself.
-func (w *World) Builtin(actors ...actor.Actor) {
-	w.panicIfOver()
-	if w.real != nil {
+func (b *builtins) Builtin(actors ...actor.Actor) {
+	b.panicIfOver()
+	if b.real != nil {
 		return // a step of theirs that changes anything cannot be had: see [real.step]
 	}
 	for _, a := range actors {
-		b := &builtin{world: w, actor: a, steps: map[string]*sched.Action{}, fired: map[string]int{}}
-		w.builtins.add(b)
+		added := &builtin{all: b, actor: a, steps: map[string]*sched.Action{}, fired: map[string]int{}}
+		b.add(added)
 		if s, ok := a.(actor.Server); ok {
-			s.Serve(w.wire.Server())
+			s.Serve(b.wire.Server())
 		}
-		a.Begin(b)
+		a.Begin(added)
 	}
 }
 
 // builtins are the built-in controllers of a world.
-type builtins struct{ all []*builtin }
+type builtins struct {
+	*core
+	faults *faults
+	real   *real // nil if the run is simulated
+	all    []*builtin
+}
 
 // add puts a controller in the place of the one of the same name, or at the end.
-func (l *builtins) add(b *builtin) {
-	for i, old := range l.all {
-		if old.actor.Name() == b.actor.Name() {
+func (b *builtins) add(added *builtin) {
+	for i, old := range b.all {
+		if old.actor.Name() == added.actor.Name() {
 			for _, step := range old.steps {
-				b.world.sched.Drop(step)
+				b.sched.Drop(step)
 			}
-			l.all[i] = b
+			b.all[i] = added
 			return
 		}
 	}
-	l.all = append(l.all, b)
+	b.all = append(b.all, added)
 }
 
 // has reports whether there is a controller of this name.
-func (l *builtins) has(name string) bool {
-	for _, b := range l.all {
-		if b.actor.Name() == name {
+func (b *builtins) has(name string) bool {
+	for _, one := range b.all {
+		if one.actor.Name() == name {
 			return true
 		}
 	}
@@ -55,18 +60,18 @@ func (l *builtins) has(name string) bool {
 }
 
 // observe tells the controllers of a committed change.
-func (l *builtins) observe(ch apiserver.Change) {
-	for _, b := range l.all {
-		b.actor.Observe(ch)
+func (b *builtins) observe(ch apiserver.Change) {
+	for _, one := range b.all {
+		one.actor.Observe(ch)
 	}
 }
 
 // retried reports whether every attempt that controllers repeat for ever has been made since an
 // event.
-func (l *builtins) retried(since int) bool {
-	for _, b := range l.all {
-		for key, step := range b.steps {
-			if fired, ok := b.fired[key]; step.Idle && !step.Seasonal && (!ok || fired <= since) {
+func (b *builtins) retried(since int) bool {
+	for _, one := range b.all {
+		for key, step := range one.steps {
+			if fired, ok := one.fired[key]; step.Idle && !step.Seasonal && (!ok || fired <= since) {
 				return false
 			}
 		}
@@ -76,9 +81,9 @@ func (l *builtins) retried(since int) bool {
 
 // longestStep is the longest that a controller puts a step off. Seasonal steps do not count: they
 // may be years away, and Settle does not wait for them.
-func (l *builtins) longestStep() (longest time.Duration) {
-	for _, b := range l.all {
-		for _, step := range b.steps {
+func (b *builtins) longestStep() (longest time.Duration) {
+	for _, one := range b.all {
+		for _, step := range one.steps {
 			if !step.Seasonal {
 				longest = max(longest, step.Own)
 			}
@@ -89,7 +94,7 @@ func (l *builtins) longestStep() (longest time.Duration) {
 
 // builtin is the world as one built-in controller sees it. It implements actor.Cluster.
 type builtin struct {
-	world *World
+	all   *builtins
 	actor actor.Actor
 	steps map[string]*sched.Action // that it has asked for, by key
 	fired map[string]int           // by key: how many events there were when its last step happened
@@ -104,7 +109,7 @@ func (b *builtin) perform(do func()) {
 		return
 	}
 	b.busy = true
-	b.world.wire.Step(do, func() {
+	b.all.wire.Step(do, func() {
 		b.busy = false
 		if len(b.later) > 0 {
 			next := b.later[0]
@@ -115,26 +120,26 @@ func (b *builtin) perform(do func()) {
 }
 
 // Now implements actor.Cluster.
-func (b *builtin) Now() time.Duration { return b.world.sched.Now() }
+func (b *builtin) Now() time.Duration { return b.all.sched.Now() }
 
 // Clock implements actor.Cluster.
 func (b *builtin) Clock() time.Time { return time.Now() }
 
 // Choose implements actor.Cluster.
 func (b *builtin) Choose(label string, n int) int {
-	return b.world.choices.Choose(story.Label{Kind: story.Builtin, Of: b.actor.Name(), What: label}, n)
+	return b.all.choices.Choose(story.Label{Kind: story.Builtin, Of: b.actor.Name(), What: label}, n)
 }
 
 // Read implements actor.Cluster.
 func (b *builtin) Read(r *apiserver.Request) *apiserver.Response {
 	b.identify(r)
-	return b.world.wire.Read(r)
+	return b.all.wire.Read(r)
 }
 
 // Write implements actor.Cluster.
 func (b *builtin) Write(r *apiserver.Request) *apiserver.Response {
 	b.identify(r)
-	return b.world.wire.Write(b.actor.Name(), *r)
+	return b.all.wire.Write(b.actor.Name(), *r)
 }
 
 // identify gives the controller rights to everything, as the roles that a cluster starts with do in
@@ -160,26 +165,26 @@ func (b *builtin) Later(d time.Duration, key string, do func()) {
 
 // ask parks a step. It takes the place of the step of the same key.
 func (b *builtin) ask(key string, do func(), step *sched.Action) {
-	w := b.world
+	all := b.all
 	if old := b.steps[key]; old != nil {
-		w.sched.Drop(old)
+		all.sched.Drop(old)
 	}
 	name := b.actor.Name() + " " + key
 	step.Order, step.Actor = name, choice.Actor{Process: b.actor.Name(), Name: key}
 	step.What = func() string { return key + " by the " + b.actor.Name() }
-	step.Delay = func() time.Duration { return step.Own + w.stepDelay(b.actor.Name(), key) }
+	step.Delay = func() time.Duration { return step.Own + all.stepDelay(b.actor.Name(), key) }
 	step.Do = func() {
 		delete(b.steps, key)
-		b.fired[key] = w.history.Len()
-		w.sched.SetCurrent(history.Cause{Kind: history.CauseStep, Of: name})
+		b.fired[key] = all.history.Len()
+		all.sched.SetCurrent(history.Cause{Kind: history.CauseStep, Of: name})
 		b.perform(do)
 	}
 	b.steps[key] = step
-	w.sched.Park(step)
+	all.sched.Park(step)
 }
 
 // stepDelay is how much longer a built-in controller takes for a step than it asks for.
-func (w *World) stepDelay(actor, key string) time.Duration {
+func (b *builtins) stepDelay(actor, key string) time.Duration {
 	label, whose := story.Label{Kind: story.Step, What: actor + " " + key}, choice.Actor{Process: actor, Name: key}
-	return latencies[w.choices.Pace(label, whose, len(latencies), 3)] + w.faults.StepDelay(actor, key)
+	return latencies[b.choices.Pace(label, whose, len(latencies), 3)] + b.faults.declared.StepDelay(actor, key)
 }

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"slices"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
@@ -39,24 +38,5 @@ func unless(testFailed func() bool, holds func(*history.History) error) func(*hi
 			return nil
 		}
 		return err
-	}
-}
-
-// Without switches default properties off for this run, by their names.
-func (w *World) Without(names ...string) {
-	w.panicIfOver()
-	known := []string{shipped.DefaultSettles}
-	for _, p := range defaultProperties(nil, nil) {
-		known = append(known, p.sentence)
-	}
-	for _, name := range names {
-		if name == worldSettles {
-			name = shipped.DefaultSettles
-		}
-		if !slices.Contains(known, name) {
-			w.misuse("w.Without(%q): there is no default property of that name, only %q", name, known)
-		}
-		w.judge.without = append(w.judge.without, name)
-		w.judge.defaults = slices.DeleteFunc(w.judge.defaults, func(p *property) bool { return p.sentence == name })
 	}
 }

@@ -7,19 +7,19 @@ import (
 )
 
 // External puts a model of the outside world behind a host name.
-func (w *World) External(host string, handler http.Handler) {
-	w.panicIfOver()
-	if err := w.wire.Hosts.Outside(host, handler); err != nil {
-		w.misuse("w.External: %v", err)
+func (c *core) External(host string, handler http.Handler) {
+	c.panicIfOver()
+	if err := c.wire.Hosts.Outside(host, handler); err != nil {
+		c.misuse("w.External: %v", err)
 	}
 }
 
 // ExternalServices puts models behind Services of the own cluster.
-func (w *World) ExternalServices(model func(*corev1.Service) http.Handler) {
-	w.panicIfOver()
+func (c *core) ExternalServices(model func(*corev1.Service) http.Handler) {
+	c.panicIfOver()
 	if model == nil {
-		w.misuse("w.ExternalServices was given no function; give it one that returns a handler for the Services that " +
+		c.misuse("w.ExternalServices was given no function; give it one that returns a handler for the Services that " +
 			"it knows")
 	}
-	w.wire.Hosts.Services(model)
+	c.wire.Hosts.Services(model)
 }

@@ -31,16 +31,16 @@ var actedUpon = map[history.Ref][]string{
 const models = "github.com/wavetank/wavetank/models/"
 
 // names are the names of the controllers. known is false if one of them is not from package models.
-func (l *builtins) names() (names []string, known bool) {
-	for _, b := range l.all {
-		t := reflect.TypeOf(b.actor)
+func (b *builtins) names() (names []string, known bool) {
+	for _, one := range b.all {
+		t := reflect.TypeOf(one.actor)
 		for t.Kind() == reflect.Pointer {
 			t = t.Elem()
 		}
 		if !strings.HasPrefix(t.PkgPath(), models) {
 			return nil, false
 		}
-		names = append(names, b.actor.Name())
+		names = append(names, one.actor.Name())
 	}
 	return names, true
 }
@@ -48,14 +48,14 @@ func (l *builtins) names() (names []string, known bool) {
 // ignoredObjects counts the objects that a real cluster would act upon and nothing in this world
 // does. It is nil where nobody knows: if the world has a controller that is not from package
 // models, or if the run forgets what was watched.
-func (w *World) ignoredObjects() (out []run.Ignored) {
-	names, known := w.builtins.names()
-	if !known || w.settings.Window > 0 {
+func (b *builtins) ignoredObjects() (out []run.Ignored) {
+	names, known := b.names()
+	if !known || b.settings.Window > 0 {
 		return nil
 	}
 	made, watched := map[history.Ref]int{}, map[history.Ref]bool{}
-	for i := range w.history.Events {
-		e := &w.history.Events[i]
+	for i := range b.history.Events {
+		e := &b.history.Events[i]
 		if e.Kind != history.Request {
 			continue
 		}

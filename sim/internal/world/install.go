@@ -12,22 +12,22 @@ import (
 )
 
 // Install adds custom resource definitions and webhook configurations.
-func (w *World) Install(crds ...any) {
-	w.panicIfOver()
-	w.install(w.wire.Server(), w.user, crds)
+func (a *actions) Install(crds ...any) {
+	a.panicIfOver()
+	a.install(a.wire.Server(), a.user, crds)
 }
 
-func (w *World) install(server *apiserver.Server, u *user.Client, args []any) {
+func (a *actions) install(server *apiserver.Server, u *user.Client, args []any) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	var webhooks []client.Object
 	given := map[definitions.Key]definitions.Definition{}
 	for _, arg := range args {
 		found, err := definitions.Of(arg)
 		if err != nil {
-			w.misuse("%v", err)
+			a.misuse("%v", err)
 		}
 		for _, d := range found {
-			w.refuseReplacing(server, u, given[d.Key()], d)
+			a.refuseReplacing(server, u, given[d.Key()], d)
 			given[d.Key()] = d
 			if crd, ok := d.Object.(*apiextensionsv1.CustomResourceDefinition); ok {
 				crds = append(crds, crd)
@@ -39,19 +39,19 @@ func (w *World) install(server *apiserver.Server, u *user.Client, args []any) {
 	for _, d := range given {
 		u.Declare(d)
 	}
-	if w.real != nil {
-		w.real.install(w, crds, len(webhooks) > 0)
+	if a.real != nil {
+		a.real.install(crds, len(webhooks) > 0)
 		return
 	}
 	if err := server.Install(crds...); err != nil {
-		w.misuse("w.Install: %v", err)
+		a.misuse("w.Install: %v", err)
 	}
-	w.apply(u, webhooks)
+	a.apply(u, webhooks)
 }
 
 // refuseReplacing ends the run if a definition is to replace another of the same name: one that is
 // given with it, or one that the cluster has.
-func (w *World) refuseReplacing(server *apiserver.Server, u *user.Client, was, d definitions.Definition) {
+func (a *actions) refuseReplacing(server *apiserver.Server, u *user.Client, was, d definitions.Definition) {
 	key := d.Key()
 	ok := was.Object != nil
 	if !ok {
@@ -65,10 +65,10 @@ func (w *World) refuseReplacing(server *apiserver.Server, u *user.Client, was, d
 	what := fmt.Sprintf("w.Install: %s %q of %s differs from the one of %s, which it would replace",
 		key.Kind, key.Name, d.From, was.From)
 	if key.Kind == "CustomResourceDefinition" {
-		w.misuse("%s; install one of the two, and to change an installed definition in the middle of a scenario, "+
+		a.misuse("%s; install one of the two, and to change an installed definition in the middle of a scenario, "+
 			"w.Apply the new one", what)
 	}
-	w.misuse("%s, and its webhooks would be called no more; kubebuilder calls these objects alike in every operator "+
+	a.misuse("%s, and its webhooks would be called no more; kubebuilder calls these objects alike in every operator "+
 		"until kustomize gives them a prefix: set namePrefix in the operator's config/default/kustomization.yaml and "+
 		"install what kustomize build prints, or read the object, set its name and give it to w.Install; to change an "+
 		"installed one, w.Apply the new one", what)

@@ -2,10 +2,7 @@ package world
 
 import (
 	"slices"
-	"testing"
 
-	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -22,33 +19,34 @@ type left struct {
 const confirmations = 2
 
 // note keeps what a run of any purpose has left behind.
-func (l *left) note(a *attempt) {
-	for _, p := range a.left.Places() {
+func (l *left) note(places []string) {
+	for _, p := range places {
 		if !slices.Contains(l.latest, p) {
 			l.latest = append(l.latest, p)
 		}
 	}
 }
 
-// judgeLeft makes a run fail that leaves the same goroutines behind each time it is made. Others
+// confirm makes a run fail that leaves the same goroutines behind each time it is made. Others
 // are added to the result.
-func (r *runner) judgeLeft(t *testing.T, a *attempt, s run.Settings) {
+// repeat makes the run again.
+func (l *left) confirm(a *attempt, repeat func() *attempt) {
 	if again := a.left.Places(); len(again) > 0 && !a.Ending.Failed() {
-		known := func(p string) bool { return slices.Contains(r.left.growing, p) }
+		known := func(p string) bool { return slices.Contains(l.growing, p) }
 		for n := 0; n < confirmations && len(again) > 0 && !slices.ContainsFunc(again, known); n++ {
-			there := r.compared(t, choice.Play(a.Choices), s).left.Places()
+			there := repeat().left.Places()
 			again = slices.DeleteFunc(again, func(p string) bool { return !slices.Contains(there, p) })
 		}
 		if len(again) > 0 {
-			r.left.growing = append(r.left.growing, again...)
+			l.growing = append(l.growing, again...)
 			a.Ending = result.Ending{Kind: result.Leak, Step: a.Steps, At: a.Virtual}
 			a.Ending.Message = a.left.Only(again).Error()
 		}
 	}
-	for _, p := range r.left.latest {
-		if !slices.Contains(r.left.growing, p) {
+	for _, p := range l.latest {
+		if !slices.Contains(l.growing, p) {
 			a.Left = append(a.Left, p)
 		}
 	}
-	r.left.latest = nil
+	l.latest = nil
 }

@@ -36,15 +36,15 @@ func (w *World) objects() []run.Object {
 // missing are the objects that programs looked for, that never existed, and that an error names.
 func (w *World) missing(failure string) (out []string) {
 	for _, ref := range w.LookedFor() {
-		if ref.Name != "" && strings.Contains(failure, ref.Name) && !w.everExisted(ref) {
+		if ref.Name != "" && strings.Contains(failure, ref.Name) && !everExisted(w.history, ref) {
 			out = append(out, nameOf(ref))
 		}
 	}
 	return out
 }
 
-func (w *World) everExisted(ref history.Ref) bool {
-	return slices.ContainsFunc(w.history.Events, func(e history.Event) bool {
+func everExisted(h *history.History, ref history.Ref) bool {
+	return slices.ContainsFunc(h.Events, func(e history.Event) bool {
 		return slices.ContainsFunc(e.Changes, func(c history.Change) bool { return c.Ref == ref })
 	})
 }

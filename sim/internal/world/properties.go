@@ -1,9 +1,6 @@
 package world
 
 import (
-	"fmt"
-	"path/filepath"
-	"runtime"
 	"slices"
 
 	"github.com/wavetank/wavetank/history"
@@ -111,68 +108,10 @@ func (j *judge) probes() (out []result.Probe) {
 	return out
 }
 
-// declarations are those of all properties.
-func (j *judge) declarations() (out []run.Property) {
+// properties are the declarations of all properties.
+func (j *judge) properties() (out []run.Property) {
 	for _, p := range j.all() {
 		out = append(out, run.Property{Kind: p.kind, Sentence: p.sentence, Site: p.site})
 	}
 	return out
-}
-
-// Always declares a property that must hold after every step.
-func (w *World) Always(sentence string, holds func(*history.History) error) {
-	w.declare(&property{kind: result.Always, sentence: sentence, holds: holds})
-}
-
-// Eventually declares a property that must hold whenever the world has settled.
-func (w *World) Eventually(sentence string, holds func(*history.History) error) {
-	w.declare(&property{kind: result.Eventually, sentence: sentence, holds: holds})
-}
-
-// Sometimes declares a property that must be true in one run of a campaign.
-func (w *World) Sometimes(sentence string, happened func(*history.History) bool) {
-	w.declare(&property{kind: result.Sometimes, sentence: sentence, happened: happened})
-}
-
-// declare adds a property of the scenario's. Its site is the caller of sim.World.Always and the
-// like: two callers above the method of this package.
-func (w *World) declare(p *property) {
-	_, file, line, _ := runtime.Caller(3)
-	p.site = fmt.Sprintf("%s:%d", filepath.Base(file), line)
-	w.declareAt(p)
-}
-
-// declareAt adds a property whose site is known.
-func (w *World) declareAt(p *property) {
-	w.panicIfOver()
-	if p.holds == nil && p.happened == nil {
-		w.misuse("the property %q was given no function", p.sentence)
-	}
-	for _, other := range w.judge.declared {
-		if other.sentence == p.sentence {
-			w.misuse("the property %q is declared twice, at %s and %s; a sentence names one property",
-				p.sentence, other.site, p.site)
-		}
-	}
-	w.judge.declared = append(w.judge.declared, p)
-}
-
-// judgeAll judges the properties of a kind and ends the run at the first that does not hold.
-func (w *World) judgeAll(k result.Kind) {
-	passed := len(w.judge.passed)
-	v := w.judge.judge(k, w.history)
-	for _, e := range w.judge.passed[passed:] {
-		e.Step, e.At = w.sched.Steps(), w.sched.Now()
-	}
-	if v != nil {
-		w.fail(v)
-	}
-}
-
-// refuseUnjudged ends the run if the scenario declares an Eventually and never settles after it.
-func (w *World) refuseUnjudged() {
-	if p := w.judge.unjudged(); p != nil {
-		w.misuse("w.Eventually(%q) was never judged, because the scenario did not settle after it: call w.Settle, "+
-			"or say with w.Always by when it must hold", p.sentence)
-	}
 }

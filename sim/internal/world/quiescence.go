@@ -153,3 +153,11 @@ func (q *quiescence) backsOff() (yes bool) {
 	}
 	return yes
 }
+
+// requeue names a timer of a work queue.
+func requeue(timer history.CauseKind) string {
+	if timer == history.CauseBackOff {
+		return "backoff"
+	}
+	return "RequeueAfter"
+}

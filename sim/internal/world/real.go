@@ -22,48 +22,29 @@ import (
 // come. So requests, replies, watch events and dequeues happen in that order, and faults are
 // injected at the same places. Delays count only in a paced run, for programs that measure time.
 
-// record writes the order of the run into a script.
-func (w *World) record(s *run.Script) {
+// writeScript writes the order of the run into a script.
+func writeScript(c *core, isBuiltin func(string) bool, s *run.Script) {
 	*s = run.Script{}
-	w.sched.Told = func(a *sched.Action) {
-		step := run.Step{What: a.Words(), Actor: a.Actor.String(), At: w.sched.Now(), Chatter: a.Chatter}
-		if w.builtins.has(a.Actor.Process) {
+	c.sched.Told = func(a *sched.Action) {
+		step := run.Step{What: a.Words(), Actor: a.Actor.String(), At: c.sched.Now(), Chatter: a.Chatter}
+		if isBuiltin(a.Actor.Process) {
 			step.Builtin = a.Actor.Process
 		}
 		s.Steps = append(s.Steps, step)
 	}
 }
 
-// phase runs a stretch in which the scenario waits. A run at a real API server makes the steps that
-// the script has in it.
-func (w *World) phase(simulated func() (quiescent bool)) bool { return w.stretch(simulated, false) }
-
-// sleeping is phase for a stretch that ends after a time.
-func (w *World) sleeping(simulated func() bool) { w.stretch(simulated, true) }
-
-func (w *World) stretch(simulated func() bool, sleeps bool) bool {
-	if w.real != nil {
-		return w.real.phase(w)
-	}
-	began := w.sched.Now()
-	quiescent := simulated()
-	if s := w.settings.Record; s != nil {
-		s.Phases = append(s.Phases, run.Phase{Steps: len(s.Steps), Took: w.sched.Now() - began, Sleeps: sleeps,
-			Quiescent: quiescent})
-	}
-	return quiescent
-}
-
-// cannotIfReal ends a run at a real API server because it cannot have what the scenario asks for.
-func (w *World) cannotIfReal(why string) {
-	if w.real != nil {
-		w.real.course.Cannot = why
+// refuse ends a run at a real API server because it cannot have what the scenario asks for.
+func (r *real) refuse(why string) {
+	if r != nil {
+		r.course.Cannot = why
 		panic(stopRun{})
 	}
 }
 
 // real is a run at a real API server.
 type real struct {
+	core *core
 	*run.Real
 	course *run.Course
 	server *realserver.Server
@@ -82,76 +63,76 @@ const maxGap = time.Minute
 const shortBackOff = 10 * time.Millisecond
 
 // connect connects the world to the server.
-func (r *real) connect(w *World) {
+func (r *real) connect() {
 	s, err := realserver.Connect(r.Kubeconfig)
 	if err == nil {
 		r.course.Version, err = s.Version()
 	}
 	if err != nil {
-		w.misuse("the API server of %s is not reached: %v", r.Kubeconfig, err)
+		r.core.misuse("the API server of %s is not reached: %v", r.Kubeconfig, err)
 	}
 	r.server = s
-	w.wire.Use(s)
+	r.core.wire.Use(s)
 }
 
 // close removes what the run has made.
-func (r *real) close(w *World) {
+func (r *real) close() {
 	if r.server == nil {
 		return
 	}
-	if err := r.server.Close(); err != nil && w.failure == nil {
-		w.failure = misuse("what the run has created at the API server was not removed: %v", err)
+	if err := r.server.Close(); err != nil && r.core.failure == nil {
+		r.core.failure = misuse("what the run has created at the API server was not removed: %v", err)
 	}
 }
 
-func (r *real) install(w *World, crds []*apiextensionsv1.CustomResourceDefinition, webhooks bool) {
+func (r *real) install(crds []*apiextensionsv1.CustomResourceDefinition, webhooks bool) {
 	if webhooks {
-		w.cannotIfReal("the scenario installs webhooks, and the API server does not reach those of the test binary")
+		r.refuse("the scenario installs webhooks, and the API server does not reach those of the test binary")
 	}
 	if err := r.server.Install(crds...); err != nil {
-		w.misuse("w.Install: %v", err)
+		r.core.misuse("w.Install: %v", err)
 	}
 }
 
 // phase makes the steps of the next phase of the script. A script that ends within a phase ends
 // with a violation: if the run is still there, it has not violated the property.
-func (r *real) phase(w *World) (quiescent bool) {
+func (r *real) phase() (quiescent bool) {
 	if r.phases == len(r.Script.Phases) {
-		r.follow(w, len(r.Script.Steps))
+		r.follow(len(r.Script.Steps))
 		panic(stopRun{})
 	}
 	began := time.Now()
 	p := r.Script.Phases[r.phases]
 	r.phases++
-	r.follow(w, p.Steps)
+	r.follow(p.Steps)
 	for r.Paced && p.Sleeps && time.Since(began) < p.Took {
-		w.sched.Quiesce() // which shows the watchdog that the run is alive
-		r.wait(w, p.Took-time.Since(began))
+		r.core.sched.Quiesce() // which shows the watchdog that the run is alive
+		r.wait(p.Took - time.Since(began))
 	}
-	w.sched.Disturb()
+	r.core.sched.Disturb()
 	return p.Quiescent
 }
 
-func (r *real) follow(w *World, until int) {
+func (r *real) follow(until int) {
 	for r.course.Steps < until {
-		r.step(w)
+		r.step()
 		r.course.Steps++
 	}
 }
 
 // step performs the next action of the script.
-func (r *real) step(w *World) {
+func (r *real) step() {
 	n := r.course.Steps
 	want := r.Script.Steps[n]
 	if want.Builtin != "" {
 		if wrote := r.written(n + 1); wrote != "" {
-			w.cannotIfReal(fmt.Sprintf("step %d is one of the %s (%s), which no part of the control plane runs", n+1,
+			r.refuse(fmt.Sprintf("step %d is one of the %s (%s), which no part of the control plane runs", n+1,
 				want.Builtin, wrote))
 		}
 		return // it has looked and left everything as it was
 	}
 	if strings.HasSuffix(want.What, " by kube-apiserver") {
-		w.cannotIfReal(fmt.Sprintf("step %d is the call of a webhook (%s), which the API server does not reach", n+1,
+		r.refuse(fmt.Sprintf("step %d is the call of a webhook (%s), which the API server does not reach", n+1,
 			want.What))
 	}
 	gap := want.At - r.last
@@ -160,20 +141,20 @@ func (r *real) step(w *World) {
 	}
 	began := time.Now()
 	for {
-		w.sched.Quiesce()
-		w.failIfReported()
+		r.core.sched.Quiesce()
+		r.core.failIfReported()
 		if err := r.server.Broken(); err != nil {
-			w.misuse("the real API server: %v", err)
+			r.core.misuse("the real API server: %v", err)
 		}
-		pending := w.sched.Pending()
+		pending := r.core.sched.Pending()
 		late := time.Since(began)
 		if a := r.find(pending, want, late >= graceOfExtra); a != nil {
 			if r.Paced && late < gap {
-				r.wait(w, gap-late)
+				r.wait(gap - late)
 				continue
 			}
 			r.last = want.At
-			w.sched.Perform(a)
+			r.core.sched.Perform(a)
 			return
 		}
 		if want.Chatter {
@@ -183,18 +164,18 @@ func (r *real) step(w *World) {
 			if !a.Chatter {
 				r.course.Extra = append(r.course.Extra, r.words(a))
 			}
-			w.sched.Perform(a)
+			r.core.sched.Perform(a)
 			continue
 		}
 		if late > gap+r.Patience {
-			r.refuseUnstarted(w, n, want)
+			r.refuseUnstarted(n, want)
 			r.course.Parted = &run.Parted{N: n + 1, Step: want}
 			for _, a := range pending {
 				r.course.Parted.Pending = append(r.course.Parted.Pending, r.words(a))
 			}
 			panic(stopRun{})
 		}
-		w.sched.Await(20 * time.Millisecond)
+		r.core.sched.Await(20 * time.Millisecond)
 	}
 }
 
@@ -218,12 +199,12 @@ func (r *real) find(pending []*sched.Action, want run.Step, late bool) (other *s
 }
 
 // wait lets time pass, d at most. Leases are renewed meanwhile.
-func (r *real) wait(w *World, d time.Duration) {
-	if a := r.extra(w.sched.Pending(), len(r.Script.Steps), false); a != nil {
-		w.sched.Perform(a)
+func (r *real) wait(d time.Duration) {
+	if a := r.extra(r.core.sched.Pending(), len(r.Script.Steps), false); a != nil {
+		r.core.sched.Perform(a)
 		return
 	}
-	w.sched.Await(min(d, time.Second))
+	r.core.sched.Await(min(d, time.Second))
 }
 
 // words are an action as the script would have it.
@@ -266,11 +247,11 @@ func (r *real) knows(words string) bool {
 
 // refuseUnstarted ends the run if a step that has not come is of a process which only the script
 // has: a built-in controller of the scenario has started it.
-func (r *real) refuseUnstarted(w *World, n int, want run.Step) {
+func (r *real) refuseUnstarted(n int, want run.Step) {
 	for i := range r.History.Events {
 		e := &r.History.Events[i]
-		if e.Kind == history.Start && w.procs.Find(e.Process) == nil && strings.Contains(want.What, " "+e.Process+"/") {
-			w.cannotIfReal(fmt.Sprintf("step %d (%s) is of a process that a built-in controller of the scenario starts, "+
+		if e.Kind == history.Start && r.core.procs.Find(e.Process) == nil && strings.Contains(want.What, " "+e.Process+"/") {
+			r.refuse(fmt.Sprintf("step %d (%s) is of a process that a built-in controller of the scenario starts, "+
 				"and no such controller runs", n+1, want.What))
 		}
 	}
@@ -287,22 +268,22 @@ func (r *real) written(step int) string {
 }
 
 // stepped notes what the control plane has done by itself.
-func (r *real) stepped(w *World) {
+func (r *real) stepped() {
 	for _, ch := range r.server.Unclaimed() {
-		w.note(history.Event{Kind: history.Request, Process: "control plane", Verb: "update",
+		r.core.note(history.Event{Kind: history.Request, Process: "control plane", Verb: "update",
 			Ref:     history.Ref{Group: ch.Group, Kind: ch.Kind, Namespace: ch.Namespace, Name: ch.Name},
-			Changes: []history.Change{w.wire.Change(ch)}})
+			Changes: []history.Change{r.core.wire.Change(ch)}})
 	}
 }
 
 // learn compares the names that the server gave in this step with those of the script. It is called
 // before any watch has an event of it, because the choices about that have names in their labels.
-func (r *real) learn(w *World) {
+func (r *real) learn() {
 	var real, scripted []history.Change
-	for _, e := range w.history.Events[r.events:] {
+	for _, e := range r.core.history.Events[r.events:] {
 		real = append(real, e.Changes...)
 	}
-	r.events = len(w.history.Events)
+	r.events = len(r.core.history.Events)
 	for _, e := range r.History.Events {
 		if e.Step == r.course.Steps+1 {
 			scripted = append(scripted, e.Changes...)

@@ -23,6 +23,7 @@ import (
 
 // rights are the rights that processes have by their deployments.
 type rights struct {
+	*core
 	authorizer *rbac.Authorizer
 	deployed   []*process.Process
 	applied    map[*deployed.Deployment]bool
@@ -32,7 +33,7 @@ type rights struct {
 
 // deploy reads how a process is deployed and creates what that needs. It sets the account that the
 // process runs as.
-func (w *World) deploy(name string, o *ProcessOptions) {
+func (r *rights) deploy(name string, o *ProcessOptions) {
 	if len(o.Deployed) == 0 {
 		return
 	}
@@ -42,41 +43,41 @@ func (w *World) deploy(name string, o *ProcessOptions) {
 	}
 	d, err := deployed.Read(as, o.Deployed...)
 	if err != nil {
-		w.misuse("process %q: sim.AsDeployed: %v", name, err)
+		r.misuse("process %q: sim.AsDeployed: %v", name, err)
 	}
 	o.As = &d.Account
-	if w.rights.applied[d] {
+	if r.applied[d] {
 		return
 	}
 	for _, obj := range d.Objects {
-		if err := w.create(obj); err != nil {
-			w.misuse("process %q: sim.AsDeployed: %s: %v", name, obj, err)
+		if err := r.create(obj); err != nil {
+			r.misuse("process %q: sim.AsDeployed: %s: %v", name, obj, err)
 		}
 	}
-	if w.rights.applied == nil {
-		w.rights.applied = map[*deployed.Deployment]bool{}
+	if r.applied == nil {
+		r.applied = map[*deployed.Deployment]bool{}
 	}
-	w.rights.applied[d] = true
+	r.applied[d] = true
 }
 
 // create creates an object in one step, as an installation of the operator does. One that is there
 // stays as it is.
-func (w *World) create(obj deployed.Object) error {
+func (r *rights) create(obj deployed.Object) error {
 	gv, err := schema.ParseGroupVersion(obj.APIVersion())
 	if err != nil {
 		return err
 	}
 	gk := schema.GroupKind{Group: gv.Group, Kind: obj.Kind()}
-	mapping, err := w.wire.Mapper().RESTMapping(gk, gv.Version)
+	mapping, err := r.wire.Mapper().RESTMapping(gk, gv.Version)
 	if err != nil {
 		return err
 	}
-	r := mapping.Resource
-	path := "/apis/" + r.Group
-	if r.Group == "" {
+	resource := mapping.Resource
+	path := "/apis/" + resource.Group
+	if resource.Group == "" {
 		path = "/api"
 	}
-	path += "/" + r.Version
+	path += "/" + resource.Version
 	if in := obj.Namespace(); in != "" && obj.Kind() != "Namespace" {
 		path += "/namespaces/" + in
 	}
@@ -84,8 +85,8 @@ func (w *World) create(obj deployed.Object) error {
 	if err != nil {
 		return err
 	}
-	resp := w.wire.Write(run.User, apiserver.Request{
-		Method: http.MethodPost, URL: &url.URL{Path: path + "/" + r.Resource}, Body: body, User: "admin",
+	resp := r.wire.Write(run.User, apiserver.Request{
+		Method: http.MethodPost, URL: &url.URL{Path: path + "/" + resource.Resource}, Body: body, User: "admin",
 		Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated},
 	})
 	if resp.Code >= http.StatusBadRequest && resp.Code != http.StatusConflict {
@@ -105,23 +106,23 @@ func messageOf(body []byte) string {
 
 // missingPermission is the default property: no request of a process was refused because its
 // deployment gives it no right to it.
-func (w *World) missingPermission(h *history.History) error {
-	if len(w.rights.deployed) == 0 {
-		w.rights.read = h.Len()
+func (r *rights) missingPermission(h *history.History) error {
+	if len(r.deployed) == 0 {
+		r.read = h.Len()
 		return nil
 	}
-	events := h.Since(w.rights.read)
-	w.rights.read = h.Len()
+	events := h.Since(r.read)
+	r.read = h.Len()
 	for i := range events {
 		e := &events[i]
 		if e.Kind != history.Request || e.Code != http.StatusForbidden || e.Injected || e.Ref.Cluster != "" {
 			continue
 		}
-		at := slices.IndexFunc(w.rights.deployed, func(p *process.Process) bool { return p.Name == e.Process })
+		at := slices.IndexFunc(r.deployed, func(p *process.Process) bool { return p.Name == e.Process })
 		if at < 0 {
 			continue
 		}
-		if err := w.refusal(w.rights.deployed[at], e); err != nil {
+		if err := r.refusal(r.deployed[at], e); err != nil {
 			return err
 		}
 	}
@@ -129,7 +130,7 @@ func (w *World) missingPermission(h *history.History) error {
 }
 
 // refusal says which right a process lacks for a request; nil if it was refused for another reason.
-func (w *World) refusal(p *process.Process, e *history.Event) error {
+func (r *rights) refusal(p *process.Process, e *history.Event) error {
 	name, groups := p.User()
 	message := messageOf(e.Received)
 	line := e.Source
@@ -152,9 +153,9 @@ func (w *World) refusal(p *process.Process, e *history.Event) error {
 	if !strings.Contains(message, fmt.Sprintf("User %q cannot %s ", name, e.Verb)) {
 		return nil // it acted for another user, or admission refused it
 	}
-	resource := w.resourceOf(e.Ref)
+	resource := r.resourceOf(e.Ref)
 	why := func(verb string) string {
-		return w.rights.authorizer.Missing(&apiserver.Request{User: name, Groups: groups}, apiserver.Info{
+		return r.authorizer.Missing(&apiserver.Request{User: name, Groups: groups}, apiserver.Info{
 			Verb: verb, Group: e.Ref.Group, Resource: resource, Subresource: e.Sub, Namespace: e.Ref.Namespace,
 			Name: e.Ref.Name})
 	}
@@ -199,8 +200,8 @@ func grantVerb(e *history.Event) string {
 }
 
 // resourceOf is what a kind is called in rules.
-func (w *World) resourceOf(ref history.Ref) string {
-	m, err := w.wire.Mapper().RESTMapping(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
+func (r *rights) resourceOf(ref history.Ref) string {
+	m, err := r.wire.Mapper().RESTMapping(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
 	if err != nil {
 		return strings.ToLower(ref.Kind) // of a kind that is not served, the event has the resource
 	}
@@ -210,20 +211,20 @@ func (w *World) resourceOf(ref history.Ref) string {
 // unusedRights are the rights of deployments that no request of the run has needed; nil if no
 // process has such rights. Those that a run may not need are left out: for the metrics
 // endpoint, for events, for setting owners on OpenShift, and for leader election if there is none.
-func (w *World) unusedRights() *story.Rights {
-	if len(w.rights.deployed) == 0 {
+func (r *rights) unusedRights() *story.Rights {
+	if len(r.deployed) == 0 {
 		return nil
 	}
 	out := &story.Rights{}
-	for _, p := range w.rights.deployed {
+	for _, p := range r.deployed {
 		name, groups := p.User()
-		for _, r := range w.rights.authorizer.Unused(name, groups) {
-			switch _, sub, _ := strings.Cut(r.Resource, "/"); {
-			case r.Resource == "events", sub == "finalizers":
-			case r.Group == "authentication.k8s.io", r.Group == "authorization.k8s.io":
-			case !w.rights.elects && strings.Contains(r.Role, "leader"):
-			case !slices.Contains(out.Unused, story.Right(r)):
-				out.Unused = append(out.Unused, story.Right(r))
+		for _, unused := range r.authorizer.Unused(name, groups) {
+			switch _, sub, _ := strings.Cut(unused.Resource, "/"); {
+			case unused.Resource == "events", sub == "finalizers":
+			case unused.Group == "authentication.k8s.io", unused.Group == "authorization.k8s.io":
+			case !r.elects && strings.Contains(unused.Role, "leader"):
+			case !slices.Contains(out.Unused, story.Right(unused)):
+				out.Unused = append(out.Unused, story.Right(unused))
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package world
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/bubble"
 	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
@@ -55,7 +53,7 @@ func (r *runner) run(t *testing.T, o choice.Source, s run.Settings) *run.Result 
 	if process.Dials() != dials && a.Ending.Kind != result.Misuse {
 		r.failConnected(t, a.Result, s)
 	}
-	r.judgeLeft(t, a, s)
+	r.left.confirm(a, func() *attempt { return r.compared(t, choice.Play(a.Choices), s) })
 	return a.Result
 }
 
@@ -127,32 +125,6 @@ func (r *runner) failConnected(t *testing.T, res *run.Result, s run.Settings) {
 	res.Ending.Step, res.Ending.At = res.Steps, res.Virtual
 }
 
-// attempt is a run while it is made.
-type attempt struct {
-	*run.Result
-	world      *World
-	settings   run.Settings
-	source     *choice.Recorder
-	testFailed func() bool // the run has failed the test itself
-	skipped    func() bool // something has called t.Skip
-	purpose    purpose
-	left       *bubble.LeftBehind // goroutines that did not end with the run; nil if there are none
-	wants      bool               // it ended because it asked for a run that was not there
-	defaults   bool               // it asked for the default run
-	ignored    []string           // functions whose goroutines may be left behind
-	carried    any                // a panic of somebody outside, to be raised again there
-}
-
-// purpose is what a run is made for.
-type purpose int
-
-const (
-	toJudge   purpose = iota
-	toCompare         // undisturbed: other runs are compared with it
-	toRedraw          // undisturbed and with other random values: it shows which values are random
-	toBegin           // the default run: it shows what programs look for
-)
-
 // once makes one run: the scenario, in a bubble of its own, with every choice answered by the
 // source. An undisturbed run has nothing to compare itself with.
 func (r *runner) once(t *testing.T, o choice.Source, s run.Settings, p purpose) *attempt {
@@ -187,7 +159,7 @@ func (r *runner) once(t *testing.T, o choice.Source, s run.Settings, p purpose) 
 		panic(a.carried)
 	}
 	a.endOutside(err, a.testFailed())
-	r.left.note(a)
+	r.left.note(a.left.Places())
 	a.Log, a.Choices = a.source.Log(), a.source.Sequence()
 	for _, o := range run.OutcomesOf(a.History.Events) {
 		a.Outcomes = run.AddOutcomes(a.Outcomes, o)
@@ -206,7 +178,7 @@ const drain = 10 * time.Minute
 // live builds the world, runs the scenario and tears everything down. It is called inside the
 // bubble.
 func (r *runner) live(bt *testing.T, a *attempt) {
-	defer current.Store(nil)
+	defer underWay.Store(nil)
 	returned := false
 	defer func() {
 		v := recover()
@@ -238,7 +210,7 @@ func (r *runner) live(bt *testing.T, a *attempt) {
 			return r.defaults
 		}
 	}
-	current.Store(w)
+	underWay.Store(w)
 	r.scenario(w)
 	w.inspectCaches()
 	w.failIfReported()
@@ -246,63 +218,4 @@ func (r *runner) live(bt *testing.T, a *attempt) {
 	w.judgeAll(result.Sometimes)
 	w.refuseUnjudged()
 	returned = true
-}
-
-// faultCount is a fault's count as a campaign keeps it.
-func faultCount(c inject.Count) result.FaultCount {
-	out := result.FaultCount{Fault: c.Fault, Opportunities: c.Opportunities, Injected: c.Injected,
-		Observed: c.Observed}
-	for _, n := range c.Classes {
-		out.Classes = append(out.Classes, result.ClassCount{Verb: n.Verb, Kind: n.Kind, Opportunities: n.Opportunities,
-			Injected: n.Injected})
-	}
-	return out
-}
-
-// addStrikes adds a fault's counts by call site.
-func addStrikes(to *run.Sites, c inject.Count) {
-	columns := map[string]string{}
-	for _, n := range c.Sites {
-		column, ok := columns[n.When]
-		if !ok {
-			column = strings.TrimSpace(c.Class + " " + n.When)
-			columns[n.When] = column
-		}
-		to.Strike(n.Source, n.Verb, n.Kind, n.Sub,
-			story.Strike{Fault: column, Opportunities: n.Opportunities, Injected: n.Injected})
-	}
-}
-
-// tearDown ends all processes and takes the result from the world.
-func (a *attempt) tearDown() {
-	w := a.world
-	w.sched.SetFair(true)
-	w.cancel()
-	bubble.End(func() { w.procs.Teardown(w.sched.Wait) })
-	if w.real != nil {
-		w.real.close(w)
-	}
-	w.over = true
-	a.wants, a.ignored = w.wants, w.programs.ignored
-	a.Outcomes, a.Unobserved, a.Ignored = w.window.outcomes, w.procs.Unobserved(), w.ignoredObjects()
-	a.Processes, a.Callers, a.ByTimer = len(w.procs.Processes()), w.wire.Callers, w.wire.ByTimer
-	a.Rights = w.unusedRights()
-	a.Steps, a.Virtual = w.sched.Steps(), w.sched.Now()
-	if w.failure != nil {
-		a.Ending = *w.failure
-	}
-	w.window.sites.Read(w.history.Events)
-	for _, c := range w.faults.Counts() {
-		a.Faults = append(a.Faults, faultCount(c))
-		addStrikes(&w.window.sites, c)
-	}
-	a.Sites = w.window.sites.Counts()
-	for _, waits := range w.faults.Waits() {
-		a.Waits = append(a.Waits, run.Waits(waits))
-	}
-	a.Sometimes, a.Properties = w.judge.probes(), w.judge.declarations()
-	a.Objects, a.Required = w.objects(), w.required
-	for _, e := range w.judge.passed {
-		a.Passed = append(a.Passed, *e)
-	}
 }

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/wavetank/wavetank/history"
 	shipped "github.com/wavetank/wavetank/sim/property"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -16,131 +18,143 @@ const (
 	faultPhaseSteps = 2000
 )
 
+// settler lets the world go on, and runs it until nothing is left to do.
+type settler struct {
+	*core
+	faults     *faults
+	quiescence *quiescence
+	setups     failedSetups
+	real       *real // nil if the run is simulated
+	maxSteps   int   // of the run
+	inspected  int   // the step at which caches were inspected last
+}
+
 // Settle runs the world until nothing is left to do, then judges every Eventually property.
-func (w *World) Settle() {
-	w.panicIfInStep("w.Settle")
-	w.faultPhase()
-	w.beginRecovery()
-	w.settleAndJudge()
-	w.endRecovery()
+func (s *settler) Settle() {
+	s.panicIfInStep("w.Settle")
+	s.faultPhase()
+	s.beginRecovery()
+	s.settleAndJudge()
+	s.endRecovery()
 }
 
 // settleAndJudge waits for quiescence, when faults have ended, and judges.
-func (w *World) settleAndJudge() {
-	quiescent := w.waitForQuiescence()
-	w.inspectCaches()
+func (s *settler) settleAndJudge() {
+	quiescent := s.waitForQuiescence()
+	s.inspectCaches()
 	if quiescent {
-		w.note(history.Event{Kind: history.Settled})
+		s.note(history.Event{Kind: history.Settled})
 	}
-	w.judgeAll(result.Always)
-	w.judgeAll(result.Eventually)
-	w.judgeAll(result.Sometimes)
+	s.judgeAll(result.Always)
+	s.judgeAll(result.Eventually)
+	s.judgeAll(result.Sometimes)
 }
 
 // faultPhase runs the world while choices decide and faults are injected.
-func (w *World) faultPhase() {
-	w.phase(func() bool { w.untilCalm(); return false })
+func (s *settler) faultPhase() {
+	s.phase(func() bool { s.untilCalm(); return false })
 }
 
 // untilCalm runs the world until the fault phase is over.
-func (w *World) untilCalm() {
-	until := w.sched.Now() + faultPhaseTime
-	steps := w.sched.Steps() + faultPhaseSteps
-	for w.sched.Steps() < steps && w.sched.Now() < until {
-		w.sched.Quiesce()
-		w.failIfReported()
-		w.quiescence.read()
-		quietAt := w.quiescence.quietAt()
-		if w.quiescence.calm() && len(w.quiescence.dequeuesBefore(until)) == 0 && w.sched.Now() >= quietAt {
+func (s *settler) untilCalm() {
+	until := s.sched.Now() + faultPhaseTime
+	steps := s.sched.Steps() + faultPhaseSteps
+	for s.sched.Steps() < steps && s.sched.Now() < until {
+		s.sched.Quiesce()
+		s.failIfReported()
+		s.quiescence.read()
+		quietAt := s.quiescence.quietAt()
+		if s.quiescence.calm() && len(s.quiescence.dequeuesBefore(until)) == 0 && s.sched.Now() >= quietAt {
 			return
 		}
-		if quietAt > w.sched.Now() {
-			w.sched.Step(min(until, quietAt))
+		if quietAt > s.sched.Now() {
+			s.sched.Step(min(until, quietAt))
 		} else {
-			w.sched.Step(until)
+			s.sched.Step(until)
 		}
-		if w.sched.Steps() > w.settings.MaxSteps {
+		if s.sched.Steps() > s.maxSteps {
 			return // recovery decides
 		}
 	}
 }
 
 // beginRecovery ends all faults and makes scheduling fair.
-func (w *World) beginRecovery() {
-	w.recovering = true
-	w.quiescence.recovers()
-	w.sched.SetFair(true)
-	w.endFaults()
+func (s *settler) beginRecovery() {
+	s.faults.recovering = true
+	s.quiescence.recovers()
+	s.sched.SetFair(true)
+	s.faults.endFaults()
 }
-
-// endFaults takes back what lasts of the faults that were injected.
-func (w *World) endFaults() {
-	w.faults.End()
-	w.sched.Hurry()
-	if w.faults.Armed() {
-		w.note(history.Event{Kind: history.Heal})
-	}
-}
-
-// EndFaults ends all faults that were declared. Scheduling stays as it is.
-func (w *World) EndFaults() {
-	w.panicIfInStep("w.EndFaults")
-	w.healed = true
-	w.endFaults()
-}
-
-// faultsEnded reports whether no fault may be injected now.
-func (w *World) faultsEnded() bool { return w.recovering || w.healed }
 
 // endRecovery lets faults be injected again.
-func (w *World) endRecovery() {
-	w.procs.Settled()
-	w.recovering = false
-	w.sched.SetFair(false)
+func (s *settler) endRecovery() {
+	s.procs.Settled()
+	s.faults.recovering = false
+	s.sched.SetFair(false)
+}
+
+// phase runs a stretch in which the scenario waits. A run at a real API server makes the steps that
+// the script has in it.
+func (s *settler) phase(simulated func() (quiescent bool)) bool { return s.stretch(simulated, false) }
+
+// sleeping is phase for a stretch that ends after a time.
+func (s *settler) sleeping(simulated func() bool) { s.stretch(simulated, true) }
+
+func (s *settler) stretch(simulated func() bool, sleeps bool) bool {
+	if s.real != nil {
+		return s.real.phase()
+	}
+	began := s.sched.Now()
+	quiescent := simulated()
+	if script := s.settings.Record; script != nil {
+		script.Phases = append(script.Phases, run.Phase{Steps: len(script.Steps), Took: s.sched.Now() - began,
+			Sleeps: sleeps, Quiescent: quiescent})
+	}
+	return quiescent
 }
 
 // waitForQuiescence reports whether the world became quiescent. It need not when the default
 // property "settles" is off.
-func (w *World) waitForQuiescence() bool { return w.phase(w.untilQuiescent) }
+func (s *settler) waitForQuiescence() bool { return s.phase(s.untilQuiescent) }
 
-func (w *World) untilQuiescent() bool {
-	q := &w.quiescence
-	required := !slices.Contains(w.judge.without, shipped.DefaultSettles)
-	begun := w.sched.Now()
-	w.procs.LongestWait() // what was put off before does not count
+func (s *settler) untilQuiescent() bool {
+	q := s.quiescence
+	required := !slices.Contains(s.judge.without, shipped.DefaultSettles)
+	begun := s.sched.Now()
+	s.procs.LongestWait() // what was put off before does not count
 	limit := begun + 3*max(longestBackOff, q.longestTimer())
-	maxSteps := w.settings.MaxSteps
+	maxSteps := s.maxSteps
 	for {
-		w.sched.Quiesce()
-		w.failIfReported()
+		s.sched.Quiesce()
+		s.failIfReported()
 		q.read()
 		ok, again := q.reached()
 		if ok {
 			return true
 		}
-		limit = max(limit, begun+3*max(w.procs.LongestWait(), w.builtins.longestStep()))
+		limit = max(limit, begun+3*max(s.procs.LongestWait(), q.builtins.longestStep()))
 		limit = q.extended(limit, begun)
-		if w.sched.Steps() > maxSteps && maxSteps == w.settings.MaxSteps && q.backsOff() {
+		if s.sched.Steps() > maxSteps && maxSteps == s.maxSteps && q.backsOff() {
 			maxSteps *= 2 // it can be what the world waits for
 		}
-		switch tooLong := w.sched.Steps() > maxSteps; {
-		case !required && (tooLong || w.sched.Now() >= limit):
-			w.awaitQuietMoment()
+		switch tooLong := s.sched.Steps() > maxSteps; {
+		case !required && (tooLong || s.sched.Now() >= limit):
+			s.awaitQuietMoment()
 			if tooLong { // what follows may take as many steps again
-				w.settings.MaxSteps = w.sched.Steps() + w.settings.MaxSteps
+				s.maxSteps = s.sched.Steps() + s.maxSteps
 			}
 			return false
 		case tooLong:
-			w.failUnsettled(fmt.Sprintf("after %d steps (-sim.max-steps)", maxSteps))
+			s.failUnsettled(fmt.Sprintf("after %d steps (-sim.max-steps)", maxSteps))
 		}
-		if again <= w.sched.Now() {
+		if again <= s.sched.Now() {
 			again = limit
 		}
-		if !w.sched.Step(min(limit, again)) && w.sched.Now() >= limit && required {
+		if !s.sched.Step(min(limit, again)) && s.sched.Now() >= limit && required {
 			if ok, _ := q.reached(); ok {
 				return true
 			}
-			w.failUnsettled(fmt.Sprintf("within %v, three times the longest wait", limit-begun))
+			s.failUnsettled(fmt.Sprintf("within %v, three times the longest wait", limit-begun))
 		}
 	}
 }
@@ -148,69 +162,75 @@ func (w *World) untilQuiescent() bool {
 // awaitQuietMoment lets what is under way end before a world that has not settled is judged. It
 // waits for a quiet second, after a minute for any moment at which nothing is under way, and for
 // two minutes at most.
-func (w *World) awaitQuietMoment() {
-	q := &w.quiescence
-	calmBy, maxSteps := w.sched.Now()+idlePeriod, w.sched.Steps()+faultPhaseSteps
-	for w.sched.Now() < calmBy+idlePeriod && w.sched.Steps() < maxSteps {
-		w.sched.Quiesce()
-		w.failIfReported()
+func (s *settler) awaitQuietMoment() {
+	q := s.quiescence
+	calmBy, maxSteps := s.sched.Now()+idlePeriod, s.sched.Steps()+faultPhaseSteps
+	for s.sched.Now() < calmBy+idlePeriod && s.sched.Steps() < maxSteps {
+		s.sched.Quiesce()
+		s.failIfReported()
 		q.read()
 		until := calmBy + idlePeriod
 		if q.calm() {
-			if w.sched.Now() >= min(q.quietAt(), calmBy) {
+			if s.sched.Now() >= min(q.quietAt(), calmBy) {
 				return
 			}
 			until = min(q.quietAt(), calmBy)
 		}
-		w.sched.Step(until)
+		s.sched.Step(until)
 	}
 }
 
 // failIfTooLong gives up on a run that takes too many steps before it is asked to settle.
-func (w *World) failIfTooLong(call string) {
-	if limit := w.settings.MaxSteps; w.sched.Steps() > limit {
-		w.fail(&result.Ending{Kind: result.Settles, Property: worldSettles, Message: fmt.Sprintf(
+func (s *settler) failIfTooLong(call string) {
+	if limit := s.maxSteps; s.sched.Steps() > limit {
+		s.fail(&result.Ending{Kind: result.Settles, Property: worldSettles, Message: fmt.Sprintf(
 			"the run has taken %d steps and is still in %s, before it is asked to settle; if it is meant to be that "+
 				"long, allow more by sim.MaxSteps or -sim.max-steps", limit, call)})
 	}
 }
 
 // drive runs the world until a request of the scenario's has been answered.
-func (w *World) drive(replied func() bool) {
+func (s *settler) drive(replied func() bool) {
 	const call = "w.Apply, w.Remove or w.Client()"
-	w.panicIfInStep(call)
-	w.phase(func() bool {
+	s.panicIfInStep(call)
+	s.phase(func() bool {
 		for !replied() {
-			w.sched.Quiesce()
-			w.failIfReported()
-			w.sched.Step(w.sched.Now() + time.Hour)
-			w.failIfTooLong(call)
+			s.sched.Quiesce()
+			s.failIfReported()
+			s.sched.Step(s.sched.Now() + time.Hour)
+			s.failIfTooLong(call)
 		}
 		return false
 	})
 }
 
 // Sleep lets virtual time pass, under faults.
-func (w *World) Sleep(d time.Duration) {
-	w.panicIfInStep("w.Sleep")
+func (s *settler) Sleep(d time.Duration) {
+	s.panicIfInStep("w.Sleep")
 	if d < 0 {
-		w.misuse("w.Sleep(%v): time does not go back", d)
+		s.misuse("w.Sleep(%v): time does not go back", d)
 	}
-	w.sleeping(func() bool {
-		until := w.sched.Now() + d
-		for w.sched.Step(until) {
-			w.failIfTooLong("w.Sleep")
+	s.sleeping(func() bool {
+		until := s.sched.Now() + d
+		for s.sched.Step(until) {
+			s.failIfTooLong("w.Sleep")
 		}
 		return false
 	})
 }
 
 // inspectCaches adds to the history which cached objects were changed in place.
-func (w *World) inspectCaches() {
-	w.sched.Quiesce()
-	if w.inspected != w.sched.Steps() { // or nobody has done anything since
-		w.inspected = w.sched.Steps()
-		w.procs.Inspect()
-		w.sched.Quiesce()
+func (s *settler) inspectCaches() {
+	s.sched.Quiesce()
+	if s.inspected != s.sched.Steps() { // or nobody has done anything since
+		s.inspected = s.sched.Steps()
+		s.procs.Inspect()
+		s.sched.Quiesce()
 	}
+}
+
+// failUnsettled ends the run because the world did not settle.
+func (s *settler) failUnsettled(limit string) {
+	s.fail(&result.Ending{Kind: result.Settles, Property: worldSettles,
+		Message: s.quiescence.unsettled(limit, s.setups)})
 }

@@ -6,29 +6,28 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/history"
 	shipped "github.com/wavetank/wavetank/sim/property"
-	"github.com/wavetank/wavetank/sim/result"
+
+	"github.com/wavetank/wavetank/history"
 )
 
 // This file makes the message about a world that did not settle.
 
-// failUnsettled ends the run with a sentence about what is still pending.
-func (w *World) failUnsettled(limit string) {
-	q := &w.quiescence
+// unsettled is a sentence about what is still pending.
+func (q *quiescence) unsettled(limit string, setups failedSetups) string {
 	keys := q.failing()
 	msg := fmt.Sprintf("the world did not settle %s: %spending are %s%s",
 		limit, describe(keys), strings.Join(q.pending(), "; "), q.lastWrite(keys))
-	for _, p := range w.procs.Processes() {
-		if why := w.programs.setupFailure(p); why != "" {
+	for _, p := range q.procs.Processes() {
+		if why := setups.of(p); why != "" {
 			msg += "; " + why
 		}
 	}
-	for _, kind := range w.procs.Unserved() {
+	for _, kind := range q.procs.Unserved() {
 		msg += fmt.Sprintf("; the cluster does not serve %s, which was asked for: w.Install its definition before "+
 			"w.Start", kind)
 	}
-	w.fail(&result.Ending{Kind: result.Settles, Property: worldSettles, Message: msg})
+	return msg
 }
 
 // failingKey is a key whose reconciles have all failed since faults ended.
@@ -152,12 +151,4 @@ func (q *quiescence) lastWrite(failing []failingKey) string {
 	}
 	return s + fmt.Sprintf(": if it is written on a period by design, say w.Without(%q); w.Settle then waits as long, "+
 		"and judges without failing for that", shipped.DefaultSettles)
-}
-
-// requeue names a timer of a work queue.
-func requeue(timer history.CauseKind) string {
-	if timer == history.CauseBackOff {
-		return "backoff"
-	}
-	return "RequeueAfter"
 }

@@ -10,6 +10,7 @@ import (
 
 // window is what a run with sim.Window knows of the record that it has let go.
 type window struct {
+	*core
 	kept     time.Duration  // since when the record is kept
 	outcomes []run.Outcomes //  of reconciles that are no longer kept
 	objects  run.Objects    // of users, as far as events are no longer kept
@@ -19,21 +20,21 @@ type window struct {
 
 // forget lets go of the record before the window. It waits until the window has passed once more,
 // so that each event is moved once.
-func (w *World) forget() {
+func (w *window) forget() {
 	size := w.settings.Window
-	if size == 0 || w.sched.Now() < w.window.kept+2*size {
+	if size == 0 || w.sched.Now() < w.kept+2*size {
 		return
 	}
 	w.judge.readBefore(w.history)
 	w.compareWithFirst()
-	w.window.kept = w.sched.Now() - size
+	w.kept = w.sched.Now() - size
 	events := w.history.Events
-	w.history.Forget(w.window.kept)
+	w.history.Forget(w.kept)
 	forgotten := events[:len(events)-len(w.history.Events)]
-	w.window.objects.Read(forgotten)
-	w.window.sites.Read(forgotten)
+	w.objects.Read(forgotten)
+	w.sites.Read(forgotten)
 	for _, o := range run.OutcomesOf(forgotten) {
-		w.window.outcomes = run.AddOutcomes(w.window.outcomes, o)
+		w.outcomes = run.AddOutcomes(w.outcomes, o)
 	}
 	w.wire.Hosts.Trim(size)
 	w.procs.Reap(w.sched.Quiesce)
@@ -41,14 +42,14 @@ func (w *World) forget() {
 
 // compareWithFirst ends the second run of a doubled one at the first event that is not as in the
 // first run.
-func (w *World) compareWithFirst() {
+func (w *window) compareWithFirst() {
 	first := w.settings.First
 	if first == nil {
 		return
 	}
-	if at := w.history.Departs(w.window.compared, first); at >= 0 {
+	if at := w.history.Departs(w.compared, first); at >= 0 {
 		w.fail(&result.Ending{Kind: result.Nondeterminism, Message: fmt.Sprintf(
 			"event %d is not as it was in the first run: %s", at, w.history.Since(at)[0].String())})
 	}
-	w.window.compared = w.history.Len()
+	w.compared = w.history.Len()
 }

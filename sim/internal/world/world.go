@@ -15,7 +15,6 @@ import (
 	"github.com/wavetank/wavetank/models/protection"
 	"github.com/wavetank/wavetank/models/rbac"
 	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/sched"
@@ -27,30 +26,17 @@ import (
 // World is one simulated cluster with everything in it. It lives for one run. Its methods must be
 // called on the goroutine that the scenario was called on.
 type World struct {
-	settings run.Settings
-	choices  *choice.Recorder
-	sched    *sched.Scheduler
-	history  *history.History
-	wire     *wire.Network
-	procs    *process.Supervisor
-	ctx      context.Context
-	cancel   context.CancelFunc
-
-	user       *user.Client
-	clusters   []*Cluster
-	builtins   builtins
-	programs   programs
-	rights     rights
-	faults     inject.Set
-	recovering bool // faults have ended for now
-	healed     bool // faults have ended until Inject declares more
-	judge      judge
-	real       *real // the run takes place at a real API server; nil if it is simulated
-	quiescence quiescence
-	window     window
-	inspected  int  // the step at which caches were inspected last
-	required   bool // each object of a user must succeed in some run of the campaign
-	ending
+	*core
+	*declarations
+	*faults
+	*builtins
+	*settler
+	*actions
+	*programs
+	rights   *rights
+	window   *window
+	real     *real // nil if the run is simulated
+	required bool  // each object of a user must succeed in some run of the campaign
 
 	// findUndisturbed is the undisturbed run with some drawn values, nil if it was not made. It is
 	// nil in an undisturbed run.
@@ -60,38 +46,49 @@ type World struct {
 	redrawn         bool                    // this is an undisturbed run with other random values
 }
 
-func newWorld(
-	source *choice.Recorder, h *history.History, s run.Settings, course *run.Course, testFailed func() bool,
-) *World {
-	w := &World{settings: s, choices: source, history: h,
-		programs: programs{failures: map[*process.Process]failedSetup{}}}
-	w.judge.defaults = defaultProperties(testFailed, w.missingPermission)
-	w.judge.passes, w.judge.ignored = s.Pass, s.Ignored
-	w.ctx, w.cancel = context.WithCancel(context.Background())
-	w.sched = sched.New(source, rules{w})
+func newWorld(source *choice.Recorder, h *history.History, s run.Settings, course *run.Course,
+	testFailed func() bool) *World {
+	c := &core{settings: s, choices: source, history: h}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	f := &faults{core: c}
+	b := &builtins{core: c, faults: f}
+	observer := &rules{core: c, faults: f, builtins: b}
+	c.sched = sched.New(source, observer)
 	seed := source.Choose(story.Label{Kind: story.Names}, 1<<16)
 	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(seed)})
-	w.rights.authorizer = rbac.New(server)
-	server.SetAuthorizer(w.rights.authorizer)
+	authorizer := rbac.New(server)
+	server.SetAuthorizer(authorizer)
 	server.SetAdmission(admission.New(server))
-	w.wire = wire.New(w.sched, h, server, rules{w})
+	c.wire = wire.New(c.sched, h, server, observer)
 	if s.Callers && s.Window == 0 {
-		w.wire.Callers, w.wire.ByTimer = map[int][]uintptr{}, map[int]bool{}
+		c.wire.Callers, c.wire.ByTimer = map[int][]uintptr{}, map[int]bool{}
 	}
-	w.procs = process.New(w.sched, h, w.wire, s.Log, rules{w})
-	if w.real != nil && !w.real.Paced {
-		w.procs.BackOff = shortBackOff
-	}
-	w.quiescence = quiescence{w.sched, w.procs, w.wire, h, &w.builtins, newActivity()}
+	c.procs = process.New(c.sched, h, c.wire, s.Log, observer)
 	if s.Record != nil {
-		w.record(s.Record)
+		writeScript(c, b.has, s.Record)
 	}
+	var r *real
 	if s.Real != nil {
-		w.real = &real{Real: s.Real, course: course}
-		w.sched.Wait = awaitQuiet
-		w.real.connect(w)
+		r = &real{core: c, Real: s.Real, course: course}
+		c.sched.Wait = awaitQuiet
+		r.connect()
+		if !r.Paced {
+			c.procs.BackOff = shortBackOff
+		}
 	}
-	w.user = w.newUser(wire.APIHost, server)
+	b.real, observer.real = r, r
+	setups := failedSetups{}
+	q := &quiescence{c.sched, c.procs, c.wire, h, b, newActivity()}
+	a := &actions{settler: &settler{core: c, faults: f, quiescence: q, setups: setups, real: r,
+		maxSteps: s.MaxSteps}}
+	a.user = a.newUser(wire.APIHost, server)
+	w := &World{core: c, declarations: &declarations{c}, faults: f, builtins: b, settler: a.settler, actions: a,
+		rights: &rights{core: c, authorizer: authorizer}, window: &window{core: c}, real: r}
+	w.programs = &programs{core: c, faults: f, builtins: b, rights: w.rights, setups: setups,
+		users: func() []*user.Client { return a.users }}
+	observer.programs, observer.stepped = w.programs, w.stepped
+	c.judge.passes, c.judge.ignored = s.Pass, s.Ignored
+	c.judge.defaults = defaultProperties(testFailed, w.rights.missingPermission)
 	w.Builtin(namespace.New())
 	w.Builtin(garbage.New())
 	w.Builtin(protection.New()...)
@@ -102,62 +99,14 @@ func newWorld(
 func (w *World) stepped() {
 	w.quiescence.read()
 	if w.real != nil {
-		w.real.stepped(w)
+		w.real.stepped()
 	}
 	if w.failure == nil {
 		w.failIfAsserted()
 		w.judgeAll(result.Always)
-		w.forget()
+		w.window.forget()
 	}
 }
-
-// note adds an event of the present step to the history.
-func (w *World) note(e history.Event) {
-	e.Step, e.At, e.Server = w.sched.Steps(), w.sched.Now(), w.wire.Revision()
-	w.history.Add(e)
-}
-
-// panicIfOver unwinds again if the scenario continues after its run has ended. Every method of the
-// world that does anything calls it.
-func (w *World) panicIfOver() {
-	if w.over {
-		panic("sim: a World was used when its run was over; each run has a World of its own, so do not keep it")
-	}
-	w.panicIfElsewhere()
-	if w.failure != nil {
-		panic(stopRun{})
-	}
-	w.sched.Disturb()
-}
-
-// panicIfInStep ends the run if the world is asked to continue in the middle of a step.
-func (w *World) panicIfInStep(call string) {
-	w.panicIfOver()
-	if w.sched.Performing() {
-		w.misuse("%s was called in the middle of a step, by a handler given to w.External or by a built-in "+
-			"controller; the world continues only when that step is over, so call it in the scenario, or let a "+
-			"process do it", call)
-	}
-}
-
-// panicIfElsewhere ends the run if the world is used where it cannot be: on another goroutine than
-// the scenario's, or inside a property.
-func (w *World) panicIfElsewhere() {
-	if !run.OnScenario() {
-		w.failLater(misuse("a World was used on another goroutine than its scenario's (in a reconciler, or " +
-			"after a go statement); controllers use mgr.GetClient(), and a scenario does one thing after the " +
-			"other: call it on the scenario's own goroutine, without go"))
-	}
-	if w.judge.judging {
-		w.misuse("a property may only read: its history, or the server through w.Client()")
-	}
-}
-
-// History is the record of this run so far.
-func (w *World) History() *history.History { return w.history }
-
-// Context is done when the run ends.
-func (w *World) Context() context.Context { return w.ctx }
 
 // Redrawn reports whether this is the undisturbed run that shows which values are random. What is
 // arbitrary should differ in it.
@@ -167,7 +116,7 @@ func (w *World) Redrawn() bool { return w.redrawn }
 // defaults.
 func (w *World) Undisturbed() *history.History {
 	w.panicIfOver()
-	w.cannotIfReal("a property compares the run with an undisturbed one (w.Undisturbed), and two runs at a real " +
+	w.real.refuse("a property compares the run with an undisturbed one (w.Undisturbed), and two runs at a real " +
 		"server differ in time and names")
 	switch {
 	case w.settings.Window > 0:

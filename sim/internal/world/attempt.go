@@ -3,116 +3,102 @@ package world
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
-	"sync/atomic"
+	"strings"
 
-	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/bubble"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/shell"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// ending is how a run ends. The code that detects a failure reports it in the way of its
-// goroutine:
-//
-//   - The scenario's goroutine, which is also the scheduling goroutine, calls [World.fail].
-//   - A goroutine of the code under test calls [World.failSoon] or [World.failLater].
-//   - A process that ends by itself sets exit, as the scenario cannot be unwound there.
-//   - Panics of the scenario, and what only the end of the bubble tells, are added by
-//     [attempt.endInside] and [attempt.endOutside].
-type ending struct {
-	// failure is the failure that ended the run; nil if there is none yet.
-	failure *result.Ending
-	// over is set when the world has been torn down.
-	over bool
-	// exit is the failure of a program that ended by itself.
-	exit *result.Ending
-	// asserted is the failure that a goroutine of the code under test has reported.
-	asserted *result.Ending
-	// reported is the first of those, at once. A scenario that waits for such a goroutine, which
-	// has ended, has no next quiet moment.
-	reported atomic.Pointer[result.Ending]
+// attempt is a run while it is made.
+type attempt struct {
+	*run.Result
+	world      *World
+	settings   run.Settings
+	source     *choice.Recorder
+	testFailed func() bool // the run has failed the test itself
+	skipped    func() bool // something has called t.Skip
+	purpose    purpose
+	left       *bubble.LeftBehind // goroutines that did not end with the run; nil if there are none
+	wants      bool               // it ended because it asked for a run that was not there
+	defaults   bool               // it asked for the default run
+	ignored    []string           // functions whose goroutines may be left behind
+	carried    any                // a panic of somebody outside, to be raised again there
 }
 
-// stopRun unwinds the scenario when the run has failed.
-type stopRun struct{}
+// purpose is what a run is made for.
+type purpose int
 
-// GinkgoRecoverShouldIgnoreThisPanic keeps a deferred GinkgoRecover from taking the end of a run
-// for a failed spec.
-func (stopRun) GinkgoRecoverShouldIgnoreThisPanic() {}
+const (
+	toJudge   purpose = iota
+	toCompare         // undisturbed: other runs are compared with it
+	toRedraw          // undisturbed and with other random values: it shows which values are random
+	toBegin           // the default run: it shows what programs look for
+)
 
-// fail ends the run. It must be called on the scenario's goroutine, and panics.
-func (w *World) fail(e *result.Ending) {
-	if w.failure == nil {
-		e.Step, e.At = w.sched.Steps(), w.sched.Now()
-		w.failure = e
-		w.note(history.Event{Kind: history.Violation, Note: e.Sentence(), Read: w.judge.read, About: e.About})
+// faultCount is a fault's count as a campaign keeps it.
+func faultCount(c inject.Count) result.FaultCount {
+	out := result.FaultCount{Fault: c.Fault, Opportunities: c.Opportunities, Injected: c.Injected,
+		Observed: c.Observed}
+	for _, n := range c.Classes {
+		out.Classes = append(out.Classes, result.ClassCount{Verb: n.Verb, Kind: n.Kind, Opportunities: n.Opportunities,
+			Injected: n.Injected})
 	}
-	panic(stopRun{})
+	return out
 }
 
-// failLater ends the calling goroutine of the code under test, and the run at its next quiet
-// moment.
-func (w *World) failLater(e *result.Ending) {
-	w.failSoon(e)
-	runtime.Goexit()
-}
-
-// failSoon ends the run at its next quiet moment. Any goroutine may call it.
-func (w *World) failSoon(e *result.Ending) {
-	w.reported.CompareAndSwap(nil, e)
-	w.sched.Note("verdict "+e.Site+" "+e.Message, func() {
-		if w.asserted == nil {
-			w.asserted = e
+// addStrikes adds a fault's counts by call site.
+func addStrikes(to *run.Sites, c inject.Count) {
+	columns := map[string]string{}
+	for _, n := range c.Sites {
+		column, ok := columns[n.When]
+		if !ok {
+			column = strings.TrimSpace(c.Class + " " + n.When)
+			columns[n.When] = column
 		}
-	})
-}
-
-// failIfAsserted ends the run if a goroutine of the code under test has reported a failure.
-func (w *World) failIfAsserted() {
-	if w.asserted != nil && w.failure == nil {
-		w.fail(w.asserted)
+		to.Strike(n.Source, n.Verb, n.Kind, n.Sub,
+			story.Strike{Fault: column, Opportunities: n.Opportunities, Injected: n.Injected})
 	}
 }
 
-// failIfReported ends the run if a goroutine of the code under test has reported a failure, or if a
-// program has ended in a way from which no world can go on.
-func (w *World) failIfReported() {
-	w.failIfAsserted()
-	if w.exit != nil {
-		w.fail(w.exit)
+// tearDown ends all processes and takes the result from the world.
+func (a *attempt) tearDown() {
+	w := a.world
+	w.sched.SetFair(true)
+	w.cancel()
+	bubble.End(func() { w.procs.Teardown(w.sched.Wait) })
+	if w.real != nil {
+		w.real.close()
 	}
-}
-
-// misuse ends the run because the scenario asks for something that cannot be.
-func (w *World) misuse(format string, args ...any) { w.fail(misuse(format, args...)) }
-
-func misuse(format string, args ...any) *result.Ending {
-	return &result.Ending{Kind: result.Misuse, Message: "sim: " + fmt.Sprintf(format, args...)}
-}
-
-// current is the world of the run that is under way.
-var current atomic.Pointer[World]
-
-// Fail ends the run that is under way because an assertion failed at site (file:line), and does not
-// return. It is the fail handler of assertion libraries while a campaign runs: the failure becomes
-// that of the run, with a story. Any goroutine may call it. On a goroutine of the code under test
-// it ends the goroutine, as t.FailNow does, and the run ends at its next quiet moment. Without a
-// run it returns false.
-func Fail(site, message string) bool {
-	w := current.Load()
-	if w == nil {
-		return false
+	w.over = true
+	a.wants, a.ignored = w.wants, w.programs.ignored
+	a.Outcomes, a.Unobserved, a.Ignored = w.window.outcomes, w.procs.Unobserved(), w.builtins.ignoredObjects()
+	a.Processes, a.Callers, a.ByTimer = len(w.procs.Processes()), w.wire.Callers, w.wire.ByTimer
+	a.Rights = w.rights.unusedRights()
+	a.Steps, a.Virtual = w.sched.Steps(), w.sched.Now()
+	if w.failure != nil {
+		a.Ending = *w.failure
 	}
-	e := &result.Ending{Kind: result.Expectation, Site: site, Message: run.Repeatable(message)}
-	if run.OnScenario() {
-		w.fail(e)
+	w.window.sites.Read(w.history.Events)
+	for _, c := range w.faults.declared.Counts() {
+		a.Faults = append(a.Faults, faultCount(c))
+		addStrikes(&w.window.sites, c)
 	}
-	w.failLater(e)
-	return true
+	a.Sites = w.window.sites.Counts()
+	for _, waits := range w.faults.declared.Waits() {
+		a.Waits = append(a.Waits, run.Waits(waits))
+	}
+	a.Sometimes, a.Properties = w.judge.probes(), w.judge.properties()
+	a.Objects, a.Required = w.objects(), w.required
+	for _, e := range w.judge.passed {
+		a.Passed = append(a.Passed, *e)
+	}
 }
 
 // endedInside is the message of a run whose scenario did not return.
@@ -163,7 +149,7 @@ const failedInside = "the test was failed from inside the run, by t.Error or t.F
 // endOutside takes in what only the end of the bubble tells: its error, and whether the run has
 // failed the test itself.
 func (a *attempt) endOutside(err error, testFailed bool) {
-	stuck := current.Swap(nil)
+	stuck := underWay.Swap(nil)
 	if left := (*bubble.LeftBehind)(nil); errors.As(err, &left) {
 		if err = left.Except(a.ignored); err != nil && stuck == nil {
 			a.left, err = left, nil // it may be that only the first run of a process leaves them
