@@ -196,6 +196,10 @@ var (
 	// found it.
 	bursts = inTurn(times(3, struggles("dev", "v2"), runs("dev", "v2")), settle)
 
+	// namespaceGoes has somebody delete the pipeline's namespace while it is being promoted.
+	namespaceGoes = inTurn(runs("dev", "v2"), sleep(soon), func(s *World) { s.Remove(worlds.Namespace("shop")) },
+		sleep(dwell), settle)
+
 	// rollsOut delivers to staging, then to prod.
 	rollsOut = inTurn(opens, runs("dev", "v1"), settle, delivers(2))
 	// rollsOutForAWhile is rollsOut where the world need not settle.

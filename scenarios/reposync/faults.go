@@ -3,6 +3,8 @@
 package reposync
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/reposync"
@@ -58,3 +60,25 @@ func lateNews() []fault.Fault {
 }
 
 func lateServer() []fault.Fault { return []fault.Fault{fault.StaleServer(10 * time.Second)} }
+
+// interrupted are the faults under which back-off is to settle.
+func interrupted() []fault.Fault {
+	faults := []fault.Fault{fault.StaleCache(10*time.Second, fault.HardLimit()), fault.RacingRequeue(),
+		fault.SlowNamespace(10 * time.Second)}
+	for _, process := range []string{Manager, reposync.ReconcilerName(shop)} {
+		faults = append(faults, fault.Crash(process), fault.Restart(process), fault.LostReply(fault.In(process)))
+	}
+	return faults
+}
+
+func dyingReconciler() []fault.Fault {
+	return []fault.Fault{fault.Crash(reposync.ReconcilerName(shop))}
+}
+func racing() []fault.Fault { return []fault.Fault{fault.RacingRequeue()} }
+
+// interruptedThere are those of them that reach the reconciler while the manager has nothing to do.
+func interruptedThere() []fault.Fault {
+	return slices.DeleteFunc(interrupted(), func(f fault.Fault) bool {
+		return strings.Contains(f.String(), Manager) || strings.HasPrefix(f.String(), "StaleCache")
+	})
+}

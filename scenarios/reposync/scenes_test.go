@@ -16,18 +16,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/fault"
 )
-
-// interrupted are the faults under which back-off is to settle.
-func interrupted() []fault.Fault {
-	faults := []fault.Fault{fault.StaleCache(10*time.Second, fault.HardLimit()), fault.RacingRequeue(),
-		fault.SlowNamespace(10 * time.Second)}
-	for _, process := range []string{Manager, reposync.ReconcilerName(shop)} {
-		faults = append(faults, fault.Crash(process), fault.Restart(process), fault.LostReply(fault.In(process)))
-	}
-	return faults
-}
 
 // replacedIdle is what lastResort says: who has been replaced changes nothing any more.
 const replacedIdle = "a reconciler that has been replaced changes nothing"

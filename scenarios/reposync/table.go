@@ -15,7 +15,8 @@ import (
 
 // Table is the matrix of the scenario. A variant that neither fails nor is omitted must pass.
 func Table() matrix.Table[reposync.Variant] {
-	return matrix.Table[reposync.Variant]{Variants: reposync.Variants(), Fixed: reposync.V10, Cases: matrix.Narrow(cases, reposync.V10c)}
+	return matrix.Table[reposync.Variant]{Variants: reposync.Variants(), Fixed: reposync.V10,
+		Cases: matrix.Narrow(cases, reposync.V10c)}
 }
 
 // A row of the table, and remarks on it.
@@ -23,15 +24,20 @@ var row, note, omit = matrix.NewCase[reposync.Variant], matrix.Note, matrix.Omit
 
 // Reasons of several cases.
 const (
-	failsAnyway = "it fails without that, see “namespace finishes”"
-	noHook      = "it has no webhook"
-	gaveUp      = "the user whom its webhook refuses gives up after a minute, and it is later that the namespace may go"
-	keeps       = "its binding does not go before the RepoSync, see “rights outlive use”"
-	likeV0      = "it is stuck where V0 is, which is run"
-	regardless  = "it takes the finalizer off whatever has become of the reconciler, " +
+	failsAnyway  = "it fails without that, see “namespace finishes”"
+	failsWithout = "what it does without these faults is in “namespace finishes”"
+
+	noHook     = "it has no webhook"
+	gaveUp     = "the user whom its webhook refuses gives up after a minute, and it is later that the namespace may go"
+	keeps      = "its binding does not go before the RepoSync, see “rights outlive use”"
+	likeV0     = "it is stuck where V0 is, which is run"
+	regardless = "it takes the finalizer off whatever has become of the reconciler, " +
 		"see the cases in which that is dead"
 	atOnce = "the RepoSync goes at once" // why it passes
 )
+
+// backingOff is a remark on cases that last for hours.
+var backingOff = omit("all but V0 V10", "it goes on as V0 does where it is refused")
 
 // Settings and workloads of several cases. The passing cells of a workload share their runs.
 var (
@@ -74,6 +80,12 @@ var cases = []matrix.Case[reposync.Variant]{
 			"only for as long as it is away; gone for good, its finalizer on the RepoSync stays with every variant")),
 	row("namespace finishes, manager dies", of(Setting{}, deletesNamespace), dyingManager, finishes, "V7",
 		omit("V0 V4", failsAnyway), omit("V3", gaveUp)),
+	row("namespace finishes, reconciler dies", of(Setting{}, deletesNamespace), dyingReconciler, finishes, "",
+		omit("all but V1 V10", failsWithout)),
+	row("namespace finishes, everything trails", of(Setting{}, deletesNamespace), lateNews, finishes, "",
+		omit("all but V1 V10", failsWithout)),
+	row("namespace finishes, keys are queued again", of(Setting{}, deletesNamespace), racing, finishes, "",
+		omit("all but V1 V10", failsWithout)),
 	row("namespace finishes, webhook away, Fail", of(Setting{}, webhookDown), nil, finishes, "",
 		omit("V0 V1 V2 V2w V4 V5 V7 V9", noHook)),
 	row("namespace finishes, webhook away, Ignore", of(Setting{Ignore: true}, webhookMissing), nil, finishes, "V6n V6g",
@@ -139,6 +151,10 @@ var cases = []matrix.Case[reposync.Variant]{
 	row("siblings", of(twoSyncs, deletesSync, noLeaks), lateNews, siblings, ""),
 	row("a namesake", of(Setting{}, again), lateNews, synced, "",
 		omit("V0 V4", "its namespace does not go, so that there can be no namesake")),
+	row("bounded refusals, the binding goes first", bindingGone, interrupted, restrained, "V0", backingOff),
+	row("refusals settle, the binding goes first", bindingGone, interrupted, settles, "V0", backingOff),
+	row("bounded refusals, a managed object goes first", managedGone, interruptedThere, restrained, "V0", backingOff),
+	row("refusals settle, a managed object goes first", managedGone, interruptedThere, settles, "", backingOff),
 	row("every fault", everything, everyFault, truth, "", matrix.OnlyFixed(reposync.V10)),
 	// A RootSync. One that declares a namespace, the RepoSync in it and its rights is the knot of
 	// issue 589; one that declares something for namespaces as they come and go is that of pull

@@ -7,7 +7,7 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// OfHelm returns most faults that an operator with Helm's release records can meet. Its fixed
+// OfHelm returns the faults that an operator with Helm's release records can meet. Its fixed
 // variant must pass under all of them. Its writes with these verbs fail, and their replies are
 // lost; it loses the rights to one kind of what it installs. Deletions are left out, because Helm
 // only logs that one was refused. A second operator is a case of its own.
@@ -19,7 +19,8 @@ func OfHelm(operator, kind string, verbs ...string) []fault.Fault {
 		fault.ServerError(of, fault.OnVerb("get")), fault.Forbidden(time.Minute, of, records),
 		fault.Forbidden(time.Minute, of, fault.OfKind(kind)),
 		fault.Forbidden(time.Minute, of, records, fault.OnVerb("create")), fault.Forbidden(time.Minute, of, records,
-			fault.OnVerb("update"))}
+			fault.OnVerb("update")),
+		fault.SlowNamespace(20 * time.Second), fault.Unreachable(time.Minute, of), fault.Pause(operator, 8*time.Second)}
 	for _, verb := range verbs {
 		faults = append(faults, fault.ServerError(of, fault.OnVerb(verb)), fault.LostReply(of, fault.OnVerb(verb)))
 	}
