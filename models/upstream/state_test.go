@@ -69,10 +69,13 @@ type end struct{ left, lives string }
 
 // same runs a scenario with the models and with the real controllers. It asks that all runs leave
 // the same, and that what the objects went through with the real controllers is among what they
-// went through with the models.
-func same(t *testing.T, controllers []controller, scenario func(*sim.World)) {
+// went through with the models. more are models that a world does not have by itself.
+func same(t *testing.T, controllers []controller, scenario func(*sim.World), more ...actor.Actor) {
 	t.Helper()
-	ours := ends(t, nil, scenario, state)
+	ours := ends(t, nil, func(w *sim.World) {
+		w.Builtin(more...)
+		scenario(w)
+	}, state)
 	for i, e := range ours {
 		if e.left != ours[0].left {
 			t.Errorf("the models, run %d, leave otherwise than run 0 (-):\n%s", i, diff(ours[0].left, e.left))
