@@ -124,7 +124,8 @@ func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	contentType, body := r.Sent()
 	resp := &http.Response{
 		StatusCode: r.Code, Status: http.StatusText(r.Code), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: r.Header.Clone(), Request: req, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body)),
+		Header: r.Header.Clone(), Request: req,
+		ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body)),
 	}
 	if resp.Header == nil {
 		resp.Header = http.Header{}

@@ -87,9 +87,13 @@ func TestNothingHasNoWords(t *testing.T) {
 
 func TestWhatAnOutcomeMeans(t *testing.T) {
 	for kind, want := range map[OutcomeKind][3]bool{ // OK, Failed, Again
-		OutcomeSuccess: {true, false, false}, OutcomeRequeue: {false, false, true}, OutcomeRequeueAfter: {false, false, true},
-		OutcomeFailure: {false, true, true}, OutcomeTerminalFailure: {false, true, false}, OutcomePanic: {false, true, true},
-		OutcomeGoroutineExit: {false, false, true},
+		OutcomeSuccess:         {true, false, false},
+		OutcomeRequeue:         {false, false, true},
+		OutcomeRequeueAfter:    {false, false, true},
+		OutcomeFailure:         {false, true, true},
+		OutcomeTerminalFailure: {false, true, false},
+		OutcomePanic:           {false, true, true},
+		OutcomeGoroutineExit:   {false, false, true},
 	} {
 		o := Outcome{Kind: kind}
 		if got := [3]bool{o.OK(), o.Failed(), o.Again()}; got != want {

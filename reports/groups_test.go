@@ -13,8 +13,10 @@ import (
 func campaignOf(causes ...string) *story.Result {
 	r := &story.Result{Test: "TestApp", Package: "example.com/app", Runs: 100, Complete: true, Shards: 1}
 	for n, cause := range causes {
-		s := &story.Story{Test: "TestApp", Package: r.Package, Kind: "always", Property: "p", Message: fmt.Sprint("broken ", n)}
-		r.Found(story.Finding{Cause: cause, Kind: "always", Property: "p", Count: 1, First: n, Steps: 9 + n, Story: string(s.Encode())})
+		s := &story.Story{Test: "TestApp", Package: r.Package, Kind: "always", Property: "p",
+			Message: fmt.Sprint("broken ", n)}
+		r.Found(story.Finding{Cause: cause, Kind: "always", Property: "p", Count: 1, First: n, Steps: 9 + n,
+			Story: string(s.Encode())})
 	}
 	return r
 }
@@ -38,7 +40,8 @@ func TestGroupsAreTheSameEverywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if says := map[int]string{1: "1 thing is wrong", 2: "2 things are wrong"}[want]; !strings.Contains(string(index), says) {
+		says := map[int]string{1: "1 thing is wrong", 2: "2 things are wrong"}[want]
+		if !strings.Contains(string(index), says) {
 			t.Errorf("the index of %d bugs does not say %q", want, says)
 		}
 		page, err := Campaign(r, nil, "")
@@ -82,7 +85,8 @@ func TestIndexOfPlantedBugs(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(file)
-	if err != nil || strings.Contains(string(page), "wrong<") || !strings.Contains(string(page), "1 failure of operators with known bugs") {
+	if err != nil || strings.Contains(string(page), "wrong<") ||
+		!strings.Contains(string(page), "1 failure of operators with known bugs") {
 		t.Errorf("%v\n%s", err, page)
 	}
 }

@@ -125,8 +125,12 @@ func TestParagraphNamesWhatARetryRepeats(t *testing.T) {
 	r.during(tenants(1), history.Dequeue, nil)
 	r.sends(tenants(1), "create", lateDev, 201, 2)
 	r.sends(tenants(1), "patch", late, 500, 0)
-	r.during(tenants(1), history.Done, func(e *history.Event) { e.Outcome = history.Outcome{Kind: history.OutcomeFailure} })
-	r.during(tenants(2), history.Dequeue, func(e *history.Event) { e.Cause = history.Cause{Kind: history.CauseBackOff} })
+	r.during(tenants(1), history.Done, func(e *history.Event) {
+		e.Outcome = history.Outcome{Kind: history.OutcomeFailure}
+	})
+	r.during(tenants(2), history.Dequeue, func(e *history.Event) {
+		e.Cause = history.Cause{Kind: history.CauseBackOff}
+	})
 	r.sends(tenants(2), "create", history.Ref{Kind: "Namespace", Name: "late-2"}, 201, 3)
 	r.violated("there are 2 namespaces")
 	want := "In the reconcile before it a request failed at 00:03.000: op/1 patch Tenant late → 500 at op/op.go:7."

@@ -199,7 +199,8 @@ func TestLedShowsTheLastWriteBesidesTheStatus(t *testing.T) {
 		r.write("user", "update", acme, int64(n+30), "MODIFIED")
 	}
 	r.violated("late has changed")
-	if led := r.led(); !contains(led, "update Tenant late → rv 2") || !contains(led, "update Tenant late/status → rv 11") {
+	if led := r.led(); !contains(led, "update Tenant late → rv 2") ||
+		!contains(led, "update Tenant late/status → rv 11") {
 		t.Errorf("%q", led)
 	}
 }

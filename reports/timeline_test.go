@@ -341,7 +341,8 @@ func explained(t *testing.T) Run {
 			e.Process = "namespace-controller"
 		}
 		if e := &r.History.Events[i]; e.Kind == history.Done {
-			e.Outcome = history.Outcome{Kind: history.OutcomeFailure, Text: strings.Repeat("the server is unable to continue; ", 7)}
+			e.Outcome = history.Outcome{Kind: history.OutcomeFailure,
+				Text: strings.Repeat("the server is unable to continue; ", 7)}
 		}
 	}
 	last := r.History.Events[len(r.History.Events)-1].Step

@@ -54,8 +54,9 @@ func TestKeepGoingFindsWhatBreaksLater(t *testing.T) {
 				t.Fatalf("found are %+v", r.Findings)
 			}
 			text := r.Err().Error()
-			if _, list, _ := strings.Cut(text, "2 causes in 20 runs, the most harmful first:\n"); !strings.Contains(list,
-				"b exists") || strings.Index(list, "b exists") > strings.Index(list, first+" exists") {
+			_, list, _ := strings.Cut(text, "2 causes in 20 runs, the most harmful first:\n")
+			if !strings.Contains(list, "b exists") ||
+				strings.Index(list, "b exists") > strings.Index(list, first+" exists") {
 				t.Errorf("the text is\n%s", text)
 			}
 			s, err := story.Read(r.Failure.File)

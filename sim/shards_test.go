@@ -227,7 +227,8 @@ func TestFindingsAreGroupedByCause(t *testing.T) {
 	if total != finds {
 		t.Errorf("%d failing runs, %d of them under a cause", finds, total)
 	}
-	if err := r.Err(); err == nil || strings.Contains(err.Error(), "causes in") == (len(story.Causes(r.Findings)) == 1) {
+	if err := r.Err(); err == nil ||
+		strings.Contains(err.Error(), "causes in") == (len(story.Causes(r.Findings)) == 1) {
 		t.Errorf("the report does not list the causes: %v", err)
 	}
 }

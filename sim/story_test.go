@@ -166,8 +166,9 @@ func TestTheReplayCommandReplays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drifted.Choices = append(drifted.Choices,
-		story.Choice{ID: story.ID{Label: story.Label{Kind: story.Inject, Of: "Crash(mailer)", Who: "before mailer", Verb: "delete", What: "ConfigMap default/gone"}}, Value: 1})
+	crash := story.Label{Kind: story.Inject, Of: "Crash(mailer)", Who: "before mailer", Verb: "delete",
+		What: "ConfigMap default/gone"}
+	drifted.Choices = append(drifted.Choices, story.Choice{ID: story.ID{Label: crash}, Value: 1})
 	if err := os.WriteFile(filepath.Join(dir, file), drifted.Encode(), 0o666); err != nil {
 		t.Fatal(err)
 	}

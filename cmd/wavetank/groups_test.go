@@ -22,7 +22,8 @@ func TestTheSummaryOfCIGroupsByCause(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(text, "| 100 | "+says+" |") || strings.Count(text, " × p, ") != strings.Count(says, "causes")+1 {
+		if !strings.Contains(text, "| 100 | "+says+" |") ||
+			strings.Count(text, " × p, ") != strings.Count(says, "causes")+1 {
 			t.Errorf("not %s:\n%s", says, text)
 		}
 	}

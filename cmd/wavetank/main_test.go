@@ -97,7 +97,9 @@ func TestRunBreaks(t *testing.T) {
 	}
 	drawn := story.Story{
 		Test: "TestX", Kind: "always", Property: "p",
-		Choices: []story.Choice{{ID: story.ID{Label: story.Label{Kind: story.Draw, Of: "n", What: "1"}, Nth: 1}, Value: 7}},
+		Choices: []story.Choice{
+			{ID: story.ID{Label: story.Label{Kind: story.Draw, Of: "n", What: "1"}, Nth: 1}, Value: 7},
+		},
 		History: []string{"00:00.001    op/1             fault: Crash(op): before update ConfigMap default/a"},
 	}
 	_, out = do(t, t.Context(), "replay", "--explain", write(t, drawn))

@@ -20,8 +20,10 @@ func TestTenant(t *testing.T) {
 		"spec.quota.cpu is 1, before \"1\"") || strings.Contains(out, "causes in") {
 		t.Errorf("init: exit code %d:\n%s", code, out)
 	}
-	for _, guess := range []string{"guess: POD_NAMESPACE is tenant-system, because config/manager/manager.yaml takes it " +
-		"from metadata.namespace", "guess: what billing.acme.svc answers is not known"} {
+	for _, guess := range []string{
+		"guess: POD_NAMESPACE is tenant-system, because config/manager/manager.yaml takes it from metadata.namespace",
+		"guess: what billing.acme.svc answers is not known",
+	} {
 		if !strings.Contains(out, guess) {
 			t.Errorf("init does not say %s:\n%s", guess, out)
 		}

@@ -35,7 +35,8 @@ func start(w *sim.World, name string, d *apiextensionsv1.CustomResourceDefinitio
 	w.Install(d)
 	w.Start(name, setup, sim.Options(ctrl.Options{Scheme: scheme}))
 	w.Inject(fault.StaleCache(30*time.Second), fault.MissedStates(30*time.Second), fault.DroppedWatch(), fault.Relist(),
-		fault.Crash(name), fault.Restart(name), fault.LostReply(), fault.Conflict(), fault.ServerError(), fault.Expired())
+		fault.Crash(name), fault.Restart(name), fault.LostReply(), fault.Conflict(), fault.ServerError(),
+		fault.Expired())
 	w.Always("no controller overwrites a change that it has not observed", property.NoLostUpdate())
 	w.Eventually("a reconcile at rest writes nothing", property.IdempotentAtRest())
 }

@@ -24,7 +24,8 @@ func leave(t *testing.T, kubeconfig string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := c.Delete(t.Context(), cm("left-behind")); client.IgnoreNotFound(err) != nil && t.Context().Err() == nil {
+		err := c.Delete(t.Context(), cm("left-behind"))
+		if client.IgnoreNotFound(err) != nil && t.Context().Err() == nil {
 			t.Error(err)
 		}
 	})

@@ -94,10 +94,11 @@ func TestConfirm(t *testing.T) {
 			if !slices.ContainsFunc(s.Choices, of) {
 				t.Fatalf("the story injects no %s: %v", class, s.Choices)
 			}
-			if got := confirm(t, kubeconfig, path, b.Scenario(false)); got.Verdict != results.Confirmed || got.Confirmed != 1 {
+			got := confirm(t, kubeconfig, path, b.Scenario(false))
+			if got.Verdict != results.Confirmed || got.Confirmed != 1 {
 				t.Errorf("the faulty variant: %s", got.Text())
 			}
-			got := confirm(t, kubeconfig, path, b.Scenario(true))
+			got = confirm(t, kubeconfig, path, b.Scenario(true))
 			if got.Verdict != results.NotConfirmed || !strings.Contains(got.Why, "violates nothing") {
 				t.Errorf("the fixed variant: %s", got.Text())
 			}

@@ -112,7 +112,8 @@ func main() {
 		log.Fatal(err)
 	}
 	for _, race := range []bool{false, true} {
-		output("go", "test", "-c", "-vet=off", fmt.Sprint("-race=", race), "-o", binary(race), "./sim/internal/determinism")
+		output("go", "test", "-c", "-vet=off", fmt.Sprint("-race=", race), "-o", binary(race),
+			"./sim/internal/determinism")
 	}
 	var programs []string
 	for line := range strings.Lines(output(binary(false), "-test.list=^Test")) {

@@ -180,10 +180,10 @@ func (c *counts) line(name string) string {
 
 const head = `# Runs compared, on record
 
-Each program of the package [determinism](../sim/internal/determinism) made the runs of a seed in several processes. The digest of
-each run was compared with that of the first process. It covers every event: requests, replies, bodies, objects,
-outcomes and times. The first process, unpinned and with GOMAXPROCS=8, also made each run *twice* from its choices, and
-compared the two event by event, with the choices that they asked for. The others:
+Each program of the package [determinism](../sim/internal/determinism) made the runs of a seed in several processes.
+The digest of each run was compared with that of the first process. It covers every event: requests, replies, bodies,
+objects, outcomes and times. The first process, unpinned and with GOMAXPROCS=8, also made each run *twice* from its
+choices, and compared the two event by event, with the choices that they asked for. The others:
 
 - *one CPU*: pinned to one CPU, GOMAXPROCS=1
 - *busy*: next to two busy loops, GOMAXPROCS=1

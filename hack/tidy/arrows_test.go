@@ -59,8 +59,9 @@ var arrows = map[string][]string{
 	"sim/internal/callsite": {"internal/story"},
 	"sim/internal/explain": {"sim/internal/choice", "sim/internal/run", "sim/result", "history", "reports",
 		"internal/story"},
-	"sim/internal/campaign": {"sim/internal/host", "sim/internal/bubble", "sim/internal/callsite", "sim/internal/choice",
-		"sim/internal/explain", "sim/internal/process", "sim/internal/run", "sim/internal/shell", "sim/internal/wire",
+	"sim/internal/campaign": {"sim/internal/host", "sim/internal/bubble", "sim/internal/callsite",
+		"sim/internal/choice", "sim/internal/explain", "sim/internal/process", "sim/internal/run",
+		"sim/internal/shell", "sim/internal/wire",
 		"sim/result", "history", "internal/atomicfile", "internal/strategy", "internal/versions", "reports",
 		"internal/story"},
 	"sim/internal/world": {"sim/fault", "sim/internal/bubble", "sim/internal/choice", "sim/internal/definitions",
@@ -168,7 +169,8 @@ func TestImportArrows(t *testing.T) {
 // before it.
 var simLayers = []string{
 	"sim/internal/shell", "sim/internal/choice", "sim/internal/bubble", "sim/internal/draw",
-	"sim/internal/definitions", "sim/internal/user", "sim/property", "sim/result", "sim/internal/host", "sim/internal/run",
+	"sim/internal/definitions", "sim/internal/user", "sim/property", "sim/result", "sim/internal/host",
+	"sim/internal/run",
 	"sim/internal/sched", "sim/internal/wire", "sim/internal/realserver", "sim/internal/process", "sim/internal/inject",
 	"sim/fault",
 	"sim/internal/world", "sim/internal/explain", "sim/internal/callsite", "sim/internal/campaign", "sim", "sim/auto",

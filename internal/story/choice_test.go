@@ -30,17 +30,21 @@ func TestChoicesInAStoryFile(t *testing.T) {
 		{"1 inject Pause(op, 30s): before op: get Pod a #2", "Pause(op, 30s) before op get Pod a #2",
 			Choice{ID{Label{Kind: Inject, Of: "Pause(op, 30s)", Who: "before op", Verb: "get", What: "Pod a"}, 1}, 1}},
 		{`1 inject "Rejected(\"no: luck\")": op: create Pod a #1`, `Rejected("no: luck") op create Pod a #1`,
-			Choice{ID{Label{Kind: Inject, Of: `Rejected("no: luck")`, Who: "op", Verb: "create", What: "Pod a"}, 0}, 1}},
+			Choice{ID{
+				Label{Kind: Inject, Of: `Rejected("no: luck")`, Who: "op", Verb: "create", What: "Pod a"}, 0,
+			}, 1}},
 		{"1 builtin garbage-collector: next dependent of a #1", "garbage-collector next dependent of a #1",
 			Choice{ID{Label{Kind: Builtin, Of: "garbage-collector", What: "next dependent of a"}, 0}, 1}},
 		{"7 draw size: 2 #1", "draw size/2 #1", Choice{ID{Label{Kind: Draw, Of: "size", What: "2"}, 0}, 7}},
 		{`7 draw "a: b": 2 #1`, "draw a: b/2 #1", Choice{ID{Label{Kind: Draw, Of: "a: b", What: "2"}, 0}, 7}},
 		{"7 names #1", "names #1", Choice{ID{Label{Kind: Names}, 0}, 7}},
-		{"7 names far.example #1", "names in far.example #1", Choice{ID{Label{Kind: Names, What: "far.example"}, 0}, 7}},
+		{"7 names far.example #1", "names in far.example #1",
+			Choice{ID{Label{Kind: Names, What: "far.example"}, 0}, 7}},
 		{"7 seed #1", "seed #1", Choice{ID{Label{Kind: Seed}, 0}, 7}},
 		{"7 seed op #1", "seed op #1", Choice{ID{Label{Kind: Seed, What: "op"}, 0}, 7}},
 		{"1 option op workers #1", "option op workers #1", Choice{ID{Label{Kind: Option, What: "op workers"}, 0}, 1}},
-		{"1 endpoint v.example #1", "endpoint of v.example #1", Choice{ID{Label{Kind: Endpoint, What: "v.example"}, 0}, 1}},
+		{"1 endpoint v.example #1", "endpoint of v.example #1",
+			Choice{ID{Label{Kind: Endpoint, What: "v.example"}, 0}, 1}},
 	} {
 		if got := c.choice.Line(); got != c.line {
 			t.Errorf("the line is %q; expected %q", got, c.line)

@@ -99,16 +99,21 @@ func TestExcerptSaysHowRoundsEnd(t *testing.T) {
 }
 
 func TestAStorySaysWhatItDoesNotNeed(t *testing.T) {
-	for want, choices := range map[string][]Choice{
+	for want, kinds := range map[string][]Kind{
 		"needs no fault, no delay and no other order: it fails on the default schedule": nil,
-		"needs no fault and no delay, only an order of actions":                         {{ID{Label{Kind: Next}, 0}, 0}},
-		"needs no fault, only delays":                                                   {{ID{Label{Kind: Handler}, 0}, 0}},
-		"needs no fault, only delays and an order of actions":                           {{ID{Label{Kind: Step}, 0}, 0}, {ID{Label{Kind: Next}, 0}, 0}},
-		"needs no fault and no delay":                                                   {{ID{Label{Kind: Draw}, 0}, 0}},
-		"":                                                                              {{ID{Label{Kind: Arm}, 0}, 0}, {ID{Label{Kind: Inject}, 0}, 0}},
+
+		"needs no fault and no delay, only an order of actions": {Next},
+		"needs no fault, only delays":                           {Handler},
+		"needs no fault, only delays and an order of actions":   {Step, Next},
+		"needs no fault and no delay":                           {Draw},
+		"":                                                      {Arm, Inject},
 	} {
-		if got := (&Story{Choices: choices}).Needs(); got != want {
-			t.Errorf("%v: %q, want %q", choices, got, want)
+		var s Story
+		for _, kind := range kinds {
+			s.Choices = append(s.Choices, Choice{ID: ID{Label: Label{Kind: kind}}})
+		}
+		if got := s.Needs(); got != want {
+			t.Errorf("%v: %q, want %q", kinds, got, want)
 		}
 	}
 }

@@ -11,7 +11,9 @@ func TestParagraphNamesFaultsThatWereNotMeasured(t *testing.T) {
 		Why:     []string{"The last step was a crash."},
 		History: []string{"00:01.006    mailer/1         fault: Crash(mailer): after POST office.example/mail/b"},
 		Choices: []Choice{
-			{ID{Label{Kind: Inject, Of: "StaleCache(30s)", Who: "mailer", Verb: "ADDED", What: "Secret default/a"}, 0}, 0},
+			{ID: ID{Label: Label{
+				Kind: Inject, Of: "StaleCache(30s)", Who: "mailer", Verb: "ADDED", What: "Secret default/a",
+			}}},
 		},
 	}
 	want := []string{"The last step was a crash.", "Faults: Crash(mailer): after POST office.example/mail/b at " +

@@ -61,7 +61,8 @@ func (r *request) negotiate() (replyForm, error) {
 	}
 	return plain, notAcceptable("only the following media types are accepted: application/json, " +
 		"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1 " +
-		"(wavetank: models/apiserver does not model Table, YAML and CBOR replies, and protobuf only for objects of built-in types)")
+		"(wavetank: models/apiserver does not model Table, YAML and CBOR replies, and " +
+		"protobuf only for objects of built-in types)")
 }
 
 // checkPartial refuses metadata of an object where a list comes, and the reverse

@@ -22,7 +22,10 @@ const protobufType = "application/vnd.kubernetes.protobuf"
 // A reply in protobuf is what the serializer of kube-apiserver makes of the reply in JSON.
 func TestRepliesInProtobuf(t *testing.T) {
 	s := newServer(t, widgets())
-	const maps, widget = "/api/v1/namespaces/default/configmaps", "/apis/test.wavetank.dev/v1/namespaces/default/widgets"
+	const (
+		maps   = "/api/v1/namespaces/default/configmaps"
+		widget = "/apis/test.wavetank.dev/v1/namespaces/default/widgets"
+	)
 	ask := func(path, accept string) *apiserver.Response {
 		u, err := url.Parse(path)
 		if err != nil {
@@ -32,12 +35,14 @@ func TestRepliesInProtobuf(t *testing.T) {
 	}
 	sent := func(path, accept string) (string, []byte) { return ask(path, accept).Sent() }
 	for _, name := range []string{"a", "b"} {
-		must(t, s, "POST", maps, jsonType, `{"metadata":{"name":"`+name+`"},"data":{"k":"`+strings.Repeat("v", 300)+`"}}`)
+		must(t, s, "POST", maps, jsonType,
+			`{"metadata":{"name":"`+name+`"},"data":{"k":"`+strings.Repeat("v", 300)+`"}}`)
 	}
 	must(t, s, "POST", "/apis/apps/v1/namespaces/default/deployments", jsonType, `{"metadata":{"name":"d"},"spec":`+
 		`{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},`+
 		`"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
-	must(t, s, "POST", widget, jsonType, `{"apiVersion":"test.wavetank.dev/v1","kind":"Widget","metadata":{"name":"w"}}`)
+	must(t, s, "POST", widget, jsonType,
+		`{"apiVersion":"test.wavetank.dev/v1","kind":"Widget","metadata":{"name":"w"}}`)
 	coder := protobuf.NewSerializer(testScheme, testScheme)
 	for path, into := range map[string]runtime.Object{
 		maps + "/a": &corev1.ConfigMap{}, maps: &corev1.ConfigMapList{}, maps + "?limit=1": &corev1.ConfigMapList{},
@@ -61,9 +66,9 @@ func TestRepliesInProtobuf(t *testing.T) {
 		}
 	}
 	for path, accept := range map[string]string{
-		widget: protobufType + ",*/*", widget + "/w": protobufType + ",*/*", maps + "/a": "application/json," + protobufType,
-		maps + "/none": protobufType + ",*/*",
-		maps + "/b":    protobufType + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
+		widget: protobufType + ",*/*", widget + "/w": protobufType + ",*/*",
+		maps + "/a": "application/json," + protobufType, maps + "/none": protobufType + ",*/*",
+		maps + "/b": protobufType + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
 	} {
 		if media, body := sent(path, accept); media != "application/json" || body[0] != '{' {
 			t.Errorf("%s as %s: %s %q", path, accept, media, body)

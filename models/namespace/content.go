@@ -45,8 +45,8 @@ const maxRetry = 1000 * time.Second
 func Content() []actor.Actor {
 	return []actor.Actor{
 		&filler{name: "serviceaccount-controller", resource: "serviceaccounts", object: "default", fill: createAccount},
-		&filler{name: "root-ca-certificate-publisher-controller", resource: "configmaps", object: rootCAName, updates: true,
-			fill: publish},
+		&filler{name: "root-ca-certificate-publisher-controller", resource: "configmaps", object: rootCAName,
+			updates: true, fill: publish},
 	}
 }
 
@@ -83,7 +83,8 @@ func (f *filler) Observe(ch apiserver.Change) {
 	case ch.Group != "":
 	case ch.Resource == "namespaces" && ch.Type != "DELETED":
 		f.enqueue(ch.Name)
-	case ch.Resource == f.resource && ch.Name == f.object && (ch.Type == "DELETED" || f.updates && ch.Type == "MODIFIED"):
+	case ch.Resource == f.resource && ch.Name == f.object &&
+		(ch.Type == "DELETED" || f.updates && ch.Type == "MODIFIED"):
 		f.enqueue(ch.Namespace)
 	}
 }
@@ -109,7 +110,8 @@ func (f *filler) step(namespace string) {
 
 func createAccount(c actor.Cluster, namespace, path string) error {
 	var ns corev1.Namespace
-	if !actor.Get(c, actor.Path("", "v1", "", "namespaces", namespace), &ns) || ns.Status.Phase != corev1.NamespaceActive ||
+	if !actor.Get(c, actor.Path("", "v1", "", "namespaces", namespace), &ns) ||
+		ns.Status.Phase != corev1.NamespaceActive ||
 		actor.Get(c, path, &corev1.ServiceAccount{}) {
 		return nil
 	}
@@ -122,8 +124,10 @@ func publish(c actor.Cluster, namespace, path string) error {
 	data := map[string]string{"ca.crt": rootCA}
 	if !actor.Get(c, path, &cm) {
 		return actor.Do(c, http.MethodPost, actor.Path("", "v1", namespace, "configmaps", ""), &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Name: rootCAName, Annotations: map[string]string{descriptionAnnotation: description}},
-			Data:       data}, nil)
+			ObjectMeta: metav1.ObjectMeta{
+				Name: rootCAName, Annotations: map[string]string{descriptionAnnotation: description},
+			},
+			Data: data}, nil)
 	}
 	if maps.Equal(cm.Data, data) && cm.Annotations[descriptionAnnotation] != "" {
 		return nil

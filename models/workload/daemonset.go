@@ -70,7 +70,9 @@ func syncDaemonSet(c *controller, namespace, name string) (time.Duration, error)
 	for i := range pods {
 		if p := &pods[i]; p.DeletionTimestamp == nil || p.Status.Phase != corev1.PodSucceeded &&
 			p.Status.Phase != corev1.PodFailed {
-			f.on[p.Spec.NodeName] = p // a finished pod with a deletion timestamp is only held by a finalizer (getNodesToDaemonPods)
+			// A finished pod with a deletion timestamp is only held by a finalizer
+			// (getNodesToDaemonPods).
+			f.on[p.Spec.NodeName] = p
 		}
 	}
 	all, err := actor.List[corev1.Node](c, actor.Path("", "v1", "", "nodes", ""))

@@ -70,8 +70,9 @@ func (s *World) declare(names ...string) {
 		restrained: r.restrained, settles: r.settles, notifiedOnce: r.notifiedOnce,
 		outcomeIsTrue: each(r.outcomeIsTrue), failureIsSaid: r.failureIsSaid,
 	}, Eventually: map[string]properties.Judge{
-		everywhere: each(r.everywhere), isRecorded: each(r.isRecorded), isLinked: each(r.isLinked), statusIsTrue: each(r.statusIsTrue),
-		actionable: r.actionable, saysAbsent: each(r.saysAbsent), oneOpen: each(r.oneOpen), noneBack: each(r.noneBack),
+		everywhere: each(r.everywhere), isRecorded: each(r.isRecorded), isLinked: each(r.isLinked),
+		statusIsTrue: each(r.statusIsTrue), actionable: r.actionable,
+		saysAbsent: each(r.saysAbsent), oneOpen: each(r.oneOpen), noneBack: each(r.noneBack),
 		notified: r.notified,
 	}}.Declare(s.World, names...)
 }
@@ -223,8 +224,9 @@ func (r *Record) outcomeIsTrue(p *pipeline) error {
 		policy := p.Value().Spec.PolicyFor(&env)
 		if now.Succeeded && policy != nil && policy.Strategy.PullRequest != nil &&
 			!slices.ContainsFunc(r.orders, accepted) {
-			return fmt.Errorf("the status of %s says that the promotion of %s to %s succeeded, and the forge has accepted "+
-				"no order for it", p.Ref.Name, env.Name, now.Revision)
+			return fmt.Errorf(
+				"the status of %s says that the promotion of %s to %s succeeded, and the forge has accepted "+
+					"no order for it", p.Ref.Name, env.Name, now.Revision)
 		}
 	}
 	return nil

@@ -14,7 +14,8 @@ import (
 func Table() matrix.Table[throttle.Variant] {
 	return matrix.Table[throttle.Variant]{
 		Variants: throttle.Variants(), Fixed: throttle.V4,
-		Cases: matrix.Narrow(slices.Concat(repetition, schedules(), neighbours, openness, arrival, effects), throttle.V4w),
+		Cases: matrix.Narrow(slices.Concat(repetition, schedules(), neighbours, openness, arrival, effects),
+			throttle.V4w),
 	}
 }
 

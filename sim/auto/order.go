@@ -65,7 +65,8 @@ func sameInAnyOrder(drawn, exchanged *history.History) func(*history.History) er
 		}
 		err := inOrder(h)
 		var differs interface{ Exchanged() bool }
-		if err == nil || errors.As(err, &differs) && differs.Exchanged() || undisturbed(h) != nil || !independent(h, here[at], here[at+1]) ||
+		if err == nil || errors.As(err, &differs) && differs.Exchanged() || undisturbed(h) != nil ||
+			!independent(h, here[at], here[at+1]) ||
 			!independent(drawn, drawn.Draws()[at], drawn.Draws()[at+1]) || !sameSpecs(h, drawn) {
 			return nil
 		}

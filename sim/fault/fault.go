@@ -65,7 +65,8 @@ func declare[S narrower](class, given string, scopes []S, begin func(core) injec
 	d.name = d.injection("").Fault()
 	for i, s := range scopes {
 		s.narrow(&d.scope)
-		if kind := reflect.TypeOf(s); slices.ContainsFunc(scopes[:i], func(o S) bool { return reflect.TypeOf(o) == kind }) {
+		kind := reflect.TypeOf(s)
+		if slices.ContainsFunc(scopes[:i], func(o S) bool { return reflect.TypeOf(o) == kind }) {
 			d.scope.twice = kind.String()
 		}
 	}

@@ -83,7 +83,8 @@ func CrashSafe(undisturbed *history.History, of ...history.Ref) Property {
 				}
 				differ = slices.DeleteFunc(differ, func(m mismatch) bool { return m.countsAttempts(here.failures) })
 				if breaks("CrashSafe: another state", len(differ) > 0) {
-					return &difference{exchanged(differ), fmt.Sprintf("at %s the world differs from the undisturbed run: %s%s",
+					return &difference{exchanged(differ), fmt.Sprintf(
+						"at %s the world differs from the undisturbed run: %s%s",
 						history.Clock(h.Now()), sentence(differ), masked)}
 				}
 				return nil

@@ -104,7 +104,8 @@ func (r *readers) deletes(e *history.Event) error {
 		}
 		if breaks("DeletesWhatItRead: an object that was not read", !r.read[e.Actor()][c.UID]) {
 			return history.About(fmt.Errorf("%s%s hit the object with UID %s, of which %s had read nothing; %s; "+
-				"send the UID that was read as a precondition of the DELETE", what(e), within(e.Reconcile), c.UID, e.Actor(), r.knew(e.Actor(), c)), c.Ref)
+				"send the UID that was read as a precondition of the DELETE",
+				what(e), within(e.Reconcile), c.UID, e.Actor(), r.knew(e.Actor(), c)), c.Ref)
 		}
 	}
 	return nil

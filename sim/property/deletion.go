@@ -58,8 +58,8 @@ func NamespaceFinishes(bound time.Duration) Property {
 			for _, ref := range sorted(t.since) {
 				d := t.since[ref]
 				if breaks("NamespaceFinishes: a namespace that takes long", overdue(h, d.at, t.disturbed, bound)) {
-					return history.About(fmt.Errorf("%s has been terminating since %s and at %s %s", ref, history.Clock(d.at),
-						history.Clock(h.Now()), left(h, ref.Name, d.why)), ref)
+					return history.About(fmt.Errorf("%s has been terminating since %s and at %s %s",
+						ref, history.Clock(d.at), history.Clock(h.Now()), left(h, ref.Name, d.why)), ref)
 				}
 			}
 			return nil
@@ -144,9 +144,9 @@ func NoOrphans(bound time.Duration) Property {
 			for _, ref := range sorted(o.since) {
 				if breaks("NoOrphans: an object without owners", overdue(h, o.since[ref], o.disturbed, bound)) {
 					of := o.owners[ref][0]
-					return history.About(fmt.Errorf("%s is still there at %s, though its owner %s %s (UID %s) has been gone since "+
-						"%s", ref,
-						history.Clock(h.Now()), of.Kind, of.Name, of.UID, history.Clock(o.since[ref])), ref)
+					return history.About(fmt.Errorf(
+						"%s is still there at %s, though its owner %s %s (UID %s) has been gone since %s",
+						ref, history.Clock(h.Now()), of.Kind, of.Name, of.UID, history.Clock(o.since[ref])), ref)
 				}
 			}
 			return nil
@@ -228,8 +228,9 @@ func DeletionOrder(first, then history.Ref) Property {
 						c.Ref.Namespace != ""
 				})
 				if breaks("DeletionOrder: something that should have gone before", len(there) > 0) {
-					return history.About(fmt.Errorf("%s went away by %s, though what must go first was still there: %v", c.Ref,
-						what(e), there), append(there, c.Ref)...)
+					return history.About(fmt.Errorf(
+						"%s went away by %s, though what must go first was still there: %v",
+						c.Ref, what(e), there), append(there, c.Ref)...)
 				}
 			}
 			return nil

@@ -54,7 +54,8 @@ func (p *periods) event(_ *history.History, e *history.Event) error {
 		p.number, p.last, p.created = p.number+1, c.Ref, e.At
 		periods := 1 + int((e.At-p.since+time.Second)/p.period) // objects have times of whole seconds
 		if breaks("CreatedEachPeriod: one too many", p.runs && p.number > periods) {
-			return fmt.Errorf("%s was created at %s by %s, as number %d since %s: at most %d are expected, one in each %v",
+			return fmt.Errorf("%s was created at %s by %s, as number %d since %s: "+
+				"at most %d are expected, one in each %v",
 				c.Ref, history.Clock(e.At), e.Actor(), p.number, history.Clock(p.since), periods, p.period)
 		}
 	}

@@ -193,7 +193,8 @@ func NoPanic() Property {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {
 			if e.Kind == history.Done &&
-				breaks("NoPanic: an outcome that is the goroutine's exit", e.Outcome.Kind == history.OutcomeGoroutineExit) {
+				breaks("NoPanic: an outcome that is the goroutine's exit",
+					e.Outcome.Kind == history.OutcomeGoroutineExit) {
 				return fmt.Errorf("reconcile %q of %s ended its goroutine at %s by runtime.Goexit, "+
 					"as t.FailNow does%s: its worker is gone and takes no further key; return an error instead",
 					e.Reconcile.String(), e.Actor(), history.Clock(e.At), line(e))

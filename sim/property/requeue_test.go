@@ -98,7 +98,9 @@ func TestRequeuesThatAreNotFutile(t *testing.T) {
 		"the outside answers differently": func(o *operator, c context.Context, _ *corev1.ConfigMap) (result, error) {
 			return after, ask(o, c, "/changing")
 		},
-		"it gets news outside of reconciles": func(o *operator, c context.Context, _ *corev1.ConfigMap) (result, error) {
+		"it gets news outside of reconciles": func(
+			o *operator, c context.Context, _ *corev1.ConfigMap,
+		) (result, error) {
 			return after, ask(o, context.WithoutCancel(context.Background()), "/changing")
 		},
 		"it ends after 20 requeues": func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {

@@ -90,8 +90,8 @@ func BoundedRecords(records history.Ref, most int, owner func(history.Object) st
 				whose[c.Ref] = of
 				count[of]++
 				if of != "" && breaks("BoundedRecords: one record too many", count[of] > most) {
-					return history.About(fmt.Errorf("%s has %d objects of kind %s with %s; %d are allowed", of, count[of],
-						c.Ref.Kind, what(e), most), recordsOf(whose, of)...)
+					return history.About(fmt.Errorf("%s has %d objects of kind %s with %s; %d are allowed",
+						of, count[of], c.Ref.Kind, what(e), most), recordsOf(whose, of)...)
 				}
 			}
 			return nil

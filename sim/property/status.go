@@ -52,8 +52,9 @@ func ObservedGeneration(of ...history.Ref) Property {
 					late := *g.observed < g.generation && !unfinished[writers[ref]]
 					if breaks("ObservedGeneration: another generation than the object's",
 						late || *g.observed > g.generation) {
-						return history.About(fmt.Errorf("at %s %s has generation %d, and its status says that %d was observed; "+
-							"nothing is left to do", history.Clock(h.Now()), ref, g.generation, *g.observed), ref)
+						return history.About(fmt.Errorf("at %s %s has generation %d, "+
+							"and its status says that %d was observed; nothing is left to do",
+							history.Clock(h.Now()), ref, g.generation, *g.observed), ref)
 					}
 				}
 				return nil

@@ -219,16 +219,18 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 		if ok && running && e.Incarnation > 0 && last.by != e.Process && !(w.foreign && mine) {
 			known := max(named, w.knew(e.Actor(), c.Ref, since))
 			if breaks("NoLostUpdate: a change that the writer did not know", known < last.revision) {
-				return history.About(fmt.Errorf("%s in reconcile %q changed %s from %s, which %s had written at %s (rv %d), "+
-					"to %s without knowing it: the newest version that it knew was rv %d",
+				return history.About(fmt.Errorf("%s in reconcile %q changed %s from %s, "+
+					"which %s had written at %s (rv %d), to %s without knowing it: "+
+					"the newest version that it knew was rv %d",
 					what(e), e.Reconcile.String(), path, or(last.value), last.by, history.Clock(last.at),
 					last.revision, or(after[path]), known), c.Ref)
 			}
 			meant := !stale.proven && mine
 			back := stale.fields != nil && last.revision > stale.revision && after[path] == stale.fields[path] && !meant
 			if breaks("NoLostUpdate: a field that stale content sets back", back) {
-				return history.About(fmt.Errorf("%s in reconcile %q set %s back from %s, which %s had written at %s (rv %d), "+
-					"to %s: it carries resourceVersion %d, but its content is that of rv %d",
+				return history.About(fmt.Errorf("%s in reconcile %q set %s back from %s, "+
+					"which %s had written at %s (rv %d), to %s: "+
+					"it carries resourceVersion %d, but its content is that of rv %d",
 					what(e), e.Reconcile.String(), path, or(last.value), last.by, history.Clock(last.at),
 					last.revision, or(after[path]), named, stale.revision), c.Ref)
 			}

@@ -30,7 +30,9 @@ type Report struct {
 	Sometimes  []Probe
 	Objects    []ObjectCount // that users made
 	Sites      []SiteCount   // lines of the programs that send requests
-	Calls      []SourceCall  // writes in the source of the programs' reconcilers; nil unless -sim.coverage asks for them
+	// Calls are writes in the source of the programs' reconcilers; nil unless -sim.coverage asks
+	// for them.
+	Calls []SourceCall
 	// Rights are those of processes with sim.AsDeployed; nil if there is none.
 	Rights   *story.Rights
 	Complete bool // all runs that were asked for were made

@@ -31,7 +31,8 @@ func TestTheCataloguePageIsFresh(t *testing.T) {
 		t.Fatal("there is no story in the catalogue")
 	}
 	if *update {
-		if err := os.WriteFile(filepath.Join(root, "scenarios", "CATALOGUE.md"), []byte(Catalogue(entries, classes)), 0o666); err != nil {
+		catalogue := filepath.Join(root, "scenarios", "CATALOGUE.md")
+		if err := os.WriteFile(catalogue, []byte(Catalogue(entries, classes)), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -96,7 +96,8 @@ func TestAFailureIsRecordedAndRepeated(t *testing.T) {
 		t.Errorf("observed were %+v and %+v", good, bad)
 	}
 	for name, text := range map[string]string{
-		"thread.md": "[a thread](https://example.com)\n", "page.md": "Somebody\nis bad.\n\nSo it is.\n\n## Situations\n\n" +
+		"thread.md": "[a thread](https://example.com)\n",
+		"page.md": "Somebody\nis bad.\n\nSo it is.\n\n## Situations\n\n" +
 			"| it is seen | is good; `TestNothing` |\n| it will be bad | is good: bad ✗ | confirmed |\n" +
 			"| so will the other | is good: good ✗ | confirmed |\n| and more | is odd |\n",
 	} {
@@ -348,7 +349,8 @@ func TestMarksOfStaleRuns(t *testing.T) {
 	}
 	c.Digest = digest()
 	marks = append(marks, c.mark())
-	if d := cmp.Diff([]string{"✓ 300", "✓ 300†", "○ 300†", "○ 300"}, marks); d != "" || !c.needsRuns() == (c.Digest != c.Now) {
+	d := cmp.Diff([]string{"✓ 300", "✓ 300†", "○ 300†", "○ 300"}, marks)
+	if d != "" || !c.needsRuns() == (c.Digest != c.Now) {
 		t.Error(d)
 	}
 }

@@ -113,7 +113,8 @@ func (t Table[V]) checkTables() (wrong []string) {
 		}
 		for by := range strings.SplitSeq(strings.TrimSuffix(columns[1], " |"), "; ") {
 			if !names[by] {
-				wrong = append(wrong, fmt.Sprintf("page.md: %q is shown by %q, which is no case, test or cell with that mark",
+				wrong = append(wrong, fmt.Sprintf(
+					"page.md: %q is shown by %q, which is no case, test or cell with that mark",
 					strings.TrimPrefix(columns[0], "| "), by))
 			}
 		}
@@ -250,8 +251,8 @@ func (t Table[V]) notes(cells []cell) string {
 		}
 	}
 	slices.Sort(commits)
-	fmt.Fprintf(&b, "\n%d of %d passing cells were run with the controller and the scenario as they are now. The runs were "+
-		"made on these commits, see results.json: %s.\n", passing-old, passing,
+	fmt.Fprintf(&b, "\n%d of %d passing cells were run with the controller and the scenario as they are now. "+
+		"The runs were made on these commits, see results.json: %s.\n", passing-old, passing,
 		strings.Join(slices.Compact(commits), ", "))
 	return b.String()
 }

@@ -150,9 +150,13 @@ func (p *prover[V]) borrow(t *testing.T, c Case[V], v V, k *cell) bool {
 		file := filepath.Join(catalogue, of.Story)
 		if f, unreached, err := p.play(t, c, v, file, sim.ReportTo("")); err == nil {
 			runs := k.Runs
-			*k = cell{Outcome: k.Outcome, Needed: k.Needed, Note: k.Note, Faulted: k.Faulted, Now: k.Now, Result: Result{
+			played := Result{
 				Case: k.Case, Variant: k.Variant, Property: k.Property, Commit: *commit, Digest: k.Now, Story: of.Story,
-				Runs: max(runs, 1), Steps: f.Story.After.Steps, Faults: f.Story.After.Faults, Unreached: unreached}}
+				Runs: max(runs, 1), Steps: f.Story.After.Steps, Faults: f.Story.After.Faults, Unreached: unreached}
+			*k = cell{
+				Outcome: k.Outcome, Needed: k.Needed, Note: k.Note, Faulted: k.Faulted, Now: k.Now,
+				Result: played,
+			}
 			return true
 		}
 	}

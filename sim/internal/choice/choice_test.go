@@ -290,7 +290,8 @@ func TestABurstMakesLate(t *testing.T) {
 		o.Choose(Point{Label: story.Label{Kind: story.Next}, N: 3, Actors: actors})
 		var late [3]bool
 		for i := range actors {
-			reply := Point{Label: story.Label{Kind: story.Reply, What: "x"}, N: 6, Odds: 1 << 30, Actors: actors[i : i+1]}
+			reply := Point{Label: story.Label{Kind: story.Reply, What: "x"}, N: 6, Odds: 1 << 30,
+				Actors: actors[i : i+1]}
 			late[i] = o.Choose(reply) >= 4
 		}
 		switch late {

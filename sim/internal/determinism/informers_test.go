@@ -117,7 +117,8 @@ func TestInformersOfTwoSorts(t *testing.T) {
 				&handler.EnqueueRequestForObject{}).Complete(nothing); err != nil {
 				return err
 			}
-			return ctrl.NewControllerManagedBy(mgr).Named("copies").For(&corev1.ConfigMap{}).Complete(&copies{mgr.GetClient()})
+			return ctrl.NewControllerManagedBy(mgr).Named("copies").For(&corev1.ConfigMap{}).
+				Complete(&copies{mgr.GetClient()})
 		})
 		w.Inject(fault.StaleCache(time.Minute), fault.Crash("p"), fault.DroppedWatch(), fault.Relist())
 		w.Sleep(time.Second)

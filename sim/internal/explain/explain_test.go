@@ -190,7 +190,9 @@ func TestExplainNamesAFaultByItsLine(t *testing.T) {
 				n := o.Choose(p)
 				if h := monitor.Latest.Load().History; n > 0 && p.Kind == story.Inject {
 					h.Add(history.Event{Kind: history.Fault, Process: "op", Incarnation: 1, At: 3 * time.Second,
-						Injection: &history.Injection{Class: "Crash", Arguments: "op", How: "before", Of: "update Pod web-3"}})
+						Injection: &history.Injection{
+							Class: "Crash", Arguments: "op", How: "before", Of: "update Pod web-3",
+						}})
 				}
 				return n
 			}))

@@ -134,7 +134,8 @@ func (s *Supervisor) Starting() string {
 				}
 				switch holder := s.holder(*m.lease); holder {
 				case "":
-					return fmt.Sprintf("%s is waiting for the lease %s, which no running process holds", l.Name(), m.lease)
+					return fmt.Sprintf("%s is waiting for the lease %s, which no running process holds",
+						l.Name(), m.lease)
 				case m.id:
 					return fmt.Sprintf("%s has the lease %s and is about to lead", l.Name(), m.lease)
 				}

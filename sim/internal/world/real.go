@@ -250,7 +250,8 @@ func (r *real) knows(words string) bool {
 func (r *real) refuseUnstarted(n int, want run.Step) {
 	for i := range r.History.Events {
 		e := &r.History.Events[i]
-		if e.Kind == history.Start && r.core.procs.Find(e.Process) == nil && strings.Contains(want.What, " "+e.Process+"/") {
+		if e.Kind == history.Start && r.core.procs.Find(e.Process) == nil &&
+			strings.Contains(want.What, " "+e.Process+"/") {
 			r.refuse(fmt.Sprintf("step %d (%s) is of a process that a built-in controller of the scenario starts, "+
 				"and no such controller runs", n+1, want.What))
 		}

@@ -288,7 +288,8 @@ func TestUnsettledAdvisesAPeriodicWriter(t *testing.T) {
 		defer time.Sleep(5 * time.Second)
 		return ctrl.Result{}, r.put(ctx, "at", time.Now().Format(time.RFC3339))
 	}) {
-		if !strings.Contains(got, `as 2 times since faults ended`) || !strings.Contains(got, `say w.Without("settles")`) {
+		if !strings.Contains(got, `as 2 times since faults ended`) ||
+			!strings.Contains(got, `say w.Without("settles")`) {
 			t.Errorf("no advice: %s", got)
 		}
 	}

@@ -112,8 +112,8 @@ func (q *quiescence) pending() (out []string) {
 	}
 	out = append(out, q.dequeuesBefore(1<<62)...)
 	if len(out) == 0 {
-		out = append(out, "nothing that the harness can see; a program without a manager, or goroutines next to its controllers, "+
-			"keeps writing or asking")
+		out = append(out, "nothing that the harness can see; a program without a manager, "+
+			"or goroutines next to its controllers, keeps writing or asking")
 	}
 	if len(out) > 8 {
 		out = append(out[:8], fmt.Sprintf("and %d more", len(out)-8))

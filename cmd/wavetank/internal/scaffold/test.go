@@ -96,10 +96,12 @@ func (w *writer) about(scenario string) string {
 // test is the function, or the spec, that runs the scenario.
 func (w *writer) test(name, short, scenario string) string {
 	if w.ginkgo {
-		return fmt.Sprintf("var _ = It(\"settles with a %s\", func() {\n%ssimginkgo.Check(%s, sim.KeepGoing())\n})\n", short,
-			w.environment(), scenario)
+		return fmt.Sprintf(
+			"var _ = It(\"settles with a %s\", func() {\n%ssimginkgo.Check(%s, sim.KeepGoing())\n})\n",
+			short, w.environment(), scenario)
 	}
-	return fmt.Sprintf("func %s(t *testing.T) {\n%ssim.Check(t, %s, sim.KeepGoing())\n}\n", name, w.environment(), scenario)
+	return fmt.Sprintf("func %s(t *testing.T) {\n%ssim.Check(t, %s, sim.KeepGoing())\n}\n",
+		name, w.environment(), scenario)
 }
 
 // free is a name for the scenario that nothing else has in the package of the test, beside the file

@@ -59,7 +59,8 @@ func drawSchema(t *rapid.T, depth int) props {
 }
 
 func drawText(t *rapid.T, s *props) {
-	switch rapid.SampledFrom([]string{"", "", "date-time", "uuid", "unknown", "enum", "pattern", "long"}).Draw(t, "text") {
+	texts := []string{"", "", "date-time", "uuid", "unknown", "enum", "pattern", "long"}
+	switch rapid.SampledFrom(texts).Draw(t, "text") {
 	case "date-time":
 		s.Format = "date-time"
 	case "uuid":
@@ -79,7 +80,8 @@ func drawText(t *rapid.T, s *props) {
 func drawValue(t *rapid.T, s *props) any {
 	kind := s.Type
 	if rapid.IntRange(0, 15).Draw(t, "other") == 0 {
-		kind = rapid.SampledFrom([]string{"null", "string", "integer", "boolean", "number", "object", "array"}).Draw(t, "as")
+		kinds := []string{"null", "string", "integer", "boolean", "number", "object", "array"}
+		kind = rapid.SampledFrom(kinds).Draw(t, "as")
 	}
 	switch kind {
 	case "null":
