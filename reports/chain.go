@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/wavetank/wavetank/history"
 )
@@ -126,16 +125,6 @@ func mayExplainFailure(e *history.Event) bool {
 // failed reports whether a request was refused or got no reply.
 func failed(e *history.Event) bool {
 	return e.Kind == history.Reply && e.Note != "" || e.Kind == history.Request && e.Code >= 400
-}
-
-// identity is equal for effects that are the same. It is made of their kind and key, or of the
-// whole request where there is no key.
-func (x *tracing) identity(e history.Effect) string {
-	if !e.Unnamed() || e.Event >= len(x.h.Events) {
-		return e.Kind + " " + e.Key
-	}
-	r := &x.h.Events[e.Event]
-	return strings.Join([]string{e.Kind, r.Verb, r.Host, r.Path, string(r.Sent)}, " ")
 }
 
 // mostRead is how many objects a property may have looked at for the writes of each to be linked to

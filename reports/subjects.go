@@ -153,3 +153,13 @@ func (x *tracing) namedEffects() (out []int) {
 	}
 	return out[max(0, len(out)-maxEffects):]
 }
+
+// identity is equal for effects that are the same. It is made of their kind and key, or of the
+// whole request where there is no key.
+func (x *tracing) identity(e history.Effect) string {
+	if !e.Unnamed() || e.Event >= len(x.h.Events) {
+		return e.Kind + " " + e.Key
+	}
+	r := &x.h.Events[e.Event]
+	return strings.Join([]string{e.Kind, r.Verb, r.Host, r.Path, string(r.Sent)}, " ")
+}
