@@ -1,6 +1,9 @@
 package history
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 // About returns an error with the same text that says which objects it is about. A property returns
 // it if its sentence does not name them, or names more than them. A failure message shows the
@@ -20,21 +23,23 @@ type aboutObjects struct {
 // Unwrap returns the error without the objects.
 func (a *aboutObjects) Unwrap() error { return a.error }
 
+func (a *aboutObjects) subjects() []Ref { return a.objects }
+
 // Subjects returns the objects that an error, or one that it wraps, is about, each once.
 func Subjects(err error) (out []Ref) {
-	var more []error
-	switch e := err.(type) {
-	case nil:
+	if err == nil {
 		return nil
-	case *aboutObjects:
-		out, more = slices.Clone(e.objects), []error{e.error}
-	case interface{ Unwrap() error }:
-		more = []error{e.Unwrap()}
-	case interface{ Unwrap() []error }:
-		more = e.Unwrap()
 	}
-	for _, wrapped := range more {
-		for _, ref := range Subjects(wrapped) {
+	// errors.As stops at the first of several errors that are about objects.
+	if about, ok := err.(interface{ subjects() []Ref }); ok {
+		out = slices.Clone(about.subjects())
+	}
+	wrapped := []error{errors.Unwrap(err)}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		wrapped = joined.Unwrap()
+	}
+	for _, inner := range wrapped {
+		for _, ref := range Subjects(inner) {
 			if !slices.Contains(out, ref) {
 				out = append(out, ref)
 			}
