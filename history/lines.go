@@ -153,7 +153,7 @@ func (e *Event) line(request string, effects []Effect, committed map[commit]Time
 		}
 	case Deliver:
 		if e.Verb == "ERROR" {
-			return fmt.Sprintf("  hears that its watch of %s cannot go on", e.Ref.Kind)
+			return fmt.Sprintf("  its watch of %s is closed with an error", e.Ref.Kind)
 		}
 		if at, ok := committed[commit{e.Ref.Cluster, e.Revision}]; ok && e.At > at && !e.Ref.Lease() &&
 			e.Verb != "LIST" {

@@ -56,7 +56,7 @@ func TestLineOfTheEndOfAWatch(t *testing.T) {
 		Kind: Deliver, At: time.Second, Process: "op", Incarnation: 1,
 		Verb: "ERROR", Ref: Ref{Kind: "Pod"}, Revision: 6,
 	})
-	if got, want := h.Render()[1], "hears that its watch of Pod cannot go on"; !strings.HasSuffix(got, want) {
+	if got, want := h.Render()[1], "its watch of Pod is closed with an error"; !strings.HasSuffix(got, want) {
 		t.Errorf("the line is %q, not %q", got, want)
 	}
 }

@@ -32,7 +32,7 @@ func (w *webhookDown) Webhook(c *wire.Call) wire.Ruling {
 		if v == 0 {
 			return wire.Ruling{}
 		}
-		how := fmt.Sprintf("nobody answers at webhook %s for %v", c.Webhook, w.begin(c.Webhook, v))
+		how := fmt.Sprintf("webhook %s does not answer for %v", c.Webhook, w.begin(c.Webhook, v))
 		w.env.Note(history.Event{Kind: history.Fault, Process: c.Port.Process, Injection: w.injection(how)})
 		w.observed()
 	}

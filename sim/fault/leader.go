@@ -42,7 +42,7 @@ func (f *leaderOverlap) Arrive(c *wire.Call) wire.Ruling {
 		return wire.Ruling{}
 	}
 	f.deposed[c.Port.Name()] = true
-	f.note(c, "somebody takes the lease away before")
+	f.note(c, "another client takes the lease away before")
 	patchAsAnother(f.env, c, []byte(`{"spec":{"holderIdentity":"","leaseDurationSeconds":1}}`))
 	return lost
 }

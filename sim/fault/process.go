@@ -151,7 +151,7 @@ func (p *pause) End() {
 		p.observed()
 		p.env.Note(history.Event{
 			Kind: history.Fault, Process: p.frozen.Process.Name, Incarnation: p.frozen.N,
-			Injection: p.injection("goes on"),
+			Injection: p.injection("resumes"),
 		})
 	}
 	p.frozen.Port.Thaw()
