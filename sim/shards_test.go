@@ -224,7 +224,7 @@ func TestFindingsAreGroupedByCause(t *testing.T) {
 	for _, s := range r.Strategies {
 		finds += s.Finds
 	}
-	if total != finds {
+	if total < finds { // a run may violate two properties
 		t.Errorf("%d failing runs, %d of them under a cause", finds, total)
 	}
 	if err := r.Err(); err == nil ||
