@@ -31,10 +31,11 @@ func (a *actions) newUser(host string, server *apiserver.Server) *user.Client {
 	port.User, port.Groups = "admin", []string{"system:masters", "system:authenticated"}
 	port.Drive = a.drive
 	port.Direct = func() bool { return a.judge.judging }
+	mapper := server.Mapper()
 	if a.real != nil {
-		return user.New(host, port, a.wire.Mapper())
+		mapper = a.wire.Mapper()
 	}
-	u := user.New(host, port, server.Mapper())
+	u := user.New(host, port, mapper)
 	a.users = append(a.users, u)
 	return u
 }
