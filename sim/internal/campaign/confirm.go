@@ -61,45 +61,73 @@ func (c *campaign) confirmation(s *story.Story) (v result.Confirmation) {
 		v.Why = fmt.Sprintf("the program's timers in the story take %v, and the limit is %v", long, maxRealTime)
 		return v
 	}
-	v.Verdict = result.NotConfirmed
 	for v.Attempts < max(c.settings.Attempts, 1) {
 		v.Attempts++
-		res := c.atServer(choices, script, simulated, v.Paced)
-		why, same := compared(simulated, res)
-		possible := res.Course.Cannot == "" && res.Ending.Kind != result.Misuse
-		long := realTime(script)
-		if possible && !same && simulated.Ending.Failed() && long > maxRealTime {
-			v.Verdict = result.CannotBeConfirmed
-			v.Why = fmt.Sprintf("%s\nand at its own pace the story takes %v: the limit is %v", why, long, maxRealTime)
+		if !c.attempt(&v, choices, script, simulated) {
 			return v
 		}
-		if !same && simulated.Ending.Failed() && !v.Paced && possible {
-			v.Paced = true // the program may measure time
-			res = c.atServer(choices, script, simulated, v.Paced)
-			why, same = compared(simulated, res)
+	}
+	if v.Confirmed > 0 {
+		v.Verdict = result.Confirmed
+		if verdict, why := c.control(choices); why != "" {
+			v.Verdict, v.Why = verdict, why
 		}
-		v.Server, v.Extra = res.Course.Version+otherMinor(res.Course.Version), res.Course.Extra
-		switch {
-		case res.Course.Cannot != "":
-			v.Verdict, v.Why = result.CannotBeConfirmed, res.Course.Cannot
-			return v
-		case res.Ending.Kind == result.Misuse:
-			v.Verdict, v.Why = result.CannotBeConfirmed, res.Ending.Message
-			return v
-		case same:
-			v.Confirmed++
-		}
-		v.Why = why
 	}
-	if v.Confirmed == 0 {
-		return v
-	}
-	if why := c.control(choices); why != "" {
-		v.Why = why
-		return v
-	}
-	v.Verdict = result.Confirmed
 	return v
+}
+
+// attempt makes a real run, and a second one at the pace of the story if that may differ. It
+// reports whether another attempt is worth making.
+func (c *campaign) attempt(
+	v *result.Confirmation, choices choice.Sequence, script *run.Script, simulated *run.Result,
+) bool {
+	long := realTime(script)
+	quiet := quietTime(script, simulated.Ending)
+	res := c.atServer(choices, script, simulated, v.Paced, quiet)
+	why, same := compared(simulated, res)
+	cannot := cannotBe(res)
+	tooLong := long > maxRealTime
+	if !same && simulated.Ending.Failed() && cannot == "" && !v.Paced && !tooLong {
+		v.Paced = true // the program may measure time
+		res = c.atServer(choices, script, simulated, v.Paced, quiet)
+		why, same = compared(simulated, res)
+		cannot = cannotBe(res)
+		tooLong = res.Course.Parted == nil && !res.Ending.Failed() && long+quiet > maxRealTime
+	}
+	v.Server, v.Extra = res.Course.Version+otherMinor(res.Course.Version), res.Course.Extra
+	v.Verdict, v.Why = result.NotConfirmed, why
+	switch {
+	case cannot != "":
+		v.Why = cannot
+	case same:
+		v.Confirmed++
+		return true
+	case res.Course.Skipped != "":
+		v.Why += "\n" + res.Course.Skipped
+	case tooLong && simulated.Ending.Failed():
+		v.Why += fmt.Sprintf("\nand at its own pace the story takes %v: the limit is %v", long+quiet, maxRealTime)
+	default:
+		return true
+	}
+	v.Verdict = result.CannotBeConfirmed
+	return false
+}
+
+// cannotBe says what a real run could not be made to do; "" if there is nothing.
+func cannotBe(res *run.Result) string {
+	if res.Course.Cannot == "" && res.Ending.Kind == result.Misuse {
+		return res.Ending.Message
+	}
+	return res.Course.Cannot
+}
+
+// quietTime is how long after its last step a story violates its property. Only an Always can be
+// violated because time passes.
+func quietTime(script *run.Script, e result.Ending) time.Duration {
+	if e.Kind != result.Always {
+		return 0
+	}
+	return e.At - realTime(script)
 }
 
 // otherMinor says that a server is of another minor version than the modules that the program was
@@ -121,43 +149,52 @@ func (c *campaign) scripted(choices choice.Sequence, script *run.Script) *run.Re
 
 // atServer makes a run at the real API server.
 func (c *campaign) atServer(
-	choices choice.Sequence, script *run.Script, simulated *run.Result, paced bool,
+	choices choice.Sequence, script *run.Script, simulated *run.Result, paced bool, quiet time.Duration,
 ) *run.Result {
 	settings := c.settings.Run
+	if quiet = min(quiet, maxRealTime-realTime(script)); !paced {
+		quiet = 0
+	}
 	settings.Real = &run.Real{Kubeconfig: c.settings.Confirm, Script: script, History: simulated.History,
-		Patience: patience, Paced: paced}
+		Patience: patience, Paced: paced, Quiet: quiet}
 	return c.runner(c.t, choice.Play(choices), settings)
 }
 
 // control makes the run of the story without its faults and on the default schedule, in a simulated
-// cluster and at the real server. why says what is wrong with it: it must come to its end and must
-// not violate anything.
-func (c *campaign) control(choices choice.Sequence) (why string) {
+// cluster and at the real server. It must come to its end and must not violate anything. If it does
+// not, why says so, and the verdict is that on the story.
+func (c *campaign) control(choices choice.Sequence) (verdict result.Verdict, why string) {
 	plain := slices.DeleteFunc(slices.Clone(choices), func(e story.Choice) bool {
 		return e.Kind == story.Arm || e.Kind == story.Inject || e.Kind.Schedules()
 	})
 	script := &run.Script{}
 	simulated := c.scripted(plain, script)
 	if simulated.Ending.Failed() {
-		return "the same workload without faults fails, too: " + simulated.Ending.Sentence()
+		return result.NotConfirmed, "the same workload without faults fails, too: " + simulated.Ending.Sentence()
 	}
 	for _, paced := range []bool{false, true} {
 		if paced && realTime(script) > maxRealTime {
 			break
 		}
-		res := c.atServer(plain, script, simulated, paced)
+		res := c.atServer(plain, script, simulated, paced, 0)
 		switch {
+		case cannotBe(res) != "":
+			verdict = result.CannotBeConfirmed
+			why = "the same workload without faults cannot be run: " + cannotBe(res)
 		case res.Ending.Failed():
-			return "the same workload without faults fails at the real server, too: " + res.Ending.Sentence()
-		case res.Course.Cannot != "":
-			why = "the same workload without faults cannot be run: " + res.Course.Cannot
+			return result.NotConfirmed, "the same workload without faults fails at the real server, too: " +
+				res.Ending.Sentence()
 		case res.Course.Parted != nil:
+			verdict = result.NotConfirmed
 			why = "the same workload without faults did not come to its end: " + parted(res.Course, len(script.Steps))
+			if res.Course.Skipped != "" {
+				verdict, why = result.CannotBeConfirmed, why+"\n"+res.Course.Skipped
+			}
 		default:
-			return ""
+			return "", ""
 		}
 	}
-	return why
+	return verdict, why
 }
 
 // compared describes how a real run ended, and reports whether it violates the same property as the

@@ -45,6 +45,8 @@ type Real struct {
 	Paced bool
 	// Patience is how long a step may be late.
 	Patience time.Duration
+	// Quiet is how long the run waits after the last step for the property to be violated.
+	Quiet time.Duration
 }
 
 // Course is how a run at a real API server went.
@@ -55,6 +57,8 @@ type Course struct {
 	Parted *Parted
 	// Cannot is what of the script a real server cannot be made to do; "" for nothing.
 	Cannot string
+	// Skipped is the last step left out that may have had an effect besides writes; "" for none.
+	Skipped string
 	// Extra are actions that the script does not have and that were let through.
 	Extra []string
 	// Names are the names and UIDs that the real server gave, and what they are in the script.

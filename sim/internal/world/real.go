@@ -48,9 +48,10 @@ type real struct {
 	*run.Real
 	course *run.Course
 	server *realserver.Server
-	phases int           // of the script that have begun
-	events int           // of the history that were compared with the script's
-	last   time.Duration // when the last step was performed, in the script
+	phases int             // of the script that have begun
+	events int             // of the history that were compared with the script's
+	last   time.Duration   // when the last step was performed, in the script
+	absent map[string]bool // built-in controllers that do not run; true for those of the scenario
 }
 
 // grace is how long an action that the script does not have waits for one that it has.
@@ -110,6 +111,9 @@ func (r *real) phase() (quiescent bool) {
 		r.wait(p.Took - time.Since(began))
 	}
 	r.core.sched.Disturb()
+	if p.Quiescent && p.Steps == len(r.Script.Steps) && r.phases == len(r.Script.Phases) {
+		r.quiet()
+	}
 	return p.Quiescent
 }
 
@@ -124,12 +128,8 @@ func (r *real) follow(until int) {
 func (r *real) step() {
 	n := r.course.Steps
 	want := r.Script.Steps[n]
-	if want.Builtin != "" {
-		if wrote := r.written(n + 1); wrote != "" {
-			r.refuse(fmt.Sprintf("step %d is one of the %s (%s), which no part of the control plane runs", n+1,
-				want.Builtin, wrote))
-		}
-		return // it has looked and left everything as it was
+	if r.skip(n, want) {
+		return
 	}
 	if strings.HasSuffix(want.What, " by kube-apiserver") {
 		r.refuse(fmt.Sprintf("step %d is the call of a webhook (%s), which the API server does not reach", n+1,
@@ -160,6 +160,13 @@ func (r *real) step() {
 		if want.Chatter {
 			return
 		}
+		if late >= graceOfExtra {
+			if a := r.computed(pending, n); a != nil {
+				r.last = want.At
+				r.core.sched.Perform(a)
+				return
+			}
+		}
 		if a := r.extra(pending, n, late >= graceOfExtra); a != nil {
 			if !a.Chatter {
 				r.course.Extra = append(r.course.Extra, r.words(a))
@@ -168,7 +175,6 @@ func (r *real) step() {
 			continue
 		}
 		if late > gap+r.Patience {
-			r.refuseUnstarted(n, want)
 			r.course.Parted = &run.Parted{N: n + 1, Step: want}
 			for _, a := range pending {
 				r.course.Parted.Pending = append(r.course.Parted.Pending, r.words(a))
@@ -243,29 +249,6 @@ func (r *real) knows(words string) bool {
 		}
 	}
 	return false
-}
-
-// refuseUnstarted ends the run if a step that has not come is of a process which only the script
-// has: a built-in controller of the scenario has started it.
-func (r *real) refuseUnstarted(n int, want run.Step) {
-	for i := range r.History.Events {
-		e := &r.History.Events[i]
-		if e.Kind == history.Start && r.core.procs.Find(e.Process) == nil &&
-			strings.Contains(want.What, " "+e.Process+"/") {
-			r.refuse(fmt.Sprintf("step %d (%s) is of a process that a built-in controller of the scenario starts, "+
-				"and no such controller runs", n+1, want.What))
-		}
-	}
-}
-
-// written is the first write of a step of the script, in words; "" if there is none.
-func (r *real) written(step int) string {
-	for i := range r.History.Events {
-		if e := &r.History.Events[i]; e.Step == step && e.Write() {
-			return e.Verb + " " + e.Ref.String()
-		}
-	}
-	return ""
 }
 
 // stepped notes what the control plane has done by itself.

@@ -1,0 +1,77 @@
+package campaign
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/result"
+)
+
+// A verdict is "not confirmed" only if the real server had everything that the story needs.
+func TestConfirmationVerdicts(t *testing.T) {
+	const skipped, missing = "step 1 is one of the pods", "step 2 is one of the garbage collector"
+	broken := result.Ending{Kind: result.Always, Property: "p", Site: "x.go:1", Message: "m", At: time.Minute}
+	parts := &run.Parted{N: 2, Step: run.Step{What: "request"}}
+	fault := story.Choice{ID: story.ID{Label: story.Label{Kind: story.Inject, Of: "Crash"}}, Value: 1}
+	for _, c := range []struct {
+		name          string
+		real, control run.Result
+		late          time.Duration // when the story violates its property
+		want          result.Verdict
+		why           string
+	}{
+		{name: "violated", real: run.Result{Ending: broken}, want: result.Confirmed},
+		{name: "parted", real: run.Result{Course: &run.Course{Parted: parts}}, want: result.NotConfirmed,
+			why: "parts from the story at step 2"},
+		{name: "parted after a step that was left out", want: result.CannotBeConfirmed, why: skipped,
+			real: run.Result{Course: &run.Course{Parted: parts, Skipped: skipped}}},
+		{name: "nothing violated after one", real: run.Result{Course: &run.Course{Skipped: skipped}},
+			want: result.CannotBeConfirmed, why: skipped},
+		{name: "a step that no server makes", real: run.Result{Course: &run.Course{Cannot: missing}},
+			want: result.CannotBeConfirmed, why: missing},
+		{name: "nothing violated", want: result.NotConfirmed, why: "violates nothing"},
+		{name: "violated after an hour of quiet", late: time.Hour, want: result.CannotBeConfirmed,
+			why: "the story takes 1h0m0s: the limit is 10m0s"},
+		{name: "the control run needs such a step", real: run.Result{Ending: broken}, want: result.CannotBeConfirmed,
+			control: run.Result{Course: &run.Course{Cannot: missing}}, why: "without faults cannot be run: " + missing},
+		{name: "the control run parts after one was left out", real: run.Result{Ending: broken},
+			control: run.Result{Course: &run.Course{Parted: parts, Skipped: skipped}},
+			want:    result.CannotBeConfirmed, why: skipped},
+		{name: "the control run fails", real: run.Result{Ending: broken}, control: run.Result{Ending: broken},
+			want: result.NotConfirmed, why: "fails at the real server, too"},
+	} {
+		simulated := run.Result{Ending: broken}
+		if c.late > 0 {
+			simulated.Ending.At = c.late
+		}
+		runner := func(_ *testing.T, source choice.Source, s run.Settings) *run.Result {
+			faulty := source.Choose(choice.Point{Label: fault.Label, N: 2}) > 0
+			out := run.Result{}
+			switch {
+			case s.Record != nil && faulty:
+				out = simulated
+			case s.Record != nil:
+			case faulty:
+				out = c.real
+			default:
+				out = c.control
+			}
+			if out.Course == nil {
+				out.Course = &run.Course{}
+			}
+			out.History = &history.History{}
+			return &out
+		}
+		campaign := &campaign{t: t, runner: runner}
+		got := campaign.confirmation(&story.Story{Kind: "always", Property: "p", Site: "x.go:1",
+			Choices: choice.Sequence{fault}})
+		if got.Verdict != c.want || !strings.Contains(got.Why, c.why) {
+			t.Errorf("%s: %s\nwant %q with %q", c.name, got.Text(), c.want, c.why)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package world
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/models/actor"
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/models/garbage"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+	"github.com/wavetank/wavetank/sim/result"
+)
+
+// pods is a built-in controller of a scenario.
+type pods struct{ actor.Actor }
+
+func (pods) Name() string { return "pods" }
+
+// following is a run at a real API server that is held to the steps of a story, without a server.
+func following(steps ...run.Step) *real {
+	c := &core{history: &history.History{}, sched: sched.New(choice.New(choice.Play(nil)), nil)}
+	return &real{core: c, course: &run.Course{Names: map[string]string{}},
+		Real: &run.Real{Script: &run.Script{Steps: steps}, History: &history.History{}}}
+}
+
+// leave adds built-in controllers to a run at a real API server.
+func (r *real) leave(actors ...actor.Actor) {
+	run.Scenario(func() { (&builtins{core: r.core, real: r}).Builtin(actors...) })
+}
+
+// A step of a scenario's own controller may have started a program, so the run notes it. One of the
+// library that has changed nothing has no effect.
+func TestRealRunNotesSkippedSteps(t *testing.T) {
+	r := following(run.Step{What: "pod op by the pods", Builtin: "pods"},
+		run.Step{What: "look by the garbage", Builtin: "garbage-collector-controller"})
+	r.leave(pods{}, garbage.New())
+	r.follow(2)
+	const want = "step 1 (pod op by the pods) is one of the scenario's own controller pods"
+	if got := r.course.Skipped; !strings.HasPrefix(got, want) {
+		t.Errorf("skipped is %q, want %q", got, want)
+	}
+	r = following(run.Step{What: "look by the garbage", Builtin: garbage.New().Name()})
+	r.leave(garbage.New())
+	if r.follow(1); r.course.Skipped != "" {
+		t.Errorf("a look of the garbage collector is noted: %q", r.course.Skipped)
+	}
+}
+
+// A change by a built-in controller ends the run, even if it is made in the step of a program.
+func TestRealRunRefusesChangesOfBuiltins(t *testing.T) {
+	for _, step := range []run.Step{
+		{What: "pod op by the pods", Builtin: "pods"}, {What: "request of create ConfigMap default/ by op/1"},
+	} {
+		r := following(step)
+		r.leave(pods{})
+		r.History.Add(history.Event{Kind: history.Request, Step: 1, Process: "pods", Verb: "update",
+			Ref: history.Ref{Kind: "ConfigMap", Namespace: "default", Name: "a"}, Changes: []history.Change{{}}})
+		func() {
+			defer func() {
+				if _, stopped := recover().(stopRun); !stopped {
+					t.Errorf("%q does not end the run", step.What)
+				}
+			}()
+			r.follow(1)
+		}()
+		const want = "step 1 is one of the pods (update ConfigMap default/a)"
+		if got := r.course.Cannot; !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %q, want %q", step.What, got, want)
+		}
+	}
+}
+
+// A name that a program computes from a UID differs from the story's when it is used first.
+func TestRealRunLearnsComputedNames(t *testing.T) {
+	const (
+		story = "request of get Promotion shop/web-4fc by op/1"
+		real  = "request of get Promotion shop/web-820 by op/1"
+	)
+	op := choice.Actor{Process: "op", Name: "1"}
+	pending := func(what string) []*sched.Action {
+		return []*sched.Action{{Actor: op, What: func() string { return what }}}
+	}
+	create := run.Step{What: "request of create Promotion shop/ by op/1"}
+	ofStory := run.Step{What: story, Actor: op.String()}
+	for _, c := range []struct {
+		name, real string
+		steps      []run.Step
+		found      bool
+	}{
+		{"both names are new", real, []run.Step{create, ofStory}, true},
+		{"of a status", real + "x", []run.Step{create, {What: story + "x", Actor: op.String()}}, true},
+		{"the story's name was there before", real, []run.Step{{What: story}, ofStory}, false},
+		{"the story has the real name, too", real, []run.Step{create, ofStory, {What: real}}, false},
+		{"another verb", strings.Replace(real, "get", "delete", 1), []run.Step{create, ofStory}, false},
+		{"another namespace", strings.Replace(real, "shop", "dev", 1), []run.Step{create, ofStory}, false},
+		{"another worker", real, []run.Step{create, {What: story, Actor: "op 2"}}, false},
+	} {
+		r := following(c.steps...)
+		if got := r.computed(pending(c.real), 1); (got != nil) != c.found {
+			t.Errorf("%s: found is %t", c.name, got != nil)
+		}
+		if got := r.course.InScript("web-820"); (got == "web-4fc") != c.found {
+			t.Errorf("%s: web-820 is %s in the script", c.name, got)
+		}
+	}
+}
+
+// The scenario's client at a real API server learns the schemes of processes.
+func TestUserAtARealServerKnowsSchemes(t *testing.T) {
+	r := following()
+	server := apiserver.New(apiserver.Options{Now: time.Now})
+	r.core.wire = wire.New(r.core.sched, r.core.history, server, nil)
+	a := &actions{settler: &settler{core: r.core, real: r}}
+	if u := a.newUser(wire.APIHost, server); len(a.users) != 1 || a.users[0] != u {
+		t.Error("processes do not tell the client what their schemes know")
+	}
+}
+
+// still is the observer of a scheduler in whose world nothing happens.
+type still struct{}
+
+func (still) Quiet() bool                      { return false }
+func (still) Stepped()                         {}
+func (still) Held(*sched.Action) time.Duration { return 0 }
+
+// A property may be violated because nothing happens for some time. A run at the pace of a story
+// lets that time pass, unless the program has something to do that the story does not have.
+func TestRealRunWaitsForAViolation(t *testing.T) {
+	for _, busy := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := following()
+			r.core.sched = sched.New(choice.New(choice.Play(nil)), still{})
+			r.core.wire = wire.New(r.core.sched, r.core.history, apiserver.New(apiserver.Options{Now: time.Now}), nil)
+			r.core.judge.declared = []*property{{kind: result.Always, sentence: "it acts",
+				holds: func(h *history.History) error {
+					if h.Now() > 2*time.Second {
+						return errors.New("it does not")
+					}
+					return nil
+				}}}
+			r.Quiet, r.Script.Phases = time.Hour, []run.Phase{{Quiescent: true}}
+			if busy {
+				r.core.sched.Park(&sched.Action{What: func() string { return "hand-out of a to op/1" }})
+			}
+			began := time.Now()
+			func() {
+				defer func() { _ = recover() }()
+				r.phase()
+			}()
+			took, broke := time.Since(began), r.core.failure != nil
+			if broke == busy || took > time.Minute || busy && took > 0 {
+				t.Errorf("busy %t: violated %t after %v", busy, broke, took)
+			}
+		})
+	}
+}
