@@ -157,7 +157,7 @@ func (r *replayer) controlPlane(path, kubeconfig string) (stop func(), err error
 		return nil, fmt.Errorf("the control plane's starter does not build: %w\n%s", err, out)
 	}
 	// It is not given the context: a killed starter would leave the control plane behind.
-	plane := exec.Command(binary, kubeconfig)
+	plane := exec.Command(binary, kubeconfig, r.tmp)
 	var said bytes.Buffer
 	plane.Stderr = &said
 	apart(plane)

@@ -1,6 +1,7 @@
 // Command controlplane starts a throw-away control plane, etcd and kube-apiserver, for the command
 // wavetank confirm. It writes a kubeconfig to the path that it is given. The control plane ends
-// when standard input does, so it does not outlive the process that has started it.
+// when standard input does, so it does not outlive the process that has started it. Then it removes
+// the directories that it is given, which that process may not have been able to do.
 package main
 
 import (
@@ -16,18 +17,24 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: controlplane kubeconfig")
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: controlplane kubeconfig [directory to remove at the end] ...")
 		os.Exit(2)
 	}
-	if err := serve(os.Args[1], os.Stdin); err != nil {
+	if err := serve(os.Args[1], os.Args[2:], os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// serve starts the control plane, and stops it when the input or the process is to end.
-func serve(kubeconfig string, until io.Reader) (err error) {
+// serve starts the control plane, and stops it when the input or the process is to end. In the end
+// it removes the directories.
+func serve(kubeconfig string, directories []string, until io.Reader) (err error) {
+	defer func() {
+		for _, dir := range directories {
+			_ = os.RemoveAll(dir) // as much as can be: the starter removes it, too
+		}
+	}()
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 	over := make(chan struct{})

@@ -14,15 +14,19 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// The control plane ends with its standard input, and leaves no port and no directory. So it does
-// not outlive a wavetank confirm that is interrupted or killed.
+// The control plane ends with its standard input, and leaves no port and no directory, also none of
+// its starter. So nothing outlives a wavetank confirm that is interrupted or killed.
 func TestControlPlaneEndsWithItsInput(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp) // where envtest keeps data and certificates
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	of := filepath.Join(t.TempDir(), "starter")
+	if err := os.Mkdir(of, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	kubeconfig := filepath.Join(of, "kubeconfig")
 	in, parent := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- serve(kubeconfig, in) }()
+	go func() { ended <- serve(kubeconfig, []string{of}, in) }()
 	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		if _, err := os.Stat(kubeconfig); err == nil {
 			break
@@ -59,5 +63,8 @@ func TestControlPlaneEndsWithItsInput(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(tmp); len(left) > 0 {
 		t.Errorf("%s is left in the temporary directory", left[0].Name())
+	}
+	if _, err := os.Stat(of); !os.IsNotExist(err) {
+		t.Errorf("the directory of its starter: %v, want that it is gone", err)
 	}
 }
