@@ -75,3 +75,16 @@ func TestConfirmationVerdicts(t *testing.T) {
 		}
 	}
 }
+
+// The verdict says if the server is of another minor version than the program's modules.
+func TestOtherMinorIsNamed(t *testing.T) {
+	if got := otherMinor("v1.20.4"); !strings.Contains(got, "the Kubernetes modules of the program are of v1.") {
+		t.Errorf("for v1.20.4: %q", got)
+	}
+	minor, _, _ := strings.Cut(strings.TrimPrefix(recordedWith()["k8s.io/client-go"], "v0."), ".")
+	for _, server := range []string{"", "v1." + minor + ".9"} {
+		if got := otherMinor(server); got != "" {
+			t.Errorf("for %q: %q", server, got)
+		}
+	}
+}
