@@ -160,6 +160,10 @@ func (e *Event) Remark() string {
 // Write reports whether the event is a request that committed at least one change.
 func (e *Event) Write() bool { return e.Kind == Request && len(e.Changes) > 0 }
 
+// Chatter reports whether it is about a Lease, or about a Kubernetes Event that is no work of a
+// reconcile: recorders write those in the background.
+func (e *Event) Chatter() bool { return e.Ref.Chatter() && (e.Ref.Lease() || e.Reconcile.None()) }
+
 // History is the record of one run. The zero value is ready to use. It is not safe for concurrent
 // use: the scheduler alone appends to it, between steps.
 type History struct {

@@ -72,9 +72,9 @@ const longWait = time.Second
 func (e *Event) failed() bool {
 	switch e.Kind {
 	case Request:
-		return e.Code >= 400 && !(e.Verb == "get" && e.Code == 404) && !e.Ref.Chatter()
+		return e.Code >= 400 && !(e.Verb == "get" && e.Code == 404) && !e.Chatter()
 	case Reply:
-		return e.Note != "" && !e.Ref.Chatter()
+		return e.Note != "" && !e.Chatter()
 	}
 	return false
 }
@@ -203,7 +203,7 @@ func NameIn(body []byte) string {
 }
 
 func (e *Event) requestLine(request string, effects []Effect) string {
-	chatter := e.Ref.Chatter() || e.Verb == "watch" || e.Verb == "list"
+	chatter := e.Chatter() || e.Verb == "watch" || e.Verb == "list"
 	if chatter && e.Code < 400 {
 		return ""
 	}

@@ -43,8 +43,8 @@ func (x *tracing) decision() int {
 	for i := x.violation - 1; i >= 0; i-- {
 		e := &x.h.Events[i]
 		switch {
-		case !x.on(i) || e.Source == "":
-		case e.Kind == history.Done || e.Write() || len(x.effects[i]) > 0:
+		case !x.on(i) || e.Source == "" || e.Chatter():
+		case e.Kind == history.Done || x.changes(i):
 			return i
 		case refused < 0 && e.Kind == history.Request && failed(e):
 			refused = i

@@ -29,7 +29,9 @@ const longestChain = 40
 //   - the reconciles that made these requests, what they had read, what had failed in them, and
 //     what triggered them,
 //   - the writes that a cache did not contain yet,
-//   - the faults, crashes, stops and lost replies in between.
+//   - the faults, crashes, stops and lost replies in between,
+//   - the first writes of the reconcile that decided and of those that failed or ended before it,
+//   - the deletion of a namespace whose content goes, or of the Deployment of a program that ends.
 //
 // It is empty if there is no violation. The links are ordered by To, then From.
 func Chain(h *history.History) []Link {
@@ -127,6 +129,9 @@ func failed(e *history.Event) bool {
 	return e.Kind == history.Reply && e.Note != "" || e.Kind == history.Request && e.Code >= 400
 }
 
+// changes reports whether a request changed something, in the cluster or outside.
+func (x *tracing) changes(i int) bool { return x.h.Events[i].Write() || len(x.effects[i]) > 0 }
+
 // mostRead is how many objects a property may have looked at for the writes of each to be linked to
 // the violation.
 const mostRead = 8
@@ -141,12 +146,19 @@ func (x *tracing) trace() {
 		}
 	}
 	for i := x.violation - 1; i >= 0; i-- {
-		if e := &x.h.Events[i]; e.Kind == history.Request && (len(e.Changes) > 0 || len(x.effects[i]) > 0) {
+		if e := &x.h.Events[i]; x.changes(i) && !e.Chatter() {
 			x.link(i, x.violation, "the last change before the violation")
 			break
 		}
 	}
 	x.background()
+	x.follow()
+	x.begun()
+	x.follow()
+}
+
+// follow links what led to the events that are queued.
+func (x *tracing) follow() {
 	for len(x.queue) > 0 {
 		i := x.queue[0]
 		x.queue = x.queue[1:]
@@ -248,6 +260,7 @@ func (x *tracing) request(i int) {
 			}
 		}
 	}
+	x.follows(i)
 	e := &x.h.Events[i]
 	for _, c := range e.Changes {
 		writes := x.writes[c.Ref]
@@ -316,6 +329,7 @@ func (x *tracing) last(events []int, i int, why string) {
 // It follows a fault to the request that it was injected at. A fault and what it causes are events
 // of the same step.
 func (x *tracing) struck(i int, e *history.Event) {
+	x.follows(i)
 	if e.Kind != history.Fault {
 		if j := x.changedLast(i); j >= 0 {
 			x.link(j, i, "the last that it changed")
@@ -344,7 +358,7 @@ func (x *tracing) struck(i int, e *history.Event) {
 func (x *tracing) changedLast(i int) int {
 	for j := i - 1; j >= 0; j-- {
 		e := &x.h.Events[j]
-		if (e.Write() || len(x.effects[j]) > 0) && e.Actor() == x.h.Events[i].Actor() && !e.Ref.Chatter() {
+		if x.changes(j) && e.Actor() == x.h.Events[i].Actor() && !e.Chatter() {
 			return j
 		}
 	}

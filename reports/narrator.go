@@ -41,8 +41,11 @@ func (n *narrator) sentences() (out []string) {
 		}
 	}
 	how := "that led to it"
-	if n.d < 0 {
+	switch {
+	case n.d < 0:
 		n.d, how = n.latest(), "of a program"
+	case n.goesOn():
+		how = "of a program that led to it"
 	}
 	if n.d < 0 {
 		return append(out, "No program has changed anything.")
@@ -66,26 +69,38 @@ func (n *narrator) sentences() (out []string) {
 	return out
 }
 
+// goesOn reports whether a user or a controller of the cluster did something after the step that led
+// to the violation, too.
+func (n *narrator) goesOn() bool {
+	for i := n.d + 1; i < n.violation; i++ {
+		if n.on(i) && n.changes(i) && !n.h.Events[i].Chatter() {
+			return true
+		}
+	}
+	return false
+}
+
 // step is an event with its time and its actor.
 func (n *narrator) step(i int) string {
 	n.steps[i] = true
 	e := &n.h.Events[i]
-	return fmt.Sprintf("at %s: %s %s", history.Moment(e.At), e.Actor(), n.texts[i])
+	text := fmt.Sprintf("at %s: %s %s", history.Moment(e.At), e.Actor(), n.texts[i])
+	if w := n.deletion(i); w >= 0 && !n.steps[w] {
+		text += ", after " + n.step(w)
+	}
+	return text
 }
 
 // latest is the last request of a program that changed something or failed; -1 if there is none.
 func (n *narrator) latest() int {
 	for i := n.violation - 1; i >= 0; i-- {
 		e := &n.h.Events[i]
-		if e.Kind == history.Request && e.Source != "" && !e.Ref.Chatter() && (n.changes(i) || refused(e)) {
+		if e.Kind == history.Request && e.Source != "" && !e.Chatter() && (n.changes(i) || refused(e)) {
 			return i
 		}
 	}
 	return -1
 }
-
-// changes reports whether a request changed something, in the cluster or outside.
-func (n *narrator) changes(i int) bool { return n.h.Events[i].Write() || len(n.effects[i]) > 0 }
 
 // refused reports whether a request failed. That a get finds nothing is an answer.
 func refused(e *history.Event) bool { return failed(e) && !(e.Verb == "get" && e.Code == 404) }
@@ -130,6 +145,9 @@ func (n *narrator) began(add func(string, ...any)) {
 	for _, note := range n.lacking(n.start) {
 		add("When that reconcile began, %s.", note)
 	}
+	if w := n.firstWrite(n.start); w >= 0 && w < n.d {
+		add("Its first write was %s.", n.step(w))
+	}
 	n.retries(add)
 }
 
@@ -146,6 +164,9 @@ func (n *narrator) retries(add func(string, ...any)) {
 			add("The reconcile before it had failed %s.", n.step(end))
 		}
 	})
+	if w := n.firstWrite(n.failedBefore(n.start)); w >= 0 && !n.steps[w] {
+		add("The first write of the reconcile before it was %s.", n.step(w))
+	}
 }
 
 // failures says which requests of the reconcile failed, and how it ended.
@@ -205,8 +226,10 @@ func (n *narrator) before() (out []string) {
 		}
 	}
 	if end := n.endBefore(n.d); end >= 0 && !n.steps[end] {
-		if i := n.changedLast(end); i >= 0 && !n.steps[i] {
-			out = append(out, n.step(i))
+		for _, i := range []int{n.firstWrite(n.cutOff(end)), n.changedLast(end)} {
+			if i >= 0 && i < end && !n.steps[i] {
+				out = append(out, n.step(i))
+			}
 		}
 		out = append(out, n.step(end))
 	}
@@ -229,13 +252,14 @@ func (n *narrator) siblings() (out []int) {
 	return out
 }
 
-// alike are earlier requests like the step, from the same line of the program and about the same
-// object, if there are several.
+// alike are earlier requests like the step, from the same line of the program, about the same
+// object and in reconciles of the same key, if there are several.
 func (n *narrator) alike() (out []int) {
 	b := &n.h.Events[n.d]
 	for i := range n.d {
 		a := &n.h.Events[i]
-		if a.Kind == b.Kind && a.Source == b.Source && a.Ref == b.Ref && a.Verb == b.Verb && a.Path == b.Path {
+		if a.Kind == b.Kind && a.Source == b.Source && a.Ref == b.Ref && a.Verb == b.Verb && a.Path == b.Path &&
+			a.Reconcile.Key == b.Reconcile.Key {
 			out = append(out, i)
 		}
 	}
@@ -288,10 +312,10 @@ func (n *narrator) together(i int) bool {
 
 // endBefore is the last end of an incarnation of the program before event i, of its own or of an
 // earlier one; -1 if there is none. A program that is asked to stop may still send requests.
-func (n *narrator) endBefore(i int) int {
-	e := &n.h.Events[i]
+func (x *tracing) endBefore(i int) int {
+	e := &x.h.Events[i]
 	for j := i - 1; j >= 0; j-- {
-		o := &n.h.Events[j]
+		o := &x.h.Events[j]
 		if o.Process == e.Process && (o.Kind == history.Crash || o.Kind == history.Stop) {
 			return j
 		}
@@ -317,12 +341,17 @@ func (n *narrator) based(start, i int, add func(string, ...any)) {
 // after are later steps: writes of others to the objects that the step is about, and the end of its
 // incarnation.
 func (n *narrator) after() (out []string) {
-	e, keyed, ended := &n.h.Events[n.d], n.keyed(), false
+	e, keyed, ended, told := &n.h.Events[n.d], n.keyed(), false, map[int]bool{}
+	for i := n.d + 1; i < n.violation; i++ {
+		if w := n.deletion(i); w >= 0 && n.on(i) {
+			told[w] = true // with the step that follows it
+		}
+	}
 	for i := n.d + 1; i < n.violation && len(out) < maxAfter; i++ {
 		o := &n.h.Events[i]
 		about := n.on(i) || slices.Contains(n.named, o.Ref) || slices.Contains(keyed, o.Ref)
 		end := (o.Kind == history.Crash || o.Kind == history.Stop) && o.Actor() == e.Actor() && !ended
-		if o.Write() && o.Actor() != e.Actor() && !o.Ref.Chatter() && about || end {
+		if o.Write() && o.Actor() != e.Actor() && !o.Chatter() && about && !told[i] || end {
 			out = append(out, n.step(i))
 			ended = ended || end
 		}

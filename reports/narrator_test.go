@@ -80,7 +80,7 @@ func TestParagraphNamesAFailureThatWasSwallowed(t *testing.T) {
 	r.violated("late has no namespace")
 	got := paragraph(&r)
 	for _, want := range []string{
-		"The last step that led to it was at 00:03.000: op/1 create Namespace late-dev → 500 at op/op.go:7.",
+		"The last step of a program that led to it was at 00:03.000: op/1 create Namespace late-dev → 500 at op/op.go:7.",
 		"That reconcile ends: ok, though a request failed.",
 		"After it: at 00:05.000: user update Tenant late → rv 2.",
 		"The last reconcile of op changed nothing: tenants /late #2, at 00:06.000.",
@@ -177,6 +177,102 @@ func TestParagraphNamesWhatAReconcileRead(t *testing.T) {
 	r.violated("nothing is done")
 	want := "It had read ConfigMap lock, last written at 00:01.000: op/1 update ConfigMap lock → rv 2."
 	if got := paragraph(&r); !strings.Contains(got, want) {
+		t.Error(got)
+	}
+}
+
+// A Kubernetes Event that a reconcile creates itself is told as any other object. One of a recorder,
+// which belongs to no reconcile, is no step that led to anything.
+func TestParagraphNamesEventsOfReconcilesAlone(t *testing.T) {
+	var r recorded
+	r.during(tenants(1), history.Dequeue, nil)
+	r.sends(tenants(1), "create", history.Ref{Kind: "Event", Namespace: "default", Name: "late"}, 201, 2)
+	r.during(tenants(1), history.Done, func(e *history.Event) { e.Outcome.Kind = history.OutcomeSuccess })
+	r.sends(history.Reconcile{}, "create", history.Ref{Kind: "Event", Namespace: "default", Name: "late.1"}, 201, 3)
+	r.violated("it is said")
+	want := "The last step that led to it was at 00:02.000: op/1 create Event default/late → rv 2 at op/op.go:7."
+	if got := paragraph(&r); !strings.Contains(got, want) {
+		t.Error(got)
+	}
+}
+
+// What a reconcile begins with often records what it is about to do.
+func TestParagraphNamesWhatReconcilesBegan(t *testing.T) {
+	var r recorded
+	record := history.Ref{Kind: "Secret", Name: "record"}
+	fail := func(e *history.Event) { e.Outcome = history.Outcome{Kind: history.OutcomeFailure} }
+	r.during(tenants(1), history.Dequeue, nil)
+	r.sends(tenants(1), "create", record, 201, 2)
+	r.sends(tenants(1), "update", acme, 200, 3)
+	r.add(by(history.Crash, "", history.Ref{}, 0))
+	r.during(tenants(2), history.Dequeue, nil)
+	r.sends(tenants(2), "delete", record, 200, 4)
+	r.during(tenants(2), history.Done, fail)
+	r.during(tenants(3), history.Dequeue, nil)
+	r.sends(tenants(3), "create", record, 201, 5)
+	r.sends(tenants(3), "update", acme, 200, 6)
+	r.sends(tenants(3), "create", lateDev, 201, 7)
+	r.violated("there is a namespace")
+	lines := r.led()
+	got := paragraph(&r)
+	for _, want := range []string{
+		"Its first write was at 00:09.000: op/1 create Secret record → rv 5 at op/op.go:7.",
+		"The first write of the reconcile before it was at 00:06.000: op/1 delete Secret record → rv 4",
+		"Before it: at 00:02.000: op/1 create Secret record → rv 2 at op/op.go:7; at 00:03.000: op/1 update Tenant acme",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
+	}
+	for _, want := range []string{"create Secret record → rv 2", "delete Secret record", "create Secret record → rv 5"} {
+		if !contains(lines, want) {
+			t.Errorf("%q is not shown:\n%s", want, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// The namespace controller removes what is in a namespace because somebody has deleted that, and a
+// program may end because its Deployment was deleted.
+func TestParagraphNamesTheDeletionBehindAStep(t *testing.T) {
+	var r recorded
+	r.write("user", "create", history.Ref{Kind: "Namespace", Name: "late"}, 1, "ADDED")
+	r.during(tenants(1), history.Dequeue, nil)
+	r.sends(tenants(1), "create", lateDev, 201, 2)
+	r.write("user", "delete", history.Ref{Group: "apps", Kind: "Deployment", Namespace: "ops", Name: "op"}, 3, "DELETED")
+	r.add(by(history.Stop, "", history.Ref{}, 0))
+	r.write("user", "delete", history.Ref{Kind: "Namespace", Name: "shop"}, 4, "MODIFIED")
+	r.write("namespace-controller", "deletecollection", history.Ref{Kind: "Secret", Namespace: "shop", Name: "key"}, 5, "DELETED")
+	r.violated("shop/key is gone, and late-dev is there")
+	got := paragraph(&r)
+	for _, want := range []string{
+		"The last step of a program that led to it was at 00:03.000: op/1 create Namespace late-dev",
+		"op/1 stops:, after at 00:04.000: user delete Deployment ops/op",
+		"deletecollection Secret shop/key → rv 5, after at 00:06.000: user delete Namespace shop → rv 4",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
+	}
+	for _, want := range []string{"delete Deployment ops/op", "delete Namespace shop"} {
+		if lines := r.led(); !contains(lines, want) {
+			t.Errorf("%q is not shown:\n%s", want, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// The last write of another object's reconcile is named even if it is like many others.
+func TestParagraphNamesTheWriteOfAnotherReconcile(t *testing.T) {
+	var r recorded
+	of := func(name string) history.Reconcile {
+		return history.Reconcile{Key: history.Key{Controller: "tenants", Name: name}}
+	}
+	for n, name := range []string{"a", "a", "a", "a", "b", "a"} {
+		r.during(of(name), history.Dequeue, nil)
+		r.sends(of(name), "update", acme, 200, int64(n+1))
+	}
+	r.violated("acme has what a wants")
+	want := "at 00:10.000: op/1 update Tenant acme → rv 5"
+	if got := paragraph(&r); !strings.Contains(got, want) || !strings.Contains(got, "the same request 4 times") {
 		t.Error(got)
 	}
 }

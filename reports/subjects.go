@@ -96,7 +96,7 @@ func (x *tracing) namedObjects() []history.Ref {
 func (x *tracing) namedKeys() (out []int) {
 	last := map[history.Key]int{}
 	for i := range x.violation {
-		if e := &x.h.Events[i]; e.Write() || len(x.effects[i]) > 0 {
+		if e := &x.h.Events[i]; x.changes(i) {
 			last[e.Reconcile.Key] = i
 		}
 	}
