@@ -1,50 +1,23 @@
 package planted
 
 import (
-	"os"
-	"regexp"
-	"strings"
 	"testing"
+
+	"github.com/wavetank/wavetank/internal/causes"
 )
 
-// causes are the regular expressions of testdata/causes.txt, by bug.
-func causes(t *testing.T) map[string][]*regexp.Regexp {
+// knownCauses are the causes of testdata/causes.txt, by bug.
+func knownCauses(t *testing.T) map[string][]causes.Part {
 	t.Helper()
-	data, err := os.ReadFile("testdata/causes.txt")
+	known, err := causes.Read("testdata/causes.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string][]*regexp.Regexp{}
-	bug := ""
-	for line := range strings.Lines(string(data)) {
-		line = strings.TrimRight(line, "\n")
-		switch cause, ok := strings.CutPrefix(line, "\t"); {
-		case line == "" || strings.HasPrefix(line, "#"):
-		case ok:
-			out[bug] = append(out[bug], regexp.MustCompile(cause))
-		default:
-			bug = line
-		}
-	}
-	return out
-}
-
-// missing are the parts of a cause that no line of a message shows.
-func missing(cause []*regexp.Regexp, message string) (out []string) {
-	for _, part := range cause {
-		shown := false
-		for line := range strings.Lines(message) {
-			shown = shown || part.MatchString(line)
-		}
-		if !shown {
-			out = append(out, part.String())
-		}
-	}
-	return out
+	return known
 }
 
 func TestEveryPlantedBugHasACause(t *testing.T) {
-	known := causes(t)
+	known := knownCauses(t)
 	for _, b := range Bugs() {
 		if len(known[b.Name]) == 0 {
 			t.Errorf("testdata/causes.txt does not say what causes %s", b.Name)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/causes"
 	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
@@ -49,7 +50,7 @@ func TestTheTableIsComplete(t *testing.T) {
 //
 //make:campaigns
 func TestPlantedBugsAreFound(t *testing.T) {
-	known := causes(t)
+	known := knownCauses(t)
 	if err := flag.Set("sim.explain", "1m"); err != nil { // the campaign of a program explains only if it is asked to
 		t.Fatal(err)
 	}
@@ -71,11 +72,11 @@ func TestPlantedBugsAreFound(t *testing.T) {
 				t.Errorf("%d disturbances are enough, but the depth is said to be %d: %v", n, b.Depth, f.Story.Choices)
 			}
 			t.Log(f.Text())
-			if parts := missing(known[b.Name], f.Text()); len(parts) > 0 {
+			if parts := causes.Missing(known[b.Name], f.Text()); len(parts) > 0 {
 				hidden = append(hidden, b.Name)
 				t.Logf("the message does not show %q", parts)
 			}
-			if parts := missing(known[b.Name], strings.Join(f.Story.Paragraph(), "\n")); len(parts) > 0 {
+			if parts := causes.Missing(known[b.Name], strings.Join(f.Story.Paragraph(), "\n")); len(parts) > 0 {
 				unnamed = append(unnamed, b.Name)
 				t.Logf("the paragraph does not name %q", parts)
 			}

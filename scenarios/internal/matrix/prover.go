@@ -44,9 +44,9 @@ const few = 3
 // search is the time limit of a search for a failure.
 const search = 10 * time.Minute
 
-// Test checks the page of a table, or writes its results. The cells are specs, see [NewCells]. It
-// must be called from a test called TestMatrix in the scenario's folder, because stories name the
-// test that replays them.
+// Test checks the page of a table and what messages show of causes, or writes its results. The
+// cells are specs, see [NewCells]. It must be called from a test called TestMatrix in the
+// scenario's folder, because stories name the test that replays them.
 func Test[V ~string](t *testing.T, table Table[V]) {
 	cells, err := table.cells()
 	if err != nil {
@@ -75,6 +75,7 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 				t.Error(wrong)
 			}
 		})
+		t.Run("causes", p.causes)
 		return
 	}
 	for _, round := range rounds {
