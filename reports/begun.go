@@ -1,13 +1,9 @@
-package reports
-
-import (
-	"slices"
-
-	"github.com/wavetank/wavetank/history"
-)
-
 // This file is about what a step follows that another step began: the first write of a reconcile,
 // which often records what it is about to do, and the deletion of what something is in.
+
+package reports
+
+import "github.com/wavetank/wavetank/history"
 
 // begun links the first writes of three reconciles: of the decision's, of the one before it if that
 // failed, and of the one that the last end of an incarnation cut off.
@@ -51,21 +47,6 @@ func (x *tracing) failedBefore(start int) int {
 		}
 	})
 	return before
-}
-
-// cutOff is the beginning of the last reconcile that was under way at the end of an incarnation; -1
-// if there is none.
-func (x *tracing) cutOff(end int) int {
-	for i := end - 1; i >= 0; i-- {
-		if x.h.Events[i].Kind != history.Dequeue || x.h.Events[i].Actor() != x.h.Events[end].Actor() {
-			continue
-		}
-		ended := func(j int) bool { return j < end && x.h.Events[j].Kind == history.Done }
-		if !slices.ContainsFunc(x.inside[i], ended) {
-			return i
-		}
-	}
-	return -1
 }
 
 // deletion is what deleted the namespace whose content step i removes, or the Deployment with the

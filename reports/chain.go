@@ -130,7 +130,10 @@ func failed(e *history.Event) bool {
 }
 
 // changes reports whether a request changed something, in the cluster or outside.
-func (x *tracing) changes(i int) bool { return x.h.Events[i].Write() || len(x.effects[i]) > 0 }
+func (x *tracing) changes(i int) bool {
+	e := &x.h.Events[i]
+	return e.Kind == history.Request && (e.Write() || len(x.effects[i]) > 0)
+}
 
 // mostRead is how many objects a property may have looked at for the writes of each to be linked to
 // the violation.
@@ -322,62 +325,6 @@ func (x *tracing) reconcile(i int, e *history.Event) {
 func (x *tracing) last(events []int, i int, why string) {
 	if n := sort.SearchInts(events, i); n > 0 {
 		x.link(events[n-1], i, why)
-	}
-}
-
-// struck follows the end of an incarnation to what it last changed and to the fault that caused it.
-// It follows a fault to the request that it was injected at. A fault and what it causes are events
-// of the same step.
-func (x *tracing) struck(i int, e *history.Event) {
-	x.follows(i)
-	if e.Kind != history.Fault {
-		if j := x.changedLast(i); j >= 0 {
-			x.link(j, i, "the last that it changed")
-		}
-	}
-	for j := i - 1; j >= 0 && x.h.Events[j].Step == e.Step; j-- {
-		switch k := x.h.Events[j].Kind; {
-		case e.Kind != history.Fault && k == history.Fault:
-			x.link(j, i, "caused it")
-			return
-		case e.Kind == history.Fault && k == history.Request:
-			x.link(j, i, "it was injected at this request")
-			return
-		}
-	}
-	for j := i + 1; e.Kind == history.Fault && j < x.violation && x.h.Events[j].Step == e.Step; j++ {
-		if x.h.Events[j].Kind == history.Request && x.meet(j) {
-			x.link(i, j, "was injected at it")
-			return
-		}
-	}
-}
-
-// changedLast is the last request with which an incarnation changed something before event i; -1 if
-// there is none.
-func (x *tracing) changedLast(i int) int {
-	for j := i - 1; j >= 0; j-- {
-		e := &x.h.Events[j]
-		if x.changes(j) && e.Actor() == x.h.Events[i].Actor() && !e.Chatter() {
-			return j
-		}
-	}
-	return -1
-}
-
-// lost follows a fault to the reply that its reconcile did not get.
-func (x *tracing) lost(i int) {
-	start, ok := x.dequeued[i]
-	if !ok || x.h.Events[i].Kind != history.Fault {
-		return
-	}
-	for _, j := range x.inside[start] {
-		if j > i && x.h.Events[j].Kind == history.Reply && failed(&x.h.Events[j]) {
-			if x.meet(j) {
-				x.link(i, j, "lost its reply")
-			}
-			return
-		}
 	}
 }
 

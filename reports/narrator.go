@@ -40,17 +40,19 @@ func (n *narrator) sentences() (out []string) {
 			add("%s: %s.", e.Actor(), n.texts[i])
 		}
 	}
-	how := "that led to it"
+	how := "step that led to it"
 	switch {
 	case n.d < 0:
-		n.d, how = n.latest(), "of a program"
+		n.d, how = n.latest(), "step of a program"
+	case n.goesOn() && n.changes(n.d):
+		how = "change by a program that led to it"
 	case n.goesOn():
-		how = "of a program that led to it"
+		how = "step of a program that led to it"
 	}
 	if n.d < 0 {
 		return append(out, "No program has changed anything.")
 	}
-	add("The last step %s was %s%s.", how, n.step(n.d), n.unanswered())
+	add("The last %s was %s%s.", how, n.step(n.d), n.unanswered())
 	if start, ok := n.dequeued[n.d]; ok {
 		n.start = start
 		n.began(add)
@@ -69,11 +71,15 @@ func (n *narrator) sentences() (out []string) {
 	return out
 }
 
-// goesOn reports whether a user or a controller of the cluster did something after the step that led
-// to the violation, too.
+// goesOn reports whether something after the step led to the violation, too: a failed request of a
+// program, or what a user or a controller of the cluster changed.
 func (n *narrator) goesOn() bool {
+	start, reconciles := n.dequeued[n.d]
 	for i := n.d + 1; i < n.violation; i++ {
-		if n.on(i) && n.changes(i) && !n.h.Events[i].Chatter() {
+		e := &n.h.Events[i]
+		of, ok := n.dequeued[i]
+		fails := e.Kind == history.Request && refused(e) && (n.on(i) || reconciles && ok && of == start)
+		if (fails || n.changes(i) && n.on(i)) && !e.Chatter() {
 			return true
 		}
 	}
@@ -308,19 +314,6 @@ func (n *narrator) keyed() (out []history.Ref) {
 func (n *narrator) together(i int) bool {
 	of, ok := n.dequeued[i]
 	return ok && of == n.start
-}
-
-// endBefore is the last end of an incarnation of the program before event i, of its own or of an
-// earlier one; -1 if there is none. A program that is asked to stop may still send requests.
-func (x *tracing) endBefore(i int) int {
-	e := &x.h.Events[i]
-	for j := i - 1; j >= 0; j-- {
-		o := &x.h.Events[j]
-		if o.Process == e.Process && (o.Kind == history.Crash || o.Kind == history.Stop) {
-			return j
-		}
-	}
-	return -1
 }
 
 // based says which object reconcile start read last from the server before event i, and what wrote

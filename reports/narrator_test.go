@@ -245,7 +245,7 @@ func TestParagraphNamesTheDeletionBehindAStep(t *testing.T) {
 	r.violated("shop/key is gone, and late-dev is there")
 	got := paragraph(&r)
 	for _, want := range []string{
-		"The last step of a program that led to it was at 00:03.000: op/1 create Namespace late-dev",
+		"The last change by a program that led to it was at 00:03.000: op/1 create Namespace late-dev",
 		"op/1 stops:, after at 00:04.000: user delete Deployment ops/op",
 		"deletecollection Secret shop/key → rv 5, after at 00:06.000: user delete Namespace shop → rv 4",
 	} {
@@ -273,6 +273,24 @@ func TestParagraphNamesTheWriteOfAnotherReconcile(t *testing.T) {
 	r.violated("acme has what a wants")
 	want := "at 00:10.000: op/1 update Tenant acme → rv 5"
 	if got := paragraph(&r); !strings.Contains(got, want) || !strings.Contains(got, "the same request 4 times") {
+		t.Error(got)
+	}
+}
+
+// A request that failed after the last change is a later step. An effect of another event than a
+// request is none.
+func TestParagraphDoesNotCallAChangeTheLastStep(t *testing.T) {
+	var r recorded
+	r.during(tenants(1), history.Dequeue, nil)
+	r.sends(tenants(1), "create", lateDev, 201, 1)
+	at := r.during(tenants(1), history.Reply, nil)
+	r.Record(history.Effect{Kind: "migrated", Key: "late", Event: at})
+	r.sends(tenants(1), "update", late, 409, 0)
+	r.add(by(history.Crash, "", history.Ref{}, 0))
+	r.violated("late is not written")
+	want := "The last change by a program that led to it was at 00:02.000: op/1 create Namespace late-dev"
+	got := paragraph(&r)
+	if !strings.Contains(got, want) || strings.Contains(got, "op/1 ;") || strings.Contains(got, "op/1 .") {
 		t.Error(got)
 	}
 }
