@@ -181,8 +181,8 @@ func TestParagraphNamesWhatAReconcileRead(t *testing.T) {
 	}
 }
 
-// A Kubernetes Event that a reconcile creates itself is told as any other object. One of a recorder,
-// which belongs to no reconcile, is no step that led to anything.
+// A Kubernetes Event that a reconcile creates itself is told as any other object. One of a
+// recorder, which belongs to no reconcile, is no step that led to anything.
 func TestParagraphNamesEventsOfReconcilesAlone(t *testing.T) {
 	var r recorded
 	r.during(tenants(1), history.Dequeue, nil)

@@ -36,6 +36,7 @@ var arrows = map[string][]string{
 	"sim/internal/bubble":      {"internal/versions"},
 	"internal/atomicfile":      {},
 	"internal/versions":        {},
+	"internal/causes":          {},
 	"internal/kept":            {},
 	"internal/word":            {},
 	"internal/deployed":        {},
@@ -76,8 +77,8 @@ var arrows = map[string][]string{
 	"models":        {"history", "internal/kept", "internal/versions", "models/apiserver", "models/actor"},
 	"controllers":   {"controllers/internal", "internal/versions"}, // they do not know that they are simulated
 	"scenarios": {"sim", "models", "controllers", "reports", "history", "internal/story", "scenarios/internal",
-		"internal/atomicfile", "internal/versions"},
-	"fuzz":    {"scenarios", "sim", "history", "internal/story"},
+		"internal/atomicfile", "internal/versions", "internal/causes"},
+	"fuzz":    {"scenarios", "sim", "history", "internal/story", "internal/causes"},
 	"reports": {"history", "internal/atomicfile", "internal/story"},
 	"cmd": {"history", "internal/atomicfile", "internal/deployed", "internal/strategy", "reports",
 		"internal/story"},
