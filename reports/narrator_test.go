@@ -238,10 +238,12 @@ func TestParagraphNamesTheDeletionBehindAStep(t *testing.T) {
 	r.write("user", "create", history.Ref{Kind: "Namespace", Name: "late"}, 1, "ADDED")
 	r.during(tenants(1), history.Dequeue, nil)
 	r.sends(tenants(1), "create", lateDev, 201, 2)
-	r.write("user", "delete", history.Ref{Group: "apps", Kind: "Deployment", Namespace: "ops", Name: "op"}, 3, "DELETED")
+	deployment := history.Ref{Group: "apps", Kind: "Deployment", Namespace: "ops", Name: "op"}
+	key := history.Ref{Kind: "Secret", Namespace: "shop", Name: "key"}
+	r.write("user", "delete", deployment, 3, "DELETED")
 	r.add(by(history.Stop, "", history.Ref{}, 0))
 	r.write("user", "delete", history.Ref{Kind: "Namespace", Name: "shop"}, 4, "MODIFIED")
-	r.write("namespace-controller", "deletecollection", history.Ref{Kind: "Secret", Namespace: "shop", Name: "key"}, 5, "DELETED")
+	r.write("namespace-controller", "deletecollection", key, 5, "DELETED")
 	r.violated("shop/key is gone, and late-dev is there")
 	got := paragraph(&r)
 	for _, want := range []string{
