@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -90,6 +91,11 @@ const classesHead = `# Classes of bugs
 What goes wrong in controllers, for code reviews. Each class has a faulty and a fixed form, a question for the review,
 public threads, and the lines of a stored story that led to the violation. An index by words is at the end. "make
 story-texts" writes this page from scenarios/classes; do not edit it.
+
+A story is one failing run of a simulated cluster, shrunk. V1, V2, … are variants of a controller that differ in one policy.
+A property is *always* judged after every step, or *eventually* when nothing is left to do. In a line, app/2 is the second
+process named app, after a crash or restart of app/1; #3 is its third reconcile of that key; rv is the resource version after
+a write; "fault:" is an injected failure. The last line is what the property observed. The command below it replays the run.
 `
 
 // Classes is the page of the classes of bugs, with an index by word at its end.
@@ -121,6 +127,9 @@ func indexOf(classes []Class) string {
 	return b.String()
 }
 
+// leftOut matches the forms in which an excerpt says how many lines it leaves out.
+var leftOut = regexp.MustCompile(`… (\d+) lines?(?: left out[^…]*)? …`)
+
 // section is a class as the page has it.
 func (c Class) section(root string) (string, error) {
 	var b strings.Builder
@@ -131,7 +140,9 @@ func (c Class) section(root string) (string, error) {
 			return b.String(), err
 		}
 		fmt.Fprintf(&b, "\n[A story](../%s): %s\n\n", c.Stories[0], c.shown(s))
-		fmt.Fprintf(&b, "```\n%s\n```\n\n`%s`\n", strings.Join(s.Excerpt(linesOfStory), "\n"), s.Replay)
+		observed, _, _ := strings.Cut(s.Message, "\n")
+		lines := leftOut.ReplaceAllString(strings.Join(s.Excerpt(linesOfStory), "\n"), "… $1 lines …")
+		fmt.Fprintf(&b, "```\n%s\nviolated: %s\n```\n\n`%s`\n", lines, observed, s.Replay)
 	}
 	if len(c.Bugs) > 0 {
 		bugs := strings.Join(c.Bugs, ", ")
@@ -147,8 +158,8 @@ func (c Class) shown(s *story.Story) string {
 	if faults := s.FaultClasses(); len(faults) > 0 {
 		how = "under " + strings.Join(faults, " and ")
 	}
-	return fmt.Sprintf("variant %s of scenarios/%s violates %s %s. Variant %s passes this case.",
-		path.Base(s.Test), path.Base(packageOf(c.Stories[0])), s.Headline(), how, c.Fixed)
+	return fmt.Sprintf("variant %s of scenarios/%s violates %q (%s) %s. Variant %s passes this case.",
+		path.Base(s.Test), path.Base(packageOf(c.Stories[0])), s.Property, s.Kind, how, c.Fixed)
 }
 
 // readKept reads a story of the catalogue; nil if its scenario was deleted.
