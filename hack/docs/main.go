@@ -20,13 +20,13 @@ const propertiesHead = `# Properties: exceptions, false alarms, and the mistakes
 <!-- Made by make generate from the tables of the code. Do not edit. -->
 
 Package [property](https://pkg.go.dev/github.com/wavetank/wavetank/sim/property) documents each property, with an
-example. In a checkout, ` + "`go doc ./sim/property`" + ` lists them. The tables on this page are kept in the code.
+example. In a checkout, ` + "`go doc ./sim/property`" + ` lists them. The tables on this page come from the code.
 `
 
 // allocated is what CrashSafe leaves aside because a cluster allocates it.
 var allocated = table{
 	intro: "## Values that CrashSafe does not compare\n\n" +
-		"These values are allocated by the cluster and not compared. Files are those of kubernetes/kubernetes.",
+		"The cluster allocates these values, so they are not compared. The files are in kubernetes/kubernetes.",
 	files: []string{"sim/property/allocated.go"},
 	name:  "allocated",
 	columns: []column{
@@ -41,8 +41,8 @@ var allocated = table{
 // alarms are the false alarms of the properties of package auto.
 var alarms = table{
 	intro: "## Known false alarms of package auto\n\n" +
-		"`auto.Scenario` asks these properties of every operator ([auto.md](auto.md)). `auto.Without` switches one " +
-		"off by its name.",
+		"`auto.Scenario` judges these properties for every operator ([auto.md](auto.md)). `auto.Without` switches " +
+		"one off by its name.",
 	files: []string{"sim/auto/alarms.go"},
 	name:  "alarms",
 	columns: []column{
@@ -55,13 +55,11 @@ var alarms = table{
 // mutants is which properties see which mistakes.
 var mutants = table{
 	intro: "## Which mistakes they find\n\n" +
-		"Common mistakes, planted in the operators of `examples/`. Each set of properties was tried by itself under " +
-		"the faults " +
-		"of `TestEachProperty` there: the default properties, some others of package property, " +
-		"and an Always of the operator's own. The " +
-		"sets that are not named found nothing in 100 runs. No default property finds any of these mistakes: declare " +
-		"the named " +
-		"ones. `make mutants` measures the table.",
+		"Common mistakes were planted in the operators of `examples/`. Several sets of properties were tried, each " +
+		"alone, with the faults of `TestEachProperty`: the default properties, some others of package property, and " +
+		"an Always of the operator's own. A set that is not in the column *seen by* found nothing in 100 runs. No " +
+		"default property finds any of these mistakes, so declare the properties that do. `make mutants` measures " +
+		"the table.",
 	files: []string{"hack/mutants/table.go"},
 	name:  "Mutants",
 	columns: []column{

@@ -31,7 +31,7 @@ var Mutants = []Mutant{
 	{
 		Operator: "backup", Package: backupTest, File: backupFile,
 		Mistake: "a conflict is swallowed",
-		Why: "Harmless: a conflict means that there is a newer version, and its watch event begins the reconcile " +
+		Why: "Harmless: a conflict means that there is a newer version. Its watch event starts the reconcile " +
 			"again. A predicate that drops the event would make it harmful.",
 		Edits: []Edit{
 			{"	return ctrl.Result{}, r.Status().Update(ctx, &b)\n",
@@ -49,7 +49,7 @@ var Mutants = []Mutant{
 		Operator: "backup", Package: backupTest, File: backupFile, Quick: true,
 		Mistake: "the error of an effect is swallowed",
 		Seen:    "CrashSafe (run 14), own Always (run 4)",
-		Why:     "The status names a claim that does not exist, and nobody tries again.",
+		Why:     "The status names a claim that does not exist, and no reconcile tries again.",
 		Edits: []Edit{{`	if err := r.Create(ctx, claim); client.IgnoreAlreadyExists(err) != nil {
 		return ctrl.Result{}, err
 	}
@@ -82,14 +82,14 @@ var Mutants = []Mutant{
 		Operator: "backup", Package: backupTest, File: backupFile,
 		Mistake: "a reconcile gives up without an error",
 		Seen:    "CrashSafe (run 3)",
-		Why:     "Nobody tries again, and the backup has no claim.",
+		Why:     "No reconcile tries again, so the backup has no claim.",
 		Edits: []Edit{{"client.IgnoreAlreadyExists(err) != nil {\n		return ctrl.Result{}, err\n",
 			"client.IgnoreAlreadyExists(err) != nil {\n		return ctrl.Result{}, nil\n"}},
 	},
 	{
 		Operator: "trustmanager", Package: ".", Module: trust, File: trustFile,
 		Mistake: "a conflict is swallowed",
-		Why:     "Harmless: the operator only applies, and by force. Such requests meet no conflict.",
+		Why:     "Harmless: the operator only applies, and with force. Such requests get no conflict.",
 		Edits: []Edit{{"ssa_client.FieldManager, client.ForceOwnership); err != nil {",
 			"ssa_client.FieldManager, client.ForceOwnership); err != nil && !apierrors.IsConflict(err) {"}},
 	},
@@ -97,7 +97,7 @@ var Mutants = []Mutant{
 		Operator: "trustmanager", Package: ".", Module: trust, File: "pkg/bundle/internal/target/target.go",
 		Mistake: "the error of an effect is swallowed",
 		Seen:    "CrashSafe (run 34), own Always (run 14)",
-		Why:     "The status says that the copy is there, and nobody tries again.",
+		Why:     "The status reports that the copy exists, and no reconcile tries again.",
 		Edits: []Edit{{"	if _, err = r.patchConfigMap(ctx, patch); err != nil {\n",
 			"	_, err = r.patchConfigMap(ctx, patch)\n	if err = nil; err != nil {\n"}},
 	},
@@ -105,7 +105,7 @@ var Mutants = []Mutant{
 		Operator: "trustmanager", Package: ".", Module: trust, File: trustFile,
 		Mistake: "a reconcile waits in place",
 		Seen:    "NoStarvation (run 1)",
-		Why:     "While it waits for its source, the other bundle waits for the only worker.",
+		Why:     "One bundle waits for its source, and the other bundle waits for the only worker.",
 		Edits: []Edit{
 			{"			reason = \"SourceNotFound\"\n",
 				"			reason = \"SourceNotFound\"\n			time.Sleep(time.Minute)\n"},
@@ -116,8 +116,8 @@ var Mutants = []Mutant{
 		Operator: "trustmanager", Package: ".", Module: trust, File: trustFile,
 		Mistake: "observedGeneration is set too early",
 		Seen:    "own Always (run 1)",
-		Why: "The copy comes right in the end, but who waits for the status goes on too soon. What a status promises " +
-			"only the scenario knows: it takes an Always of its own.",
+		Why: "The copy is correct in the end, but a user who waits for the status continues too early. Only the " +
+			"scenario knows what a status promises, so it needs an Always of its own.",
 		Edits: []Edit{{"	resolvedBundle, err := b.bundleBuilder.BuildBundle(ctx, bundle.Spec.Sources)\n",
 			`	early := statusPatch.DeepCopy()
 	for _, c := range bundle.Status.Conditions {
@@ -136,7 +136,7 @@ var Mutants = []Mutant{
 		Operator: "trustmanager", Package: ".", Module: trust, File: trustFile,
 		Mistake: "a reconcile gives up without an error",
 		Seen:    "CrashSafe (run 34)",
-		Why:     "Nobody tries again until something else changes, and the copy keeps its old key.",
+		Why:     "No reconcile tries again until something else changes, and the copy keeps its old key.",
 		Edits:   []Edit{{"			return statusPatch, err\n", "			return statusPatch, nil\n"}},
 	},
 }
