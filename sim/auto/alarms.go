@@ -14,11 +14,12 @@ var alarms = []alarm{
 		instead:  "Switch it off, and declare property.CrashSafe for the kinds that should be alike."},
 	{property: "same end state",
 		operator: "By design, the operator keeps or deletes an object, depending on the progress of its owner.",
-		instead: "Switch it off, and declare property.CrashSafe for the kinds that should be alike. Runs in which users " +
-			"do not wait for the operator are not compared."},
+		instead: "Switch it off, and declare property.CrashSafe for the kinds that should be alike. Runs in which " +
+			"users do not wait for the operator are not compared."},
 	{property: "same end state",
 		operator: "Two objects wait for one resource. The one that asks first when it is free gets it.",
-		instead:  "Switch it off, and declare property.CrashSafe for the kinds that do not name the holder of the resource."},
+		instead: "Switch it off, and declare property.CrashSafe for the kinds that do not name the holder of the " +
+			"resource."},
 	{property: "no writes at rest",
 		operator: "A status has the time of the last check, so a restart writes it.",
 		instead:  "Switch it off. A periodic write by RequeueAfter is allowed."},
