@@ -180,20 +180,22 @@ func (c *counts) line(name string) string {
 
 const head = `# Runs compared, on record
 
-Each program of the package [determinism](../sim/internal/determinism) made the runs of a seed in several processes.
-The digest of each run was compared with that of the first process. It covers every event: requests, replies, bodies,
-objects, outcomes and times. The first process, unpinned and with GOMAXPROCS=8, also made each run *twice* from its
-choices, and compared the two event by event, with the choices that they asked for. The others:
+Each program of the package [determinism](../sim/internal/determinism) made the runs of each seed in several processes.
+The digest of each run was compared with the digest of the same run in the first process. A digest covers every event:
+requests, replies, bodies, objects, outcomes and times.
+
+The first process was unpinned and had GOMAXPROCS=8. It also made each run *twice*, the second time from its choices. The
+two runs and the choices that they asked for were compared event by event. The other processes:
 
 - *one CPU*: pinned to one CPU, GOMAXPROCS=1
 - *busy*: next to two busy loops, GOMAXPROCS=1
 - *busy, one CPU*: next to two busy loops, pinned to one CPU, GOMAXPROCS=8
 - *race*: under the race detector, GOMAXPROCS=8
 
-*Processes* is the sum of these. *Differ* counts the runs that differ when made twice, and *differ from another* those
-that differ from the first process. [determinism.json](determinism.json) has the outcome of each process and the load of
-the machine when it began. Made at %s with %s on %s/%s by %d processes. ` + "`make determinism`" + ` makes a
-larger one, and continues if it was stopped.
+*Processes* counts the runs of these other processes. *Differ* counts the runs that differ when made twice, and *differ
+from another* those that differ from the first process. [determinism.json](determinism.json) has the outcome of each
+process and the load of the machine at its start. The record was made at %s with %s on %s/%s
+by %d processes. ` + "`make determinism`" + ` makes a larger record, and continues if it was stopped.
 
 | program | twice | one CPU | busy | busy, one CPU | race | processes | steps | differ | differ from another |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
@@ -202,10 +204,10 @@ larger one, and continues if it was stopped.
 const explanation = `
 ## What differs
 
-Goroutines of a process run in a fixed order as long as the process has a CPU. Where the system takes it away for more
-than 10 ms, Go's runtime lets another goroutine go first, and the race detector shuffles goroutines on purpose. That
-changes a run only if the goroutines race. Exact mode (wavetank run --exact) takes this chance out of the runtime. A run
-that differs may teach the search other things, so that later runs of its process have other choices.
+Goroutines of a process run in a fixed order as long as the process has a CPU. Go's runtime lets another goroutine run
+first if the system takes the CPU away for more than 10 ms. The race detector shuffles goroutines on purpose. Both change a
+run only if the goroutines race. Exact mode (wavetank run --exact) removes this chance from the runtime. A run that differs
+may teach the search other things, so later runs of its process may have other choices.
 
 | program | setting | seed | load | differ | differ from another |
 |---|---|---:|---:|---:|---:|
