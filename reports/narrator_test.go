@@ -80,7 +80,8 @@ func TestParagraphNamesAFailureThatWasSwallowed(t *testing.T) {
 	r.violated("late has no namespace")
 	got := paragraph(&r)
 	for _, want := range []string{
-		"The last step of a program that led to it was at 00:03.000: op/1 create Namespace late-dev → 500 at op/op.go:7.",
+		"The last step of a program that led to it was at 00:03.000: " +
+			"op/1 create Namespace late-dev → 500 at op/op.go:7.",
 		"That reconcile ends: ok, though a request failed.",
 		"After it: at 00:05.000: user update Tenant late → rv 2.",
 		"The last reconcile of op changed nothing: tenants /late #2, at 00:06.000.",
@@ -218,13 +219,16 @@ func TestParagraphNamesWhatReconcilesBegan(t *testing.T) {
 	for _, want := range []string{
 		"Its first write was at 00:09.000: op/1 create Secret record → rv 5 at op/op.go:7.",
 		"The first write of the reconcile before it was at 00:06.000: op/1 delete Secret record → rv 4",
-		"Before it: at 00:02.000: op/1 create Secret record → rv 2 at op/op.go:7; at 00:03.000: op/1 update Tenant acme",
+		"Before it: at 00:02.000: op/1 create Secret record → rv 2 at op/op.go:7; " +
+			"at 00:03.000: op/1 update Tenant acme",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, got)
 		}
 	}
-	for _, want := range []string{"create Secret record → rv 2", "delete Secret record", "create Secret record → rv 5"} {
+	for _, want := range []string{
+		"create Secret record → rv 2", "delete Secret record", "create Secret record → rv 5",
+	} {
 		if !contains(lines, want) {
 			t.Errorf("%q is not shown:\n%s", want, strings.Join(lines, "\n"))
 		}

@@ -184,8 +184,8 @@ Each program of the package [determinism](../sim/internal/determinism) made the 
 The digest of each run was compared with the digest of the same run in the first process. A digest covers every event:
 requests, replies, bodies, objects, outcomes and times.
 
-The first process was unpinned and had GOMAXPROCS=8. It also made each run *twice*, the second time from its choices. The
-two runs and the choices that they asked for were compared event by event. The other processes:
+The first process was unpinned and had GOMAXPROCS=8. It also made each run *twice*, the second time from its
+choices. The two runs and the choices that they asked for were compared event by event. The other processes:
 
 - *one CPU*: pinned to one CPU, GOMAXPROCS=1
 - *busy*: next to two busy loops, GOMAXPROCS=1
@@ -204,10 +204,10 @@ by %d processes. ` + "`make determinism`" + ` makes a larger record, and continu
 const explanation = `
 ## What differs
 
-Goroutines of a process run in a fixed order as long as the process has a CPU. Go's runtime lets another goroutine run
-first if the system takes the CPU away for more than 10 ms. The race detector shuffles goroutines on purpose. Both change a
-run only if the goroutines race. Exact mode (wavetank run --exact) removes this chance from the runtime. A run that differs
-may teach the search other things, so later runs of its process may have other choices.
+Goroutines of a process run in a fixed order as long as the process has a CPU. Go's runtime lets another goroutine
+run first if the system takes the CPU away for more than 10 ms. The race detector shuffles goroutines on purpose.
+Both change a run only if the goroutines race. Exact mode (wavetank run --exact) removes this chance from the
+runtime. A run that differs may teach the search other things, so later runs of its process may have other choices.
 
 | program | setting | seed | load | differ | differ from another |
 |---|---|---:|---:|---:|---:|

@@ -92,10 +92,11 @@ What goes wrong in controllers, for code reviews. Each class has a faulty and a 
 public threads, and the lines of a stored story that led to the violation. An index by words is at the end. "make
 story-texts" writes this page from scenarios/classes; do not edit it.
 
-A story is one failing run of a simulated cluster, shrunk. V1, V2, … are variants of a controller that differ in one policy.
-A property is *always* judged after every step, or *eventually* when nothing is left to do. In a line, app/2 is the second
-process named app, after a crash or restart of app/1; #3 is its third reconcile of that key; rv is the resource version after
-a write; "fault:" is an injected failure. The last line is what the property observed. The command below it replays the run.
+A story is one failing run of a simulated cluster, shrunk. V1, V2, … are variants of a controller that differ in one
+policy. A property is *always* judged after every step, or *eventually* when nothing is left to do. In a line, app/2
+is the second process named app, after a crash or restart of app/1; #3 is its third reconcile of that key; rv is the
+resource version after a write; "fault:" is an injected failure. The last line is what the property observed. The
+command below it replays the run.
 `
 
 // Classes is the page of the classes of bugs, with an index by word at its end.

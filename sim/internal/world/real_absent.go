@@ -76,8 +76,7 @@ func (r *real) computed(pending []*sched.Action, n int) *sched.Action {
 	for _, a := range pending {
 		name, scripted := otherName(r.words(a), want.What)
 		if name == "" || r.course.InScript(a.Actor.String()) != want.Actor ||
-			slices.ContainsFunc(r.Script.Steps, func(s run.Step) bool { return strings.Contains(s.What, name) }) ||
-			slices.ContainsFunc(r.Script.Steps[:n], func(s run.Step) bool { return strings.Contains(s.What, scripted) }) {
+			anyNames(r.Script.Steps, name) || anyNames(r.Script.Steps[:n], scripted) {
 			continue
 		}
 		r.course.Names[name] = scripted
@@ -98,3 +97,8 @@ func otherName(real, scripted string) (a, b string) {
 
 // request matches a request about an object with a name.
 var request = regexp.MustCompile(`^(request of [a-z]+ [A-Za-z]+ [^ /]*/)([^ /]+)((?:/[a-z]+)? by .*)$`)
+
+// anyNames reports whether the description of one of the steps contains name.
+func anyNames(steps []run.Step, name string) bool {
+	return slices.ContainsFunc(steps, func(s run.Step) bool { return strings.Contains(s.What, name) })
+}
