@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -131,6 +132,10 @@ const defaultAssets = "/usr/local/kubebuilder/bin"
 
 // findAssets says what is missing for a control plane, and how to get it.
 func findAssets() error {
+	if runtime.GOOS == "windows" {
+		return errors.New("no control plane can be started on Windows, because controller-runtime's envtest does not " +
+			"compile there; use a running server: --kubeconfig <file> --context <name>")
+	}
 	dir := cmp.Or(os.Getenv("KUBEBUILDER_ASSETS"), defaultAssets)
 	for _, name := range []string{"etcd", "kube-apiserver"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {

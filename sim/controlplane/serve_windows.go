@@ -1,0 +1,12 @@
+package main
+
+import (
+	"errors"
+	"io"
+)
+
+// serve refuses, because envtest of controller-runtime 0.25 does not compile for Windows.
+func serve(string, []string, io.Reader) error {
+	return errors.New("envtest does not compile for Windows; use a running server: wavetank confirm --kubeconfig " +
+		"<file> --context <name>")
+}
