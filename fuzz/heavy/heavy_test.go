@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/wavetank/wavetank/fuzz/internal/rate"
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/rate"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/property"

@@ -35,6 +35,7 @@ var arrows = map[string][]string{
 	"sim/internal/host":        {"sim/internal/shell"},
 	"sim/internal/bubble":      {"internal/versions"},
 	"internal/atomicfile":      {},
+	"internal/rate":            {"sim"}, // benchmarks
 	"internal/versions":        {},
 	"internal/causes":          {},
 	"internal/kept":            {},
@@ -77,8 +78,8 @@ var arrows = map[string][]string{
 	"models":        {"history", "internal/kept", "internal/versions", "models/apiserver", "models/actor"},
 	"controllers":   {"controllers/internal", "internal/versions"}, // they do not know that they are simulated
 	"scenarios": {"sim", "models", "controllers", "reports", "history", "internal/story", "scenarios/internal",
-		"internal/atomicfile", "internal/versions", "internal/causes"},
-	"fuzz":    {"scenarios", "sim", "history", "internal/story", "internal/causes"},
+		"internal/atomicfile", "internal/versions", "internal/causes", "internal/rate"},
+	"fuzz":    {"scenarios", "sim", "history", "internal/story", "internal/causes", "internal/rate"},
 	"reports": {"history", "internal/atomicfile", "internal/story"},
 	"cmd": {"history", "internal/atomicfile", "internal/deployed", "internal/strategy", "reports",
 		"internal/story"},

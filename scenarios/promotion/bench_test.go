@@ -3,42 +3,24 @@
 package promotion
 
 import (
-	"runtime"
 	"testing"
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/promotion"
+	"github.com/wavetank/wavetank/internal/rate"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
-	"github.com/wavetank/wavetank/sim/result"
 )
 
 // benchmark runs a scenario b.N times and reports what one CPU does in a second.
 func benchmark(b *testing.B, scenario func(*sim.World)) {
-	b.ReportAllocs()
-	var r result.Report
-	var before, after runtime.MemStats
-	// A bubble needs a *testing.T, which a benchmark does not have.
-	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil },
-		[]testing.InternalTest{{Name: b.Name(), F: func(t *testing.T) {
-			if r.Runs > 0 {
-				return // -test.count is honoured once more in here
-			}
-			runtime.ReadMemStats(&before)
-			b.ResetTimer()
-			r = sim.Explore(t, scenario, sim.Runs(b.N), sim.For(0), sim.Verify(0))
-			b.StopTimer()
-			runtime.ReadMemStats(&after)
-		}}})
-	if !ok || r.Failure != nil {
-		b.Fatalf("the scenario does not hold: %+v", r.Failure)
-	}
+	r, allocs := rate.Explore(b, scenario)
 	s := r.Elapsed.Seconds()
 	b.ReportMetric(float64(r.Runs)/s, "runs/s")
 	b.ReportMetric(float64(r.Reconciles)/s, "reconciles/s")
 	b.ReportMetric(float64(r.Requests)/s, "requests/s")
 	b.ReportMetric(float64(r.Steps)/s, "steps/s")
-	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(r.Steps), "allocs/step")
+	b.ReportMetric(allocs, "allocs/step")
 	b.ReportMetric(float64(r.Virtual)/float64(r.Elapsed), "virtual/real")
 }
 

@@ -1,4 +1,4 @@
-// Package rate measures how many runs of a scenario one CPU makes.
+// Package rate measures how fast the runs of a scenario are, in benchmarks.
 package rate
 
 import (
@@ -11,8 +11,17 @@ import (
 
 // Bench makes b.N runs of a scenario and reports what one CPU does in a second of them.
 func Bench(b *testing.B, scenario func(*sim.World)) {
+	r, allocs := Explore(b, scenario)
+	b.ReportMetric(float64(r.Runs)/r.Spent.Seconds(), "runs/cpu-s")
+	b.ReportMetric(float64(r.Steps)/r.Spent.Seconds(), "steps/cpu-s")
+	b.ReportMetric(float64(r.Steps)/float64(r.Runs), "steps/run")
+	b.ReportMetric(allocs, "allocs/step")
+}
+
+// Explore makes b.N runs of a scenario. It returns their report and the allocations for each step.
+// A violated property fails the benchmark.
+func Explore(b *testing.B, scenario func(*sim.World)) (r result.Report, allocs float64) {
 	b.ReportAllocs()
-	var r result.Report
 	var before, after runtime.MemStats
 	// A bubble needs a *testing.T, which a benchmark does not have.
 	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil },
@@ -29,8 +38,5 @@ func Bench(b *testing.B, scenario func(*sim.World)) {
 	if !ok || r.Failure != nil {
 		b.Fatalf("the scenario does not hold: %+v", r.Failure)
 	}
-	b.ReportMetric(float64(r.Runs)/r.Spent.Seconds(), "runs/cpu-s")
-	b.ReportMetric(float64(r.Steps)/r.Spent.Seconds(), "steps/cpu-s")
-	b.ReportMetric(float64(r.Steps)/float64(r.Runs), "steps/run")
-	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(r.Steps), "allocs/step")
+	return r, float64(after.Mallocs-before.Mallocs) / float64(r.Steps)
 }
