@@ -54,9 +54,9 @@ func removes(e *history.Event, ref history.Ref) bool {
 	return slices.ContainsFunc(e.Changes, func(c history.Change) bool { return c.Ref == ref && c.Type == "DELETED" })
 }
 
-// namedObjects are the objects that the property says it is about, then those that the sentence of
-// the violation names, and then those whose names begin with such a name, as those of children
-// often do.
+// namedObjects are the objects that the property's error is about, then those that the sentence of
+// the violation names. Last come objects whose names begin with such a name, as children's often
+// do.
 func (x *tracing) namedObjects() []history.Ref {
 	words := wordsOf(x.h.Events[x.violation].Note)
 	named := map[history.Ref]bool{}

@@ -73,7 +73,7 @@ func TestTrustIsSpread(t *testing.T) {
 
 // When another namespace is to have them, the copy in the first one is removed: it is applied
 // without its certificates and then deleted. If the cache lags by a few milliseconds, a copy
-// that has been deleted already is created again and deleted, and each of the two is an event that
+// that has been deleted already is created again and deleted. Each of the two is an event that
 // starts it again. go test -v shows the story; an operator's own tests would rather say sim.Check,
 // and fail.
 func TestRemovedCopiesComeBack(t *testing.T) {

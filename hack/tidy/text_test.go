@@ -67,7 +67,7 @@ func columns(line string) int {
 // markers are comments that tools read, one line each.
 var markers = regexp.MustCompile(`^\s*//([a-z]+:|nolint|\s*\+)`)
 
-// unbreakable reports whether nobody can break the line: a marker for a tool, or a comment of a
+// unbreakable reports whether the line cannot be broken: a marker for a tool, or a comment of a
 // single word, as an address is.
 func unbreakable(line string) bool {
 	return markers.MatchString(line) || isComment(line) && len(strings.Fields(line)) <= 2

@@ -69,12 +69,16 @@ func TestContent(t *testing.T) {
 		w.Sleep(let)
 	}
 	for name, scenario := range map[string]func(*sim.World){
-		"a new namespace":                  func(*sim.World) {},
-		"a namespace that is deleted":      func(w *sim.World) { w.Remove(shop()) },
-		"an account that is deleted":       func(w *sim.World) { w.Remove(account) },
-		"a bundle that is deleted":         func(w *sim.World) { w.Remove(bundle) },
-		"a bundle with other data":         func(w *sim.World) { change(w, func(c *corev1.ConfigMap) { c.Data["more"] = "x" }) },
-		"a bundle without its description": func(w *sim.World) { change(w, func(c *corev1.ConfigMap) { c.Annotations = nil }) },
+		"a new namespace":             func(*sim.World) {},
+		"a namespace that is deleted": func(w *sim.World) { w.Remove(shop()) },
+		"an account that is deleted":  func(w *sim.World) { w.Remove(account) },
+		"a bundle that is deleted":    func(w *sim.World) { w.Remove(bundle) },
+		"a bundle with other data": func(w *sim.World) {
+			change(w, func(c *corev1.ConfigMap) { c.Data["more"] = "x" })
+		},
+		"a bundle without its description": func(w *sim.World) {
+			change(w, func(c *corev1.ConfigMap) { c.Annotations = nil })
+		},
 		"a bundle with another description": func(w *sim.World) {
 			change(w, func(c *corev1.ConfigMap) { c.Annotations["kubernetes.io/description"] = "mine" })
 		},

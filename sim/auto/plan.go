@@ -92,7 +92,7 @@ func (u *users) plan() (p plan) {
 		}
 	}
 	p.hurried = u.world.Choose("pace", "actions wait", 2, 3) == 1
-	if len(u.prerequisites) > 0 { // in a hurry nobody waits until a program has looked for something
+	if len(u.prerequisites) > 0 { // a hasty run does not wait until a program has looked for something
 		p.ready = u.world.Choose("prerequisites", "are there from the start", 2, 2) == 1 || p.hurried
 	}
 	p.restarts = u.world.Choose("end", "restart while all is deleted", 2, 3) == 1

@@ -11,7 +11,7 @@ import (
 )
 
 // This file is for what programs find by labels: a program that lists Nodes or Secrets does not
-// fail if there is none, so nothing says that it has looked in vain.
+// fail if there is none, so no request shows that it found nothing.
 
 // selectable are the built-in kinds of which users create an object if a program watches the kind
 // and a selector asks for it.

@@ -37,8 +37,8 @@ var ErrNotMine = errors.New("another process holds the release record")
 // ErrTooLate says that a write was not sent because the time for it was over.
 var ErrTooLate = errors.New("the time for this attempt is over")
 
-// Over reports whether a time has come: by the clock that continues while a machine is suspended,
-// or by the one that nobody sets, whichever says so first.
+// Over reports whether a time has come, by the first of two clocks: the wall clock, which continues
+// while a machine is suspended, or the monotonic clock, which is never set.
 func Over(t time.Time) bool {
 	now := time.Now()
 	return !now.Before(t) || !now.Round(0).Before(t.Round(0))

@@ -41,7 +41,7 @@ func suspectsOf(dump string) (s suspects) {
 }
 
 // runnable reports whether a goroutine could go on if it were given a CPU. While the scenario waits
-// in foreign code, virtual time goes on and wakes others without end, so somebody always could.
+// in foreign code, virtual time passes and wakes others without end, so one always could.
 func (s suspects) runnable() bool {
 	if s.waits != "" {
 		return true

@@ -87,7 +87,7 @@ func (c *campaign) elsewhere(path string, s *story.Story) string {
 }
 
 // isTestHere reports whether the package of the test, in whose directory go test runs it, declares
-// a test function; true if nobody knows.
+// a test function; true if that is unknown.
 func isTestHere(name string) bool {
 	files, err := filepath.Glob("*_test.go")
 	if err != nil || len(files) == 0 {

@@ -29,7 +29,7 @@ type attempt struct {
 	wants      bool               // it ended because it asked for a run that was not there
 	defaults   bool               // it asked for the default run
 	ignored    []string           // functions whose goroutines may be left behind
-	carried    any                // a panic of somebody outside, to be raised again there
+	carried    any                // a panic from outside the run, to be raised again there
 }
 
 // purpose is what a run is made for.

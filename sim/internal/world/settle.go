@@ -222,7 +222,7 @@ func (s *settler) Sleep(d time.Duration) {
 // inspectCaches adds to the history which cached objects were changed in place.
 func (s *settler) inspectCaches() {
 	s.sched.Quiesce()
-	if s.inspected != s.sched.Steps() { // or nobody has done anything since
+	if s.inspected != s.sched.Steps() { // or nothing has been done since
 		s.inspected = s.sched.Steps()
 		s.procs.Inspect()
 		s.sched.Quiesce()
