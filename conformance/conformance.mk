@@ -31,10 +31,10 @@ conformance-0.35 conformance-0.36: conformance-%: bin/pairs/%/go.work # Compare 
 		go test -tags conformance -count=1 -timeout $(TIMEOUT) ./conformance -run TestConformance -args -ginkgo.succinct $(ARGS)
 
 .PHONY: conformance-record
-conformance-record: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) # Record the real server's answers anew (conformance/testdata/recorded) and rewrite FIDELITY.md.
+conformance-record: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) # Record the real server's answers again (conformance/testdata/recorded) and rewrite FIDELITY.md.
 	$(CONFORMANCE_RUN) -run 'TestConformance' -args -ginkgo.succinct -update
 	cd $(ENVTEST_ROOT) && go test -timeout $(TIMEOUT) -count=1 ./conformance -run TestFidelityPage -args -update
 
 .PHONY: bench-beside
-bench-beside: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) # The model and the simulation beside a real kube-apiserver, envtest and the fake client (minutes, quiet machines only): writes docs/speed.md.
+bench-beside: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) # Compare the model and the simulation with a real kube-apiserver, envtest and the fake client (minutes, quiet machines only): writes docs/speed.md.
 	$(CONFORMANCE_RUN) -v -run '^TestBeside$$' -args -beside.write=$(ENVTEST_ROOT)/docs/speed.md

@@ -17,7 +17,7 @@ import (
 const recordings = "testdata/recorded"
 
 var (
-	update   = flag.Bool("update", false, "write FIDELITY.md (and, with the build tag, the recordings) anew")
+	update   = flag.Bool("update", false, "rewrite FIDELITY.md (and, with the build tag, the recordings)")
 	diffFile = flag.String("conformance.diff", "", "a file for the list of disagreements")
 )
 

@@ -34,7 +34,7 @@ var (
 
 const noTables = "Tables (kubectl get) of built-in types are made for namespaces, configmaps, secrets, " +
 	"serviceaccounts and deployments. " +
-	"For the others the client is told 406 and what it may ask for instead."
+	"For the others the answer is 406 and lists what may be asked for instead."
 
 // must ends a row whose client could not even be made.
 func must[V any](v V, err error) V {

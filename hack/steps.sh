@@ -4,7 +4,7 @@
 #   hack/steps.sh reports/out/nightly/1a2b3c4 test 'fuzz FOR=10m' soak
 #
 # A step that passes leaves a stamp in the directory and is not run again, so an interrupted list continues where it
-# was. A step that fails does not stop the others; it is run again the next time. Each step has a log beside its stamp.
+# was. A step that fails does not stop the others; it is run again the next time. Each step has a log next to its stamp.
 set -u
 
 dir=$1

@@ -119,8 +119,8 @@ func TestParagraphOfAnIdleProgram(t *testing.T) {
 	}
 }
 
-// A reconcile that repeats one which failed is told with what failed, even if the step itself went
-// well.
+// A paragraph about a reconcile that repeats a failed one names what failed, even if the step
+// itself succeeded.
 func TestParagraphNamesWhatARetryRepeats(t *testing.T) {
 	var r recorded
 	r.during(tenants(1), history.Dequeue, nil)
@@ -140,8 +140,8 @@ func TestParagraphNamesWhatARetryRepeats(t *testing.T) {
 	}
 }
 
-// The end of an incarnation is told with the last change before it. A program that is asked to stop
-// may go on for a moment.
+// A paragraph about the end of an incarnation names the last change before it. A program that is
+// asked to stop may run for a moment longer.
 func TestParagraphNamesWhatAnEndCutOff(t *testing.T) {
 	for kind, incarnation := range map[history.Kind]int{history.Crash: 2, history.Stop: 1} {
 		var r recorded
@@ -164,7 +164,7 @@ func TestParagraphNamesWhatAnEndCutOff(t *testing.T) {
 	}
 }
 
-// What a reconcile read from the server last is told with the write that it read.
+// A paragraph names what a reconcile last read from the server, with the write that it read.
 func TestParagraphNamesWhatAReconcileRead(t *testing.T) {
 	var r recorded
 	lock := history.Ref{Kind: "ConfigMap", Name: "lock"}
@@ -182,8 +182,8 @@ func TestParagraphNamesWhatAReconcileRead(t *testing.T) {
 	}
 }
 
-// A Kubernetes Event that a reconcile creates itself is told as any other object. One of a
-// recorder, which belongs to no reconcile, is no step that led to anything.
+// A Kubernetes Event that a reconcile creates itself is treated as any other object. One of a
+// recorder belongs to no reconcile, so it is not a step that led to anything.
 func TestParagraphNamesEventsOfReconcilesAlone(t *testing.T) {
 	var r recorded
 	r.during(tenants(1), history.Dequeue, nil)

@@ -294,8 +294,8 @@ func TestManyIncarnationsShareALane(t *testing.T) {
 	}
 }
 
-// What make pages needs beside the demo's pages: a run that the browser's tests know, and long
-// runs, of which they measure how soon they are painted.
+// What make pages needs in addition to the demo's pages: a run that the browser's tests know, and
+// long runs, for which they measure how soon they are painted.
 func TestWritePagesForTheBrowser(t *testing.T) {
 	out := os.Getenv("WAVETANK_PAGES")
 	if out == "" {

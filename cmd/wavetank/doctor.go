@@ -210,7 +210,7 @@ func module(cmd *cobra.Command, path, least, newest string) finding {
 	return finding{path, true, note}
 }
 
-// environment says what decides about versions beside go.mod.
+// environment lists what affects versions in addition to go.mod.
 func environment(cmd *cobra.Command) (out []finding) {
 	if workspace, _ := output(cmd, "go", "env", "GOWORK"); workspace != "" && workspace != "off" {
 		note := workspace + " decides about versions; GOWORK=off uses those of go.mod alone"

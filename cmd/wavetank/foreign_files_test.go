@@ -11,7 +11,7 @@ import (
 	"github.com/wavetank/wavetank/reports"
 )
 
-// A report never replaces a page of somebody else, and writes none where there is no result.
+// A report never replaces a page that another program made, and writes none if there is no result.
 func TestReportReplacesOnlyItsOwnPages(t *testing.T) {
 	dir := t.TempDir()
 	index := filepath.Join(dir, "index.html")
@@ -35,7 +35,7 @@ func TestReportReplacesOnlyItsOwnPages(t *testing.T) {
 	}
 	report(exitUsage, "was not written by Wavetank")
 	if data, err := os.ReadFile(index); err != nil || string(data) != mine {
-		t.Errorf("the page of somebody else is now %q (%v)", data, err)
+		t.Errorf("the other program's page is now %q (%v)", data, err)
 	}
 	if err := os.Remove(index); err != nil {
 		t.Fatal(err)

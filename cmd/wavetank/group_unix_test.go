@@ -55,7 +55,7 @@ func TestInterruptEndsABuild(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if syscall.Kill(number, 0) == nil && !isZombie(number) {
-			t.Errorf("the process %d goes on", number)
+			t.Errorf("process %d still runs", number)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func do(t *testing.T, ctx context.Context, args ...string) (code int, out string
 	return code, b.String()
 }
 
-// tidyStories removes what failing scenarios leave beside their package.
+// tidyStories removes what failing scenarios leave in the folder of their package.
 func tidyStories(t *testing.T) {
 	t.Cleanup(func() { os.RemoveAll(filepath.Join(shop, "testdata")) })
 }
@@ -342,7 +342,8 @@ func TestDoctorOfModulesThatCannotBeTested(t *testing.T) {
 	}
 }
 
-// A module that must not import an operator's internal packages is told which path it needs.
+// If a module must not import an operator's internal packages, doctor prints the path that it
+// needs.
 func TestDoctorOfInternalPackages(t *testing.T) {
 	t.Setenv("GOWORK", "off")
 	t.Chdir("../../examples/backup")

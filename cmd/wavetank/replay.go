@@ -186,7 +186,7 @@ func replayArgs(path string, extra []string) ([]string, error) {
 	return append(append(args, "-sim.replay="+abs), extra...), nil
 }
 
-// relative is a path as somebody in the working directory would write it.
+// relative returns a path relative to the working directory.
 func relative(path string) string {
 	here, err := os.Getwd()
 	if err != nil {

@@ -131,7 +131,7 @@ func checkout() string {
 	return "/path/to/wavetank"
 }
 
-// released is the version of the command, for the modules beside it.
+// released is the version of the command, which its sibling modules share.
 func released() string {
 	if v, _, _ := strings.Cut(version(), ","); strings.HasPrefix(v, "v") && !strings.Contains(v, "+") {
 		return v

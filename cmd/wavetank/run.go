@@ -95,7 +95,7 @@ func ignoreDefault(cmd *cobra.Command, flag, dir string) error {
 	return atomicfile.Write(filepath.Join(dir, ".gitignore"), []byte("# results of wavetank\n*\n"))
 }
 
-// flags are those of a campaign, whoever begins it.
+// flags adds the flags of a campaign, which several commands share.
 func (o *options) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&o.runs, "runs", -1, "runs per scenario, all processes together; 0 for as many as --for allows "+

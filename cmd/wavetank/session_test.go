@@ -41,7 +41,7 @@ func TestRunWarnsOfWhatOutlives(t *testing.T) {
 //make:exact
 func TestRunSwitchesToExactMode(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the runtime and the standard library anew")
+		t.Skip("compiles the runtime and the standard library again")
 	}
 	t.Cleanup(func() { os.RemoveAll(filepath.Join(moods, "testdata")) })
 	dir := t.TempDir()

@@ -83,7 +83,7 @@ func (w *watch) show() {
 	}
 	w.lastLine = time.Now()
 	if runs < w.before {
-		w.before = 0 // of other code, so they are made anew
+		w.before = 0 // of other code, so they are repeated
 	}
 	rate := float64(runs-w.before) / time.Since(w.began).Seconds()
 	of := ""

@@ -23,7 +23,7 @@ var (
 	autoRuns = flag.Int("auto.runs", 0, "how many runs of each planted operator package auto makes; it measures and "+
 		"writes docs/auto.md anew")
 	autoFixed = flag.Int("auto.fixed", 20, "the same for the fixed variants")
-	autoOnly  = flag.String("auto.only", "", "the planted bugs to measure anew, as a regular expression")
+	autoOnly  = flag.String("auto.only", "", "the planted bugs to measure again, as a regular expression")
 )
 
 // Where the measurement is kept, and the page that shows it.
@@ -177,7 +177,7 @@ func table(b *strings.Builder, left, right string, rows map[string][]string) {
 // What a bug needs that is not found.
 const (
 	needsOnce  = "`property.AtMostOnce`: how often an effect happens is not asked"
-	needsLost  = "`property.NoLostUpdate`: what a third party wrote is missed by nobody else"
+	needsLost  = "`property.NoLostUpdate`: no other property notices that a third party's write is lost"
 	needsHaste = "a property of its own: it takes users who do not wait, and then end states are not compared"
 	needsOrder = "a property of its own: it is about order or waiting, and the end state is right"
 	needsValue = "a sample that makes the operator do it, or more runs; a property of its own finds it"

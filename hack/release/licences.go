@@ -22,7 +22,7 @@ const head = `# Licences of what is linked
 
 This page is written by "make generate"; do not edit it. Wavetank itself is licensed as [LICENSE](../LICENSE)
 says. These modules are built into tests that import sim or sim/simginkgo, and into the command. The licence
-is told by its text.
+is recognised by its text.
 
 | module | licence |
 | --- | --- |

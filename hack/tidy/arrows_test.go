@@ -93,8 +93,8 @@ var arrows = map[string][]string{
 	"models/apiserver/internal/registry": {"models/apiserver/internal/object", "internal/versions"},
 }
 
-// reserved are modules that only some packages may import: they are too heavy for whoever uses the
-// rest.
+// reserved are modules that only some packages may import: they are too heavy for users of the
+// other packages.
 var reserved = map[string][]string{
 	"helm.sh/": {"controllers", "scenarios"},
 }

@@ -117,7 +117,7 @@ func TestIncarnations(t *testing.T) {
 	}
 }
 
-// An incarnation that was asked to stop goes on until it has exited.
+// An incarnation that was asked to stop runs until it has exited.
 func TestAnIncarnationEndsWhenItHasExited(t *testing.T) {
 	h := &history.History{}
 	h.Add(history.Event{Kind: history.Start, Process: "clerk", Incarnation: 1})

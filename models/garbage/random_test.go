@@ -66,7 +66,7 @@ func TestRandomFamilies(t *testing.T) {
 		c.Add(garbage.New())
 		c.Run(time.Hour)
 		if len(c.Changes) != quiet {
-			t.Fatalf("seed %d: a collector that starts anew finds something to do: %v", seed, c.Changes[quiet:])
+			t.Fatalf("seed %d: a restarted collector finds something to do: %v", seed, c.Changes[quiet:])
 		}
 	}
 }

@@ -65,7 +65,7 @@ export function columns(run: Run, f: Filter): number[] {
   return next > 0 ? out : run.lanes.map((_, i) => i);
 }
 
-/** touches says whether a reconcile is of an object, going by its name. */
+/** touches reports whether a reconcile is of an object, by its name. */
 function touches(run: Run, i: number, object: number): boolean {
   const name = run.refs?.[object - 1]?.name;
   return !!name && ` ${run.events[i]!.n ?? ''} `.includes(` ${name} `);

@@ -50,7 +50,7 @@ func rolls(t *testing.T, binary, test string) map[string]int {
 
 func TestOverlay(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the runtime and the standard library anew")
+		t.Skip("compiles the runtime and the standard library again")
 	}
 	overlay, err := exact.Overlay(goroot(t), runtime.Version(), t.TempDir())
 	if err != nil {
@@ -77,10 +77,10 @@ func TestOverlay(t *testing.T) {
 		t.Errorf("without the overlay two maps are gone through alike, so sim takes it for the overlay: %v", seen)
 	}
 	if seen := rolls(t, under, "TestNetwork"); seen["connected, in a bubble refused"] != 20 {
-		t.Errorf("under the overlay bubbles dial, or nobody does: %v", seen)
+		t.Errorf("under the overlay bubbles dial, or no program dials: %v", seen)
 	}
 	if seen := rolls(t, without, "TestNetwork"); seen["connected, in a bubble connected"] != 20 {
-		t.Errorf("without the overlay nobody connects, so the test shows nothing: %v", seen)
+		t.Errorf("without the overlay no bubble connects, so the test shows nothing: %v", seen)
 	}
 	if runtime.GOOS != "linux" {
 		return
@@ -90,7 +90,7 @@ func TestOverlay(t *testing.T) {
 		t.Errorf("under the overlay goroutines got on in these orders, not only in %s: %v", order, seen)
 	}
 	if seen := rolls(t, without, "TestOrder"); seen[order] > 0 {
-		t.Errorf("without the overlay nobody kept goroutines waiting, so the test shows nothing: %v", seen)
+		t.Errorf("without the overlay no bubble kept goroutines waiting, so the test shows nothing: %v", seen)
 	}
 }
 

@@ -130,8 +130,8 @@ func (v *Version) runtimeObject(o *Object) runtime.Object {
 	return &unstructured.Unstructured{Object: o.Document()}
 }
 
-// carrier is a custom object for field managers that has its managed fields beside it. Inside, they
-// would be decoded and encoded on each way in and out.
+// carrier is a custom object for field managers whose managed fields are kept outside it. Inside,
+// they would be decoded and encoded on each way in and out.
 type carrier struct {
 	*unstructured.Unstructured
 	entries owners

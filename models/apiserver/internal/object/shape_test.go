@@ -136,8 +136,8 @@ func change(t *rapid.T, s *props, value any) any {
 	return out
 }
 
-// What an update is told is what validation of the whole object by the library tells, with its
-// ratcheting, for objects and their predecessors, valid or not.
+// An update is answered as the library would answer after validating the whole object, with its
+// ratcheting, for valid and invalid objects and predecessors.
 func TestUpdatesAreValidatedAsByTheLibrary(t *testing.T) {
 	valid, shaped := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
