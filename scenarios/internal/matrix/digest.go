@@ -15,33 +15,28 @@ import (
 )
 
 // digest is one of the controller and of the scenario whose folder is the working directory, with
-// what several of them share. Comments, tests and files that are not compiled in do not count.
+// the shared packages that they import. Comments, tests and files that are not compiled in do not
+// count.
 func digest() string {
 	sum := sha256.New()
 	here, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
 	var all []byte
 	for i, root := range []string{"../../controllers/" + filepath.Base(here), ".", "../../controllers/internal",
 		"../internal/faults", "../internal/fence", "../internal/properties", "../internal/worlds"} {
-		if err != nil {
-			return ""
+		name := strings.TrimLeft(root, "./")
+		if i > 1 && !bytes.Contains(all, []byte(name+"/")) && !bytes.Contains(all, []byte(name+`"`)) {
+			continue // it is not imported
 		}
-		if i > 1 && !bytes.Contains(all, []byte(strings.TrimLeft(root, "./")+"/")) &&
-			!bytes.Contains(all, []byte(strings.TrimLeft(root, "./")+`"`)) {
-			continue // nothing imports it
-		}
-		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if os.IsNotExist(err) {
-				return nil
-			}
-			if err != nil || d.IsDir() {
-				if err == nil && d.Name() == "testdata" {
-					return fs.SkipDir
-				}
-				return err
-			}
+		walked := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			ext := filepath.Ext(path)
-			if ext == ".md" || ext == ".json" || strings.HasSuffix(path, "_test.go") {
-				return nil
+			switch {
+			case err == nil && d.Name() == "testdata":
+				return fs.SkipDir
+			case err != nil || d.IsDir() || ext == ".md" || ext == ".json" || strings.HasSuffix(path, "_test.go"):
+				return err
 			}
 			data, err := os.ReadFile(path)
 			fmt.Fprintf(sum, "%s\n", filepath.ToSlash(path))
@@ -52,6 +47,9 @@ func digest() string {
 			sum.Write(data)
 			return err
 		})
+		if walked != nil && !os.IsNotExist(walked) {
+			return ""
+		}
 	}
 	return fmt.Sprintf("%x", sum.Sum(nil))[:12]
 }

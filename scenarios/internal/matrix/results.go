@@ -27,27 +27,20 @@ type Result struct {
 	Variant  string `json:"variant"`
 	Property string `json:"property"`
 	Passed   bool   `json:"passed"`
-	// Runs counts all runs, or those until the first failure.
-	Runs int `json:"runs"`
-	// Steps counts the steps of all runs, or those of the failing run that is repeated.
-	Steps int `json:"steps"`
+	Runs     int    `json:"runs"`  // all, or those until the first failure
+	Steps    int    `json:"steps"` // of all runs, or of the failing run that is repeated
 	// Faults counts the injections in the failing run that is repeated.
 	Faults int `json:"faults,omitempty"`
-	// Unreached are the classes of faults that were injected in the failing run, and not in that of
-	// the fixed variant with the same choices.
-	Unreached []string `json:"unreached,omitempty"`
 	// Injected counts the injections in all runs of a passing cell, by class.
 	Injected map[string]int `json:"injected,omitempty"`
 	// Never are the faults of the case that were never injected in the runs of a passing cell.
 	Never []string `json:"never,omitempty"`
-	// Default says that the variant fails on the default schedule. Story is the file whose choices
+	// Default is set if the variant fails on the default schedule. Story is the file whose choices
 	// make it fail. A failure has one of them.
 	Default bool   `json:"default,omitempty"`
 	Story   string `json:"story,omitempty"`
-	// Digest is that of the code with which the runs of a passing cell were made.
-	Digest string `json:"digest,omitempty"`
-	// Commit is the commit on which the runs were made.
-	Commit string `json:"commit"`
+	Digest  string `json:"digest,omitempty"` // of the code with which a passing cell was run
+	Commit  string `json:"commit"`           // on which the runs were made
 }
 
 // name is the name of the result's cell.
@@ -63,8 +56,8 @@ func (r Result) unexplained() error {
 
 // file is results.json.
 type file struct {
-	Format  int      `json:"format"`
-	Results []Result `json:"results"`
+	Format  int
+	Results []Result
 }
 
 // readResults reads results.json, by name. A missing file counts as empty.
@@ -72,22 +65,13 @@ func readResults() (map[string]Result, error) {
 	data, err := os.ReadFile(results)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
-	const anew = "remove it and run make matrices STORY=…, which writes it anew"
-	var version struct{ Format int }
-	if err := json.Unmarshal(data, &version); err != nil {
-		return nil, fmt.Errorf("%s has no results: %w; %s", results, err, anew)
-	}
-	if version.Format != format {
-		return nil, fmt.Errorf("%s has format %d, not %d; %s", results, version.Format, format, anew)
 	}
 	var all file
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&all); err != nil {
-		return nil, fmt.Errorf("%s has no results: %w; %s", results, err, anew)
+	if err = errors.Join(err, json.Unmarshal(data, &all)); err == nil && all.Format != format {
+		err = fmt.Errorf("it has format %d, not %d", all.Format, format)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w; remove it and run make matrices STORY=…", results, err)
 	}
 	byName := map[string]Result{}
 	for _, r := range all.Results {
@@ -110,19 +94,4 @@ func encode(cells []cell) []byte {
 		lines = append(lines, line)
 	}
 	return fmt.Appendf(nil, "{\"format\": %d, \"results\": [\n%s\n]}\n", format, bytes.Join(lines, []byte(",\n")))
-}
-
-// merge puts results into their cells. A cell without a result, or with another one than the table
-// says, is open.
-func merge(cells []cell, seen map[string]Result) []cell {
-	for i := range cells {
-		c, s := &cells[i], seen[cells[i].name()]
-		if c.Outcome == NotRun {
-			continue
-		}
-		c.Open = s.Passed != c.Passed || s.Property != c.Property || s.Runs == 0
-		s.Case, s.Variant, s.Property, s.Passed = c.Case, c.Variant, c.Property, c.Passed
-		c.Result = s
-	}
-	return cells
 }

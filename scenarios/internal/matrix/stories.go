@@ -1,17 +1,17 @@
-// This file holds what concerns stories: which are kept, under which names, and whether they still
-// make their variants fail.
+// This file holds what concerns stories: which are stored, under which names, and whether they
+// still make their variants fail.
 
 package matrix
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/atomicfile"
 	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	longestStory   = 200 // lines of a file
-	longestHistory = 60  // lines of the history in a file; a replay shows all
+	maxStory   = 200 // lines of a file
+	maxHistory = 60  // lines of the history in a file; a replay shows all
 )
 
 var unfit = regexp.MustCompile(`[^a-zA-Z0-9]+`)
@@ -31,12 +31,8 @@ func (c *cell) storyName() string {
 	return name + "--" + unfit.ReplaceAllString(c.Variant, "-") + ".txtar"
 }
 
-// owns reports whether a story was found for this cell and its result names that story.
-func (c *cell) owns(s *story.Story, path string) bool {
-	test := strings.ReplaceAll("TestMatrix/"+c.Case+"/"+c.Variant, " ", "_")
-	own := c.Story == filepath.Base(path) && c.Story == c.storyName()
-	return own && c.Outcome == Fails && s.Test == test && s.Property == c.Property
-}
+// owns reports whether a failing cell names a story that was found for it.
+func (c *cell) owns() bool { return c.Outcome == Fails && c.Story == c.storyName() }
 
 // path returns the file whose choices make a cell fail. For the default schedule it writes a file
 // without choices.
@@ -52,79 +48,51 @@ func (c *cell) path(t testing.TB) (string, error) {
 	return path, atomicfile.Write(path, none.Encode())
 }
 
-// replay replays a failing cell. The variant must break the property of its case, with as many
-// injections as the result says, and the fixed variant must pass.
+// replay replays a failing cell. The variant must violate the property of its case, with as many
+// injections as the result has, and the fixed variant must pass.
 func (p *prover[V]) replay(t testing.TB, asked Case[V], v V, c *cell) error {
-	const hint = "; run make matrices STORY=%s, and see from the difference what has changed"
-	if c.Open {
-		return fmt.Errorf("its failure has not been recorded"+hint, folder(t))
-	}
-	path, err := c.path(t)
-	if err != nil {
-		return fmt.Errorf("%w"+hint, err, folder(t))
-	}
 	var opts []sim.ExploreOption
-	if c.Story != c.storyName() {
+	if !c.owns() {
 		opts = append(opts, sim.ReportTo("")) // the timeline with the story's name is that of its own cell
 	}
-	f, unreached, err := p.play(t, asked, v, path, opts...)
+	path, err := c.path(t)
+	var f *result.Failure
+	if c.Open {
+		err = fmt.Errorf("its failure has not been recorded")
+	}
+	if err == nil {
+		f, err = p.play(t, asked, v, path, opts...)
+	}
 	switch {
 	case err != nil:
 	case f.Story.After.Faults != c.Faults:
 		err = fmt.Errorf("%d faults were injected, not %d as %s says", f.Story.After.Faults, c.Faults, results)
-	case *write:
-		c.Unreached = unreached
-	case *texts && c.Story == c.storyName():
+	case *texts && c.owns():
 		err = rewrite(path, f.Story)
-	case !slices.Equal(unreached, c.Unreached):
-		err = fmt.Errorf("%s is not injected %v, and %s says so of %v", p.table.Fixed, unreached, results, c.Unreached)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w"+hint, path, err, folder(t))
+		return fmt.Errorf("%s: %w; run make matrices STORY=%s, and see from the difference what has changed",
+			path, err, folder(t))
 	}
 	return nil
 }
 
-// play replays choices on a variant, which must fail, and on the fixed one, which must pass. It
-// also returns the classes of faults that only the former was injected.
+// play replays choices on a variant, which must fail, and on the fixed one, which must pass.
 func (p *prover[V]) play(t testing.TB, c Case[V], v V, path string, opts ...sim.ExploreOption) (
-	f *result.Failure, unreached []string, err error,
+	*result.Failure, error,
 ) {
-	f = p.explore(t, c.Scenario(v), append(opts, sim.Replay(path))...).Failure
+	f := p.explore(t, c.Scenario(v), append(opts, sim.Replay(path))...).Failure
 	switch {
 	case f == nil:
-		return nil, nil, fmt.Errorf("%s does not break %q", v, c.Property)
+		return nil, fmt.Errorf("%s does not break %q", v, c.Property)
 	case f.Property != c.Property:
-		return nil, nil, fmt.Errorf("%s breaks %q (%s), not %q", v, f.Property, f.Message, c.Property)
+		return nil, fmt.Errorf("%s breaks %q (%s), not %q", v, f.Property, f.Message, c.Property)
 	}
-	fixed := p.explore(t, c.Scenario(p.table.Fixed), sim.Replay(path))
-	if fixed.Failure != nil {
-		return nil, nil, fmt.Errorf("the fixed variant fails: %s", fixed.Failure.Text())
+	if fixed := p.explore(t, c.Scenario(p.table.Fixed), sim.Replay(path)).Failure; fixed != nil {
+		return nil, fmt.Errorf("the fixed variant fails: %s", fixed.Text())
 	}
-	reached := injected(fixed.Replayed)
-	for _, class := range injected(f.History) {
-		if !slices.Contains(reached, class) {
-			unreached = append(unreached, class)
-		}
-	}
-	return f, unreached, nil
+	return f, nil
 }
-
-// injected returns the classes of faults that were injected in a run, sorted.
-func injected(h *history.History) (out []string) {
-	for i := range h.Events {
-		if e := &h.Events[i]; e.Injection != nil {
-			out = append(out, e.Injection.Class)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// class is the constructor of a fault, with which its text begins.
-func class(fault string) string { return word.FindString(fault) }
-
-var word = regexp.MustCompile(`^\w*`)
 
 // rewrite gives a stored story the text that its replay has now. Its choices, and how they were
 // found, stay.
@@ -135,50 +103,69 @@ func rewrite(path string, now *story.Story) error {
 	}
 	s.Site, s.Message, s.After, s.Versions = now.Site, now.Message, now.After, now.Versions
 	s.History, s.Led = now.History, now.Led
-	s.Abridge(longestHistory)
+	s.Abridge(maxHistory)
 	return atomicfile.Write(path, s.Encode())
 }
 
-// borrow looks for a story of the same property that makes a cell fail, and writes it into the
-// cell.
-func (p *prover[V]) borrow(t *testing.T, c Case[V], v V, k *cell) bool {
+// borrow looks for a story of the same property that makes a cell fail, too. It returns the failure
+// and the story's name, or nil.
+func (p *prover[V]) borrow(t *testing.T, c Case[V], v V, k *cell) (*result.Failure, string) {
 	for i := range p.cells {
-		of := &p.cells[i]
-		if of == k || of.Outcome != Fails || of.Property != c.Property || of.Story != of.storyName() {
-			continue
-		}
-		file := filepath.Join(catalogue, of.Story)
-		if f, unreached, err := p.play(t, c, v, file, sim.ReportTo("")); err == nil {
-			runs := k.Runs
-			played := Result{
-				Case: k.Case, Variant: k.Variant, Property: k.Property, Commit: *commit, Digest: k.Now, Story: of.Story,
-				Runs: max(runs, 1), Steps: f.Story.After.Steps, Faults: f.Story.After.Faults, Unreached: unreached}
-			*k = cell{
-				Outcome: k.Outcome, Needed: k.Needed, Note: k.Note, Faulted: k.Faulted, Now: k.Now,
-				Result: played,
+		if of := &p.cells[i]; of != k && of.owns() && of.Property == c.Property {
+			f, err := p.play(t, c, v, filepath.Join(catalogue, of.Story), sim.ReportTo(""))
+			if err == nil {
+				return f, of.Story
 			}
-			return true
 		}
 	}
-	return false
+	return nil, ""
+}
+
+// keep moves the story of a cell from the folder in which it was found to the others.
+func (c *cell) keep(found string) error {
+	if c.Story == "" {
+		return nil
+	}
+	from, path := filepath.Join(found, c.Story), filepath.Join(catalogue, c.storyName())
+	s, err := story.Read(from)
+	if err == nil {
+		err = os.MkdirAll(catalogue, 0o777)
+	}
+	if err != nil {
+		return err
+	}
+	s.Abridge(maxHistory)
+	s.Replay, c.Story = strings.Replace(s.Replay, from, path, 1), c.storyName()
+	return atomicfile.Write(path, s.Encode())
+}
+
+// sweep removes the stories that no cell names.
+func (p *prover[V]) sweep() error {
+	paths, err := story.List(catalogue)
+	for _, path := range paths {
+		named := slices.ContainsFunc(p.cells, func(c cell) bool { return c.Story == filepath.Base(path) })
+		if err == nil && !named {
+			err = os.Remove(path)
+		}
+	}
+	return err
 }
 
 // Failure repeats the failure of a variant in a case. It also returns the name of the story, or ""
 // for the default schedule.
 func Failure[V ~string](t *testing.T, table Table[V], name string, v V) (f *result.Failure, file string) {
 	t.Helper()
-	seen, err := readResults()
+	p, err := newProver(table, nil)
+	if err == nil {
+		c := p.cell(name, v)
+		var path string
+		if path, err = c.path(t); err == nil {
+			f, err = p.play(t, table.Case(name), v, path, sim.ReportTo(""))
+		}
+		file = c.Story
+	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s: %v", name, err)
 	}
-	p, asked := prover[V]{table: table}, table.Case(name)
-	c := &cell{Result: seen[name+": "+string(v)]}
-	path, err := c.path(t)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f, _, err = p.play(t, asked, v, path, sim.ReportTo("")); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return f, c.Story
+	return f, file
 }

@@ -1,6 +1,8 @@
-// This file sums a table up for the demonstration: what it shows, and one cell for each variant.
+// This file sums a table up for the demonstration: what it shows, and one case for each variant.
 
 package matrix
+
+import "slices"
 
 // Summary is a table with its results, for other pages than README.md.
 type Summary struct {
@@ -23,21 +25,18 @@ type Mark struct {
 
 // Summary returns the table with the results that are in the working directory.
 func (t Table[V]) Summary(folder string) (*Summary, error) {
-	cells, err := t.results()
+	p, err := newProver(t, nil)
 	if err != nil {
 		return nil, err
 	}
-	says, err := read()
-	if err != nil {
-		return nil, err
-	}
-	s := &Summary{Folder: folder, Thread: says.thread, Reports: says.reports, Shows: says.shows}
+	text, err := read()
+	s := &Summary{Folder: folder, Thread: text.thread, Reports: text.reports, Shows: text.shows}
 	for _, v := range t.Variants {
 		s.Variants = append(s.Variants, string(v))
 	}
-	for i, c := range t.Cases {
-		row := Row{Property: c.Property, Case: c.Name}
-		for _, k := range t.row(cells, i) {
+	for cells := range slices.Chunk(p.cells, len(t.Variants)) {
+		row := Row{Property: cells[0].Property, Case: cells[0].Case}
+		for _, k := range cells {
 			m := Mark{Text: k.Outcome, Runs: k.Runs}
 			if k.Story != "" {
 				m.Story = catalogue + "/" + k.Story
@@ -46,47 +45,33 @@ func (t Table[V]) Summary(folder string) (*Summary, error) {
 		}
 		s.Rows = append(s.Rows, row)
 	}
-	return s, nil
+	return s, err
 }
 
 // Typical returns one case for each variant: of those that it fails, preferably not on the default
 // schedule, the one whose failure was found in the fewest runs; if it fails none, the one that
 // needs the most runs.
 func (t Table[V]) Typical() ([]Case[V], error) {
-	cells, err := t.results()
+	p, err := newProver(t, nil)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Case[V], len(t.Variants))
 	for j := range t.Variants {
-		var best cell
+		var best []int
 		for i, c := range t.Cases {
-			k := t.row(cells, i)[j]
-			better := best.Outcome == "" || k.Outcome == Fails && best.Outcome == Passes
-			switch {
-			case k.Outcome == NotRun, k.Open:
+			k := t.row(p.cells, i)[j]
+			if k.Outcome == NotRun || k.Open {
 				continue
-			case k.Outcome == best.Outcome && k.Outcome == Fails && k.Default == best.Default:
-				better = k.Runs < best.Runs
-			case k.Outcome == best.Outcome && k.Outcome == Fails:
-				better = best.Default
-			case k.Outcome == best.Outcome:
-				better = k.Needed > best.Needed
 			}
-			if better {
-				best, out[j] = k, c
+			rank := []int{count(k.Outcome != Fails), count(k.Default), k.Runs}
+			if k.Outcome == Passes {
+				rank[2] = -k.Needed
+			}
+			if best == nil || slices.Compare(rank, best) < 0 {
+				best, out[j] = rank, c
 			}
 		}
 	}
 	return out, nil
-}
-
-// results returns the cells with the results that are in the working directory.
-func (t Table[V]) results() ([]cell, error) {
-	cells, err := t.cells()
-	if err != nil {
-		return nil, err
-	}
-	seen, err := readResults()
-	return merge(cells, seen), err
 }

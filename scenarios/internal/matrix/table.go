@@ -1,7 +1,7 @@
 // Package matrix checks which variants of a reference scenario fail which cases.
 //
-// A scenario folder gives its [Table] to [Test] in a test called TestMatrix. Its cells are specs of
-// a Ginkgo suite, see the package suite. An ordinary go test compares the table with results.json,
+// A scenario gives its [Table] to [Test] in a test called TestMatrix. Its cells are specs of a
+// Ginkgo suite, see the package suite. An ordinary go test compares the table with results.json,
 // repeats every failure on its variant and on the fixed one, and runs each passing cell a few
 // times. With -matrix.write (make matrices) TestMatrix makes the runs that are missing, and writes
 // the results, the page README.md and the stories under testdata/catalogue.
@@ -16,37 +16,39 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// Case is one case for all variants: what happens, under which faults, and which property must
-// hold. V names the variants.
+// Case is one case for all variants, which V names. Lists of variants are names with blanks between
+// them, or "all but" these.
 type Case[V ~string] struct {
-	// Name is unique in its table. It is part of the names of tests.
-	Name     string
+	Name     string // unique in its table; part of the names of tests
 	Workload *Workload[V]
-	// Faults may be nil. Every run needs fresh ones.
-	Faults   func() []fault.Fault
+	Faults   func() []fault.Fault // fresh ones for each run; nil for none
 	Property string
-	// Fail are the variants that must break the property. The others that are run must pass.
-	Fail    string
-	Remarks []Remark
+	Fail     string // variants that must violate the property; the others that are run must pass
+	Remarks  []Remark
 }
 
-// NewCase is a row of a table. The variants that fail are given by their names, which blanks
-// separate, or as "all but" these.
+// NewCase is a row of a table.
 func NewCase[V ~string](name string, w *Workload[V], faults func() []fault.Fault, property, fail string,
 	remarks ...Remark) Case[V] {
 	return Case[V]{Name: name, Workload: w, Faults: faults, Property: property, Fail: fail, Remarks: remarks}
 }
 
-// Remark says more of a case, for some variants.
+// Workload is what happens, without the properties. Its cases have the same Faults. A variant is
+// checked in one run for all properties that it must keep, so that passing cells share their runs.
+type Workload[V ~string] struct {
+	New func(v V, properties []string, faults ...fault.Fault) func(*sim.World)
+}
+
+// Remark is a note on some variants.
 type Remark struct {
 	variants, reason string
 	omits            bool
 }
 
-// Note says why variants pass or fail, where their code does not show it.
+// Note gives the reason why variants pass or fail, if their code does not show it.
 func Note(variants, reason string) Remark { return Remark{variants: variants, reason: reason} }
 
-// Omit says which variants are not run, and why: "" if the case makes no sense for them.
+// Omit names variants that are not run, with the reason: "" if the case makes no sense for them.
 func Omit(variants, reason string) Remark { return Remark{variants, reason, true} }
 
 // OnlyFixed is for a case under every fault, in which only the fixed variant is run.
@@ -56,7 +58,7 @@ func OnlyFixed[V ~string](fixed V) Remark {
 
 const allBut = "all but "
 
-// Narrow leaves variants that have one fault each out of the cases that do not name them.
+// Narrow leaves variants that have one bug each out of the cases that do not name them.
 func Narrow[V ~string](cases []Case[V], variants ...V) []Case[V] {
 	cases = slices.Clone(cases)
 	for i := range cases {
@@ -73,27 +75,10 @@ func Narrow[V ~string](cases []Case[V], variants ...V) []Case[V] {
 	return cases
 }
 
-// among reports whether a variant is one of those that are listed.
+// among reports whether a list has a variant.
 func among[V ~string](v V, list string) bool {
 	names, except := strings.CutPrefix(list, allBut)
 	return slices.Contains(strings.Fields(names), string(v)) != except
-}
-
-// Workload is what happens, without the properties. Its cases have the same Faults. A variant is
-// checked in one run for all properties that it must keep, so that passing cells share their runs.
-type Workload[V ~string] struct {
-	New func(v V, properties []string, faults ...fault.Fault) func(*sim.World)
-}
-
-// Scenario is the scenario of the case for one variant.
-func (c Case[V]) Scenario(v V) func(*sim.World) { return c.with(v, c.Property) }
-
-func (c Case[V]) with(v V, properties ...string) func(*sim.World) {
-	var faults []fault.Fault
-	if c.Faults != nil {
-		faults = c.Faults()
-	}
-	return c.Workload.New(v, properties, faults...)
 }
 
 // Marks for the outcome of a cell.
@@ -103,7 +88,7 @@ const (
 	NotRun = "–"
 )
 
-// Outcome is what the table says of a variant, which the tests check.
+// Outcome is the mark that a variant must get.
 func (c Case[V]) Outcome(v V) string {
 	switch {
 	case among(v, c.Fail):
@@ -114,22 +99,21 @@ func (c Case[V]) Outcome(v V) string {
 	return Passes
 }
 
-// note is why a variant is not run, or why it passes or fails.
-func (c Case[V]) note(v V) string {
-	omitted := c.Outcome(v) == NotRun
-	for _, r := range c.Remarks {
-		if r.omits == omitted && among(v, r.variants) {
-			return r.reason
-		}
+// Scenario is the scenario of the case for one variant.
+func (c Case[V]) Scenario(v V) func(*sim.World) { return c.with(v, c.Property) }
+
+func (c Case[V]) with(v V, properties ...string) func(*sim.World) {
+	if c.Faults == nil {
+		return c.Workload.New(v, properties)
 	}
-	return ""
+	return c.Workload.New(v, properties, c.Faults()...)
 }
 
 // Table is all cases of a scenario.
 type Table[V ~string] struct {
 	Variants []V
-	// About says what a variant is that is no constant of the controller's package. Of the others
-	// the page shows the documentation.
+	// About describes the variants that are no constants of the controller's package. For the
+	// others the page shows the documentation of the constant.
 	About map[V]string
 	// Fixed is the fixed variant, which must pass with the choices of every failure.
 	Fixed V
@@ -160,72 +144,61 @@ func (t Table[V]) scenario(c Case[V], v V) func(*sim.World) {
 
 // Runs of a passing cell that its result needs.
 const (
-	ofEveryFault = 2000 // of a case that only the fixed variant is run in
+	ofEveryFault = 2000 // of a case in which only the fixed variant is run
 	ofFixed      = 300
 	ofOthers     = 100
 )
-
-// needed is the number of runs that the result of a passing cell needs.
-func (t Table[V]) needed(c Case[V], v V) int {
-	alone := true
-	for _, other := range t.Variants {
-		alone = alone && (other == t.Fixed || c.Outcome(other) == NotRun)
-	}
-	switch {
-	case v != t.Fixed:
-		return ofOthers
-	case alone:
-		return ofEveryFault
-	}
-	return ofFixed
-}
 
 // cell is a case and a variant.
 type cell struct {
 	Result
 	Outcome string
-	// Needed is the number of runs that the result needs, if the cell passes.
-	Needed int
-	// Note is a remark of the table's.
-	Note string
-	// Faulted says that the case lists faults, Now is the digest of the code that there is.
-	Faulted bool
-	Now     string
-	// Open says that the runs did not show what the table says.
-	Open bool
+	Needed  int    // runs, if it passes
+	Note    string // of the table
+	Faulted bool   // the case lists faults
+	Now     string // the digest of the code as it is
+	Open    bool   // the runs have not shown the outcome
 }
 
-// cells returns the table as cells without results.
-func (t Table[V]) cells() (cells []cell, err error) {
+// cells returns the table as cells with the results of earlier runs.
+func (t Table[V]) cells(seen map[string]Result) (cells []cell, err error) {
 	names, now := map[string]bool{}, digest()
 	for _, c := range t.Cases {
-		if err := t.checkNames(c); err != nil {
-			return nil, err
+		if names[c.Name] {
+			return nil, fmt.Errorf("%q is there twice", c.Name)
+		}
+		names[c.Name] = true
+		lists := c.Fail
+		for _, r := range c.Remarks {
+			lists += " " + r.variants
+		}
+		for _, name := range strings.Fields(strings.ReplaceAll(lists, allBut, "")) {
+			if !slices.Contains(t.Variants, V(name)) {
+				return nil, fmt.Errorf("%q lists %q, which is no variant", c.Name, name)
+			}
 		}
 		for _, v := range t.Variants {
-			r := Result{Case: c.Name, Variant: string(v), Property: c.Property, Passed: c.Outcome(v) == Passes}
-			name := r.name()
-			if names[name] {
-				return nil, fmt.Errorf("%q is there twice", name)
+			k := cell{Outcome: c.Outcome(v), Needed: ofOthers, Faulted: c.Faults != nil, Now: now,
+				Result: seen[c.Name+": "+string(v)]}
+			k.Open = k.Outcome != NotRun &&
+				(k.Passed != (k.Outcome == Passes) || k.Property != c.Property || k.Runs == 0)
+			k.Case, k.Variant, k.Property, k.Passed = c.Name, string(v), c.Property, k.Outcome == Passes
+			if v == t.Fixed {
+				k.Needed = ofEveryFault
+				if slices.ContainsFunc(t.Variants, func(o V) bool { return o != v && c.Outcome(o) != NotRun }) {
+					k.Needed = ofFixed
+				}
 			}
-			names[name] = true
-			cells = append(cells, cell{Result: r, Outcome: c.Outcome(v), Needed: t.needed(c, v), Note: c.note(v),
-				Faulted: c.Faults != nil, Now: now})
+			if i := slices.IndexFunc(c.Remarks, func(r Remark) bool {
+				return r.omits == (k.Outcome == NotRun) && among(v, r.variants)
+			}); i >= 0 {
+				k.Note = c.Remarks[i].reason
+			}
+			cells = append(cells, k)
 		}
 	}
 	return cells, nil
 }
 
-// checkNames checks that a case lists only variants of the table.
-func (t Table[V]) checkNames(c Case[V]) error {
-	lists := c.Fail
-	for _, r := range c.Remarks {
-		lists += " " + r.variants
-	}
-	for _, name := range strings.Fields(strings.ReplaceAll(lists, allBut, "")) {
-		if !slices.Contains(t.Variants, V(name)) {
-			return fmt.Errorf("%q lists %q, which is no variant", c.Name, name)
-		}
-	}
-	return nil
-}
+// row returns the cells of a case.
+func (t Table[V]) row(cells []cell, i int) []cell { return cells[i*len(t.Variants):][:len(t.Variants)] }

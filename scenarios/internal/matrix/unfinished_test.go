@@ -28,23 +28,22 @@ func TestAFailureWithoutAStoryIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	table := toys()
-	cells, err := table.cells()
+	bad := Result{Case: "is good", Variant: "bad", Property: "it is good", Runs: 1}
+	cells, err := table.cells(map[string]Result{bad.name(): bad})
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad := Result{Case: "is good", Variant: "bad", Property: "it is good", Runs: 1}
-	if err := os.WriteFile(results, encode(merge(cells, map[string]Result{bad.name(): bad})), 0o666); err != nil {
+	if err := os.WriteFile(results, encode(cells), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	p := prover[toy]{table: table, cells: merge(cells, map[string]Result{bad.name(): bad}),
-		explorer: func(func(*sim.World), ...sim.ExploreOption) result.Report {
-			t.Error("it is searched")
-			return result.Report{}
-		}}
-	specs := NewCells(table, p.explorer)
+	p := prover[toy]{table: table, cells: cells, explorer: func(func(*sim.World), ...sim.ExploreOption) result.Report {
+		t.Error("it is searched")
+		return result.Report{}
+	}}
+	check := Check(table, p.explorer)
 	for asked, got := range map[string]string{
 		"the cell's": fmt.Sprint(p.replay(t, table.Cases[0], "bad", &cells[0])),
-		"the spec's": fmt.Sprint(specs.Check(t, "is good", "bad")),
+		"the spec's": fmt.Sprint(check(t, "is good", "bad")),
 		"the page's": strings.Join(p.stale(filepath.Base(dir)), "\n"),
 	} {
 		for _, want := range []string{`has no story of "is good: bad" and does not say that it fails on the default`,
@@ -82,25 +81,25 @@ func TestACellBorrowsAStory(t *testing.T) {
 		NewCase("first", lotteries(), nil, "it is good", "bad odd"),
 		NewCase("second", lotteries(), nil, "it is good", "bad", Omit("odd", "")),
 	}
-	cells, err := table.cells()
+	cells, err := table.cells(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := prover[toy]{table: table, cells: merge(cells, nil)}
+	p := prover[toy]{table: table, cells: cells}
 	for _, i := range []int{0, 1} {
 		found := t.TempDir()
-		p.cells[i].observe(t, sim.Explore(t, lottery(table.Variants[i]), sim.Stories(found)), "it is good")
+		p.cells[i].observe(t, sim.Explore(t, lottery(table.Variants[i]), sim.Stories(found)))
 		if err := p.cells[i].keep(found); err != nil {
 			t.Fatal(err)
 		}
 	}
 	p.table.Fixed = "bad" // no story can be borrowed, as the fixed variant must pass
-	if p.borrow(t, table.Cases[1], "bad", &p.cells[3]) {
-		t.Error("a story is borrowed with which the fixed variant fails")
+	if f, file := p.borrow(t, table.Cases[1], "bad", &p.cells[3]); f != nil {
+		t.Errorf("%s is borrowed, with which the fixed variant fails", file)
 	}
 	p.table.Fixed = "good"
-	if !p.borrow(t, table.Cases[1], "bad", &p.cells[3]) {
-		t.Error("no story is borrowed")
+	if err := p.fail(t, table.Cases[1], "bad", &p.cells[3]); err != nil {
+		t.Error(err)
 	}
 	got := []string{p.cells[0].Story, p.cells[1].Story, p.cells[3].Story}
 	if d := cmp.Diff([]string{"first--bad.txtar", "first--odd.txtar", "first--bad.txtar"}, got); d != "" {
@@ -110,12 +109,11 @@ func TestACellBorrowsAStory(t *testing.T) {
 	if err := p.sweep(); err != nil {
 		t.Error(err)
 	}
-	after, err := stories()
-	for path, s := range after {
-		if err != nil || path != filepath.Join(catalogue, "first--bad.txtar") ||
-			!strings.HasSuffix(s.Replay, "-sim.replay="+path) {
-			t.Errorf("%s says it is replayed with %q, %v", path, s.Replay, err)
-		}
+	after, err := story.List(catalogue)
+	if want := filepath.Join(catalogue, "first--bad.txtar"); err != nil || !slices.Equal(after, []string{want}) {
+		t.Errorf("%v are left, %v", after, err)
+	} else if s, err := story.Read(want); err != nil || !strings.HasSuffix(s.Replay, "-sim.replay="+want) {
+		t.Errorf("%s says it is replayed with %q, %v", want, s.Replay, err)
 	}
 }
 
@@ -124,13 +122,13 @@ func TestTextsAreWrittenAnew(t *testing.T) {
 	t.Chdir(t.TempDir())
 	table := toys()
 	table.Cases[0].Workload = lotteries()
-	cells, err := table.cells()
+	cells, err := table.cells(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, found := prover[toy]{table: table, cells: merge(cells, nil)}, t.TempDir()
+	p, found := prover[toy]{table: table, cells: cells}, t.TempDir()
 	c := &p.cells[0]
-	c.observe(t, sim.Explore(t, lottery("bad"), sim.Stories(found)), "it is good")
+	c.observe(t, sim.Explore(t, lottery("bad"), sim.Stories(found)))
 	if err := c.keep(found); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +138,7 @@ func TestTextsAreWrittenAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := *want
-	old.Message, old.History = "it was bad", slices.Repeat([]string{"00:00.000  nothing"}, 2*longestHistory)
+	old.Message, old.History = "it was bad", slices.Repeat([]string{"00:00.000  nothing"}, 2*maxHistory)
 	if err := os.WriteFile(path, old.Encode(), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -28,23 +28,23 @@ func Entries[V ~string](table matrix.Table[V]) (out []ginkgo.TableEntry) {
 	return out
 }
 
-// Check checks an entry: the failure on file is repeated on its variant, and the fixed one passes
-// with the same choices; a variant that passes does so a few times, or -matrix.runs times.
+// Check checks an entry: the stored failure is repeated on its variant, and the fixed one passes
+// with the same choices. A variant that passes does so a few times, or -matrix.runs times.
 func Check[V ~string](table matrix.Table[V]) func(name string, v V) {
-	cells := matrix.NewCells(table, simginkgo.Explore)
+	check := matrix.Check(table, simginkgo.Explore)
 	return func(name string, v V) {
 		ginkgo.GinkgoHelper()
 		if matrix.Writing() {
 			ginkgo.Skip("TestMatrix makes the runs that the results lack")
 		}
-		if err := cells.Check(ginkgo.GinkgoTB(), name, v); err != nil {
+		if err := check(ginkgo.GinkgoTB(), name, v); err != nil {
 			ginkgo.Fail(err.Error())
 		}
 	}
 }
 
-// Config is Ginkgo's configuration without its limit of an hour: make reprove takes as long as it
-// is told.
+// Config is Ginkgo's configuration without its limit of an hour, because make reprove may take
+// longer.
 func Config() types.SuiteConfig {
 	c, _ := ginkgo.GinkgoConfiguration()
 	c.Timeout = 0
