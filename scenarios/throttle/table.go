@@ -19,10 +19,13 @@ func Table() matrix.Table[throttle.Variant] {
 	}
 }
 
-type cases = []matrix.Case[throttle.Variant]
+type (
+	row     = matrix.Case[throttle.Variant]
+	cases   = []row
+	remarks = []matrix.Remark
+)
 
-// A row of the table, and remarks on it.
-var row, note, omit = matrix.NewCase[throttle.Variant], matrix.Note, matrix.Omit
+var note, omit = matrix.Note, matrix.Omit
 
 // Variants that often fail together: all but the fixed one, those that do not throttle, and those
 // that try again only when there is an event.
@@ -36,7 +39,6 @@ const (
 const (
 	kubelet = "it keeps to the kubelet's schedule, see “once an incarnation”, " +
 		"and from the back-off of 300 s on that is twice within 610 s"
-	tooShort  = "the case ends before the kubelet's schedule would break it; “bounded, long name” lasts for longer"
 	otherwise = "legal names end the reported refusal, but a write can be refused for another reason"
 )
 
@@ -46,8 +48,8 @@ var goesRound = omit("V0a V0c", "it goes round and round, and so comes by in tim
 // Workloads of more than one case.
 var (
 	longName = of(asReported, applied(Poisoned("poisoned"), whole))
-	tooLong  = of(legal, applied(Verbose("verbose", tooMuch), dwell))
-	busy     = of(silent, frequentWrites(Poisoned("poisoned")))
+	tooLong  = of(legal, applied(Verbose("verbose", tooMuch), whole))
+	busy     = of(silent, inTurn(frequentWrites(Poisoned("poisoned")), sleep(whole)))
 	watched  = of(quiet, inTurn(apply(Example("plain")), beats("plain", 20, 50*time.Millisecond), sleep(dwell)))
 	unheard  = of(quiet, oneEdited)
 	raced    = of(quiet, oneEdited)
@@ -59,49 +61,60 @@ var (
 // reported, by who makes a hot loop go round where handlers write to nothing but what they make,
 // and by other rejections.
 var repetition = cases{
-	row("bounded, long name", longName, late, bounded, "V0a V0c V1", note("V1", kubelet)),
-	row("bounded, too much to write down", tooLong, late, bounded, "V0a V0c V3", note("V1", tooShort)),
-	row("bounded, second record refused", of(afterOne, applied(Poisoned("poisoned"), whole)), late, bounded,
-		"V0a V0c V1"),
-	row("permanent for the same input, long name", busy, nuisances, neverAgain, faulty),
-	row("permanent for the same input, too much to write down", of(quiet, frequentWrites(Verbose("verbose", tooMuch))),
-		nuisances, neverAgain, faulty),
-	row("once an incarnation", longName, late, oncePerIncarnation, "V0a V0b V0c V2 V1+V2 V3"),
+	{Name: "bounded, long name", Workload: longName, Faults: late, Property: bounded, Fail: "V0a V0c V1",
+		Remarks: remarks{note("V1", kubelet)}},
+	{Name: "bounded, too much to write down", Workload: tooLong, Faults: late, Property: bounded,
+		Fail: "V0a V0c V1 V3", Remarks: remarks{note("V1", kubelet)}},
+	{Name: "bounded, second record refused", Workload: of(afterOne, applied(Poisoned("poisoned"), whole)),
+		Faults: late, Property: bounded, Fail: "V0a V0c V1"},
+	{Name: "permanent for the same input, long name", Workload: busy, Faults: nuisances, Property: neverAgain,
+		Fail: faulty},
+	{Name: "permanent for the same input, too much to write down",
+		Workload: of(quiet, frequentWrites(Verbose("verbose", tooMuch))), Faults: nuisances, Property: neverAgain,
+		Fail: faulty},
+	{Name: "once an incarnation", Workload: longName, Faults: late, Property: oncePerIncarnation,
+		Fail: "V0a V0b V0c V2 V1+V2 V3"},
 
-	row("bounded in a storm of events", busy, nuisances, bounded, "V0a V0b V0c"),
-	row("bounded, a child is mirrored", of(mirrored, applied(Poisoned("poisoned"), whole)), nuisances, bounded,
-		"V0a V0b V0c V1", note("V1", kubelet)),
-	row("bounded, lists anew",
-		of(silent, inTurn(apply(Poisoned("poisoned"), Example("busy")), lateBeats("busy", 45, 4*time.Second))),
-		relists, bounded, "V0a V0b V0c"),
-	row("the newest counts in a storm of edits", of(silent, inTurn(apply(Poisoned("poisoned")), edits)), lateBy(leg),
-		newest, ""),
+	{Name: "bounded in a storm of events", Workload: busy, Faults: nuisances, Property: bounded,
+		Fail: "V0a V0b V0c V1", Remarks: remarks{note("V1", kubelet)}},
+	{Name: "bounded, a child is mirrored", Workload: of(mirrored, applied(Poisoned("poisoned"), whole)),
+		Faults: nuisances, Property: bounded, Fail: "V0a V0b V0c V1", Remarks: remarks{note("V1", kubelet)}},
+	{Name: "bounded, lists anew",
+		Workload: of(silent, inTurn(apply(Poisoned("poisoned"), Example("busy")),
+			lateBeats("busy", 45, 4*time.Second), sleep(whole))), Faults: relists, Property: bounded,
+		Fail: "V0a V0b V0c V1", Remarks: remarks{note("V1", kubelet)}},
+	{Name: "the newest counts in a storm of edits",
+		Workload: of(silent, inTurn(apply(Poisoned("poisoned")), edits)), Faults: lateBy(leg), Property: newest},
 
-	row("bounded, denied by a webhook", of(denying, applied(Example("denied"), whole)), late, bounded,
-		"V0a V0c V1 V3", note("V1", kubelet)),
-	row("bounded, webhook away for ten minutes", of(silentHook, answered), failing, bounded, "V0a V0c V3",
-		note("V1", tooShort)),
-	row("bounded, a schema has grown", grownOut, failing, bounded, "V0c", note("V1", tooShort)),
+	{Name: "bounded, denied by a webhook", Workload: of(denying, applied(Example("denied"), whole)), Faults: late,
+		Property: bounded, Fail: "V0a V0c V1 V3", Remarks: remarks{note("V1", kubelet)}},
+	{Name: "bounded, webhook away", Workload: of(silentHook, inTurn(sleep(whole), back, recovers)),
+		Faults: failing, Property: bounded, Fail: "V0a V0c V1 V3", Remarks: remarks{note("V1", kubelet)}},
+	{Name: "bounded, a schema has grown", Workload: grownOut, Faults: failing, Property: bounded, Fail: "V0c V1",
+		Remarks: remarks{note("V1", kubelet)}},
 }
 
 // schedules are the cases about delays, also while faults are injected, and when they have ended.
 func schedules() (out cases) {
-	noDelays := []matrix.Remark{omit(never, "it has no delays of its own"),
+	noDelays := remarks{omit(never, "it has no delays of its own"),
 		omit("V1", "its delays are the kubelet's, see “once an incarnation”")}
 	out = cases{
-		row("on schedule in spite of crashes", of(terse, applied(Verbose("wordy", wordy), whole)), crash, scheduled,
-			"V2 V1+V2", noDelays...),
-		row("on schedule, restarted every five minutes", of(terse, inTurn(applied(Verbose("wordy", wordy), dwell), stop,
-			sleep(dwell), stop, sleep(dwell), stop, sleep(time.Minute))), late, scheduled, "V2 V1+V2", noDelays...),
-		row("delays begin anew", of(terse, inTurn(applied(Verbose("relapsed", wordy), dwell),
-			set("relapsed", "output", "5"), sleep(dwell), set("relapsed", "output", "2000"), sleep(dwell))), relists,
-			startsOver, "", noDelays...),
+		{Name: "on schedule in spite of crashes", Workload: of(terse, applied(Verbose("wordy", wordy), whole)),
+			Faults: crash, Property: scheduled, Fail: "V2 V1+V2", Remarks: noDelays},
+		{Name: "on schedule, restarted every five minutes",
+			Workload: of(terse, inTurn(applied(Verbose("wordy", wordy), dwell), stop, sleep(dwell), stop, sleep(dwell),
+				stop, sleep(time.Minute))), Faults: late, Property: scheduled, Fail: "V2 V1+V2", Remarks: noDelays},
+		{Name: "delays begin anew",
+			Workload: of(terse, inTurn(applied(Verbose("relapsed", wordy), dwell), set("relapsed", "output", "5"),
+				sleep(dwell), set("relapsed", "output", "2000"), sleep(dwell))), Faults: relists, Property: startsOver,
+			Remarks: noDelays},
 	}
 	forgets := note("V2 V1+V2", "its delays are in memory only, so a restart begins them anew")
 	add := func(class string, f faults, fail string, remarks ...matrix.Remark) {
 		w := of(terseQuiet, refusedUnderFaults)
-		out = append(out, row("bounded attempts while "+class, w, f, restrained, fail, remarks...),
-			row("it settles after "+class, w, f, settles, never))
+		out = append(out, row{Name: "bounded attempts while " + class, Workload: w, Faults: f, Property: restrained,
+			Fail: fail, Remarks: remarks},
+			row{Name: "it settles after " + class, Workload: w, Faults: f, Property: settles, Fail: never})
 	}
 	add("the cache lags", lagging, never)
 	add("watches end", relists, never)
@@ -113,69 +126,82 @@ func schedules() (out cases) {
 
 // neighbours are the cases about what one object does to another.
 var neighbours = cases{
-	row("isolation", of(asReported, inTurn(apply(Poisoned("poisoned")), comeAndGo)), troubles("poisoned"), isolated,
-		"V1"),
-	row("isolation outside the net", of(legal, inTurn(apply(garbled()), comeAndGo)), late, isolated, "V1 V1+V2"),
-	row("isolation, a finalizer for what is being deleted",
-		of(quiet, inTurn(apply(finalized("deleted", foreignFinalizer)), remove("deleted"), sleep(dwell))), nuisances,
-		noEnd, "V1"),
-	row("isolation, an object vanishes",
-		of(quiet, inTurn(apply(Example("vanished")), remove("vanished"), sleep(dwell))), lagging, noEnd, ""),
-	row("isolation, 50 poisoned and 10 workers", of(tenWorkers, inTurn(crowd, sleep(30*time.Second), amongEvents)),
-		failingFor("poisoned-00"), isolated, faulty,
-		note("V0b V3", "its workers keep their objects for 5 s in case something follows")),
+	{Name: "isolation", Workload: of(asReported, inTurn(apply(Poisoned("poisoned")), comeAndGo)),
+		Faults: troubles("poisoned"), Property: isolated, Fail: "V1"},
+	{Name: "isolation outside the net", Workload: of(legal, inTurn(apply(garbled()), comeAndGo)), Faults: late,
+		Property: isolated, Fail: "V1 V1+V2"},
+	{Name: "isolation, a finalizer for what is being deleted",
+		Workload: of(quiet, inTurn(apply(finalized("deleted", foreignFinalizer)), remove("deleted"), sleep(dwell))),
+		Faults:   nuisances, Property: noEnd, Fail: "V1"},
+	{Name: "isolation, an object vanishes",
+		Workload: of(quiet, inTurn(apply(Example("vanished")), remove("vanished"), sleep(dwell))), Faults: lagging,
+		Property: noEnd},
+	{Name: "isolation, 50 poisoned and 10 workers",
+		Workload: of(tenWorkers, inTurn(crowd, sleep(30*time.Second), amongEvents)),
+		Faults:   failingFor("poisoned-00"), Property: isolated, Fail: faulty,
+		Remarks: remarks{note("V0b V3", "its workers keep their objects for 5 s in case something follows")}},
 }
 
 // openness are the cases about whether one can see what is the matter.
 var openness = cases{
-	row("never silent", tooLong, late, neverSilent, faulty),
-	row("never silent, status denied too", of(denyingAll, applied(Example("denied"), dwell)), nuisances,
-		neverSilent, faulty),
-	row("actionable", of(legal, applied(Verbose("verbose", tooMuch), soon)), late, actionable, faulty),
-	row("actionable, a schema has grown", grownOut, failing, actionable, faulty),
+	{Name: "never silent", Workload: tooLong, Faults: late, Property: neverSilent, Fail: faulty},
+	{Name: "never silent, status denied too", Workload: of(denyingAll, applied(Example("denied"), dwell)),
+		Faults: nuisances, Property: neverSilent, Fail: faulty},
+	{Name: "actionable", Workload: of(legal, applied(Verbose("verbose", tooMuch), soon)), Faults: late,
+		Property: actionable, Fail: faulty},
+	{Name: "actionable, a schema has grown", Workload: grownOut, Faults: failing, Property: actionable,
+		Fail: faulty},
 	// Watchers are root tasks: if one fails, the operator stops. The thread says that only
 	// workers are not covered.
-	row("no zombie", of(legalEarly, inTurn(apply(Example("plain")), lateBeats("plain", 5, time.Minute))),
-		failingWatch, noZombie, "V4w"),
+	{Name: "no zombie",
+		Workload: of(legalEarly, inTurn(apply(Example("plain")), lateBeats("plain", 5, time.Minute))),
+		Faults:   failingWatch, Property: noZombie, Fail: "V4w"},
 }
 
 // arrival are the cases about whether an object is handled in the end.
 var arrival = cases{
-	row("recovers without an event", of(quiet, oneEdited), failingPatch, called, waiting,
-		note("V3", "legal names end the reported refusal, but a write can fail for another reason")),
-	row("status refused for a while",
-		of(quiet, inTurn(apply(terseStatus, Example("refused")), sleep(dwell), apply(crd), settle)), nuisances,
-		handled, faulty),
-	row("an edit makes it legal", of(asReported, mended(4*time.Minute, dwell)), lateBy(2*time.Second), handledSoon,
-		"V1 V2 V1+V2", goesRound),
-	row("an edit after ten minutes", of(asReported, mended(620*time.Second, dwell+10*time.Second)),
-		lateBy(2*time.Second), handledAtAll, "V2 V1+V2", goesRound),
-	row("recovers when a webhook allows it",
-		of(denyingQuiet, inTurn(apply(Example("denied")), sleep(time.Minute), lift(true), recovers)),
-		lateBy(2*time.Second), recovered, waiting, note("V3", otherwise)),
-	row("recovers when the webhook is back", of(silentQuiet, answered), lateBy(2*time.Second), recovered, waiting,
-		note("V3", otherwise), omit("V0c", "it tries twice a second, as in the column before this one")),
+	{Name: "recovers without an event", Workload: of(quiet, oneEdited), Faults: failingPatch, Property: called,
+		Fail:    waiting,
+		Remarks: remarks{note("V3", "legal names end the reported refusal, but a write can fail for another reason")}},
+	{Name: "status refused for a while",
+		Workload: of(quiet, inTurn(apply(terseStatus, Example("refused")), sleep(dwell), apply(crd), settle)),
+		Faults:   nuisances, Property: handled, Fail: faulty},
+	{Name: "an edit makes it legal", Workload: of(asReported, mended(4*time.Minute, dwell)),
+		Faults: lateBy(2 * time.Second), Property: handledSoon, Fail: "V1 V2 V1+V2", Remarks: remarks{goesRound}},
+	{Name: "an edit after ten minutes", Workload: of(asReported, mended(620*time.Second, dwell+10*time.Second)),
+		Faults: lateBy(2 * time.Second), Property: handledAtAll, Fail: "V2 V1+V2", Remarks: remarks{goesRound}},
+	{Name: "recovers when a webhook allows it",
+		Workload: of(denyingQuiet, inTurn(apply(Example("denied")), sleep(time.Minute), lift(true), recovers)),
+		Faults:   lateBy(2 * time.Second), Property: recovered, Fail: waiting, Remarks: remarks{note("V3", otherwise)}},
+	{Name: "recovers when the webhook is back", Workload: of(silentQuiet, answered), Faults: lateBy(2 * time.Second),
+		Property: recovered, Fail: waiting,
+		Remarks: remarks{note("V3", otherwise),
+			omit("V0c", "it tries twice a second, as in the column before this one")}},
 }
 
 // effects are the cases about whether everything happens once where writes do work, and about
 // answers of the API server.
 var effects = cases{
-	row("effect once, crash", of(quiet, oneEdited), crash, effectOnce, faulty),
-	row("effect once, lost reply", unheard, lostReply, effectOnce, faulty),
-	row("called once, lost reply", unheard, lostReply, calledOnce, "V0c V1"),
-	row("effect once, stale watch", watched, lagging, effectOnce, faulty),
-	row("called once, stale watch", watched, lagging, neverAgain, faulty),
-	row("a foreign finalizer", of(quiet, inTurn(hold, sleep(dwell))), lagging, keepsForeign, faulty),
+	{Name: "effect once, crash", Workload: of(quiet, oneEdited), Faults: crash, Property: effectOnce, Fail: faulty},
+	{Name: "effect once, lost reply", Workload: unheard, Faults: lostReply, Property: effectOnce, Fail: faulty},
+	{Name: "called once, lost reply", Workload: unheard, Faults: lostReply, Property: calledOnce, Fail: "V0c V1"},
+	{Name: "effect once, stale watch", Workload: watched, Faults: lagging, Property: effectOnce, Fail: faulty},
+	{Name: "called once, stale watch", Workload: watched, Faults: lagging, Property: neverAgain, Fail: faulty},
+	{Name: "a foreign finalizer", Workload: of(quiet, inTurn(hold, sleep(dwell))), Faults: lagging,
+		Property: keepsForeign, Fail: faulty},
 
-	row("called once, somebody else writes first", raced, conflict, neverAgain, ""),
-	row("a conflict is no failure", raced, conflict, noFailure, ""),
-	row("called once, the server fails", failed, failingPatch, neverAgain, "V0c V1"),
-	row("server errors are retried in the client", failed, failingPatch, insists, faulty),
-	row("no handler for what has vanished", of(quiet,
-		inTurn(apply(Example("forced")), sleep(time.Second), remove("forced"), release("forced"), sleep(dwell))),
-		lagging, notVanished, faulty),
-	row("every fault", of(lively, everything, ofEverything...), everyFault, effectOnce, "",
-		matrix.OnlyFixed(throttle.V4)),
+	{Name: "called once, somebody else writes first", Workload: raced, Faults: conflict, Property: neverAgain},
+	{Name: "a conflict is no failure", Workload: raced, Faults: conflict, Property: noFailure},
+	{Name: "called once, the server fails", Workload: failed, Faults: failingPatch, Property: neverAgain,
+		Fail: "V0c V1"},
+	{Name: "server errors are retried in the client", Workload: failed, Faults: failingPatch, Property: insists,
+		Fail: faulty},
+	{Name: "no handler for what has vanished",
+		Workload: of(quiet, inTurn(apply(Example("forced")), sleep(time.Second), remove("forced"), release("forced"),
+			sleep(dwell))),
+		Faults: lagging, Property: notVanished, Fail: faulty},
+	{Name: "every fault", Workload: of(lively, everything, ofEverything...), Faults: everyFault,
+		Property: effectOnce, Remarks: remarks{matrix.OnlyFixed(throttle.V4)}},
 }
 
 // ofEverything are what else the fixed variant keeps under every fault. Not how soon something

@@ -156,7 +156,7 @@ func recovers(s *World) {
 // relaxed and answered are times of refusal that end: by the schema of before, and by a webhook
 // that is back.
 var (
-	relaxed  = inTurn(sleep(2*time.Minute), apply(crd), recovers)
+	relaxed  = inTurn(sleep(whole), apply(crd), recovers)
 	answered = inTurn(sleep(10*time.Minute), back, recovers)
 )
 

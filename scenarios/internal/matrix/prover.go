@@ -168,12 +168,12 @@ func (p *prover[V]) one(t *testing.T, c Case[V], v V, k *cell) {
 	}
 }
 
-// fail borrows a story of another cell that makes this one fail, or searches for one in a folder
-// without stories, because stored stories would be replayed first.
+// fail takes the default schedule or a story of another cell if that makes this one fail. Otherwise
+// it searches in a folder without stories, because stored stories would be replayed first.
 func (p *prover[V]) fail(t *testing.T, c Case[V], v V, k *cell) error {
 	if f, file := p.borrow(t, c, v, k); f != nil {
-		k.observe(t, result.Report{Runs: max(k.Runs, 1), Failure: f})
-		k.Story, k.Default = file, false
+		k.observe(t, result.Report{Runs: 1, Failure: f})
+		k.Story = file
 	} else {
 		found := t.TempDir()
 		k.observe(t, sim.Explore(t, c.Scenario(v), sim.Runs(0), sim.For(maxSearch), sim.Stories(found)))

@@ -107,15 +107,22 @@ func rewrite(path string, now *story.Story) error {
 	return atomicfile.Write(path, s.Encode())
 }
 
-// borrow looks for a story of the same property that makes a cell fail, too. It returns the failure
-// and the story's name, or nil.
+// borrow looks for choices that make a cell fail, among none at all and the stories of other cells
+// of the same property. It returns the failure and the story's name, or nil.
 func (p *prover[V]) borrow(t *testing.T, c Case[V], v V, k *cell) (*result.Failure, string) {
+	candidates := []cell{{Result: Result{Default: true, Case: c.Name, Variant: string(v), Property: c.Property}}}
 	for i := range p.cells {
 		if of := &p.cells[i]; of != k && of.owns() && of.Property == c.Property {
-			f, err := p.play(t, c, v, filepath.Join(catalogue, of.Story), sim.ReportTo(""))
-			if err == nil {
-				return f, of.Story
-			}
+			candidates = append(candidates, *of)
+		}
+	}
+	for _, of := range candidates {
+		path, err := of.path(t)
+		if err != nil {
+			continue
+		}
+		if f, err := p.play(t, c, v, path, sim.ReportTo("")); err == nil {
+			return f, of.Story
 		}
 	}
 	return nil, ""
