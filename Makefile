@@ -259,8 +259,11 @@ projects: # wavetank init on ten projects as scaffolds lay them out, and 1,000 r
 	go run ./hack/projects
 
 .PHONY: generate
-generate: ## Write what is made from the code: deep copies, tables, licences.
+generate: ## Write what is made from the code: deep copies, CRDs, tables, licences.
 	$$(GOWORK=off go -C hack/tools tool -n controller-gen) object paths=./controllers/...
+	for c in bundledeployment clusterextension promotion reposync; do \
+		$$(GOWORK=off go -C hack/tools tool -n controller-gen) crd:maxDescLen=0 paths=./controllers/$$c/... \
+			output:crd:dir=controllers/$$c/crds || exit 1; done
 	go run ./hack/docs
 	go run ./hack/release licences
 

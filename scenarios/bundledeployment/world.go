@@ -79,7 +79,7 @@ type World struct {
 
 // Begin installs the kinds and starts the operator; it applies no deployment yet.
 func Begin(w *sim.World, s Setting) *World {
-	w.Install(crds)
+	w.Install("../../controllers/bundledeployment/crds")
 	var options []namespace.Option
 	if s.OldServer {
 		options = append(options, namespace.RefuseSecondDelete())
@@ -125,11 +125,8 @@ func (s Setting) options() ctrl.Options {
 	return o
 }
 
-// What all runs share, made once: as in an operator's main, and because it takes longer than a run.
-var (
-	crds   = bundledeployment.CRDs()
-	scheme = worlds.Scheme(v1alpha1.AddToScheme)
-)
+// scheme is shared by all runs, because making it takes longer than a run.
+var scheme = worlds.Scheme(v1alpha1.AddToScheme)
 
 // Deployment installs the chart of an image into a namespace, with more values for the chart.
 func Deployment(name, image, namespace, values string) *v1alpha1.BundleDeployment {

@@ -63,7 +63,7 @@ type World struct {
 // Begin installs the kinds and starts the operator; the catalog offers version 1, and nothing is
 // wanted yet.
 func Begin(w *sim.World, t Setting) *World {
-	w.Install(crds)
+	w.Install("../../controllers/clusterextension/crds")
 	effects := history.WithLedger(w.Context(), func(e history.Effect) {
 		e.Event = len(w.History().Events)
 		w.History().Record(e)
@@ -186,8 +186,5 @@ func (c *helmConnection) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(r)
 }
 
-// What all runs share, made once: as in an operator's main, and because it takes longer than a run.
-var (
-	crds   = clusterextension.CRDs()
-	scheme = worlds.Scheme(v1.AddToScheme)
-)
+// scheme is shared by all runs, because making it takes longer than a run.
+var scheme = worlds.Scheme(v1.AddToScheme)

@@ -104,11 +104,11 @@ func setup(v promotion.Variant, workers int) func(ctrl.Manager) error {
 	}
 }
 
-// What all runs share, made once: as in an operator's main, and because it takes longer than a run.
-var (
-	crds   = promotion.CRDs()
-	scheme = worlds.Scheme(v1alpha1.AddToScheme)
-)
+// crds has the definitions of the operator's kinds.
+const crds = "../../controllers/promotion/crds"
+
+// scheme is shared by all runs, because making it takes longer than a run.
+var scheme = worlds.Scheme(v1alpha1.AddToScheme)
 
 // Open applies the namespaces, the application of every environment, and the pipeline.
 func (s *World) Open() {

@@ -4,11 +4,9 @@ package reposync
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	admissionregv1 "k8s.io/api/admissionregistration/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -65,11 +63,8 @@ var (
 	another = types.NamespacedName{Namespace: "first", Name: shop.Name}
 )
 
-// What all runs share, made once: as in an operator's main, and because it takes longer than a run.
-var (
-	crds   = reposync.CRDs()
-	scheme = worlds.Scheme(v1beta1.AddToScheme)
-)
+// scheme is shared by all runs, because making it takes longer than a run.
+var scheme = worlds.Scheme(v1beta1.AddToScheme)
 
 // World is a world with the operator in it.
 type World struct {
@@ -91,11 +86,11 @@ func Begin(w *sim.World, v reposync.Variant, s Setting) *World {
 	if v != reposync.V10 || s.Forever {
 		w.Without("settles") // a reconciler without rights asks for ever
 	}
-	// A cluster in which nobody has a RootSync does without that kind, whose place among the types
-	// of a namespace would be one more to try.
-	w.Install(slices.DeleteFunc(slices.Clone(crds), func(crd *apiextensionsv1.CustomResourceDefinition) bool {
-		return s.Root == "" && crd.Spec.Names.Kind == "RootSync"
-	}))
+	const crds = "../../controllers/reposync/crds/"
+	w.Install(crds+"configsync.gke.io_reposyncs.yaml", crds+"kpt.dev_resourcegroups.yaml")
+	if s.Root != "" { // without a RootSync the orders of types to try are fewer
+		w.Install(crds + "configsync.gke.io_rootsyncs.yaml")
+	}
 	order := namespace.InOrder(s.Order...)
 	w.Builtin(worlds.Slow(namespace.New(namespace.AnyOrder(), order), "pass ", s.Pace), world.pods)
 	w.Apply(worlds.Namespace(reposync.Namespace), reposync.ReconcilerRole())

@@ -4,6 +4,7 @@
 // no logic.
 //
 // +kubebuilder:object:generate=true
+// +groupName=core.rukpak.io
 package v1alpha1
 
 import (

@@ -54,6 +54,10 @@ const TypeUnpacked = "Unpacked"
 // BundleDeployment says which content should be installed in the cluster. It is cluster-scoped.
 //
 // +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,shortName={bd,bds}
+// +kubebuilder:printcolumn:name="Active Bundle",type=string,JSONPath=".status.activeBundle"
+// +kubebuilder:printcolumn:name="Installed",type=string,JSONPath=".status.conditions[?(.type==\"Installed\")].reason"
 type BundleDeployment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -78,6 +82,8 @@ type BundleDeploymentSpec struct {
 	// Template is the Bundle to make.
 	Template *BundleTemplate `json:"template"`
 	// Config is for the provisioner; that of charts reads the field values, a string of YAML.
+	//
+	// +kubebuilder:pruning:PreserveUnknownFields
 	Config runtime.RawExtension `json:"config,omitempty"`
 }
 
@@ -102,6 +108,9 @@ type BundleDeploymentStatus struct {
 // Bundle is content: where it comes from, and whether it has been unpacked. It is cluster-scoped.
 //
 // +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=".status.phase"
 type Bundle struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -121,6 +130,7 @@ type BundleList struct {
 
 // BundleSpec says where content comes from.
 type BundleSpec struct {
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	ProvisionerClassName string       `json:"provisionerClassName"`
 	Source               BundleSource `json:"source"`
 }

@@ -4,6 +4,7 @@
 // package holds no logic.
 //
 // +kubebuilder:object:generate=true
+// +groupName=olm.operatorframework.io
 package v1
 
 import (

@@ -58,6 +58,8 @@ const (
 // ClusterExtension says which package should be installed in the cluster. It is cluster-scoped.
 //
 // +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster
 type ClusterExtension struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -79,6 +81,8 @@ type ClusterExtensionList struct {
 type ClusterExtensionSpec struct {
 	// Namespace of the bundle's namespaced objects. It must exist, and cannot be changed: a release
 	// stays where it is.
+	//
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="namespace is immutable"
 	Namespace      string                  `json:"namespace"`
 	ServiceAccount ServiceAccountReference `json:"serviceAccount"`
 	Source         SourceConfig            `json:"source"`
@@ -93,12 +97,15 @@ type ServiceAccountReference struct {
 
 // SourceConfig says where the content comes from.
 type SourceConfig struct {
-	SourceType string         `json:"sourceType"`
-	Catalog    *CatalogFilter `json:"catalog,omitempty"`
+	// +kubebuilder:validation:Enum=Catalog
+	SourceType string `json:"sourceType"`
+	// +required
+	Catalog *CatalogFilter `json:"catalog,omitempty"`
 }
 
 // CatalogFilter chooses among the bundles of a package.
 type CatalogFilter struct {
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="packageName is immutable"
 	PackageName string `json:"packageName"`
 	// Version, if set, is the only one that is wanted. Upstream also takes ranges.
 	Version string `json:"version,omitempty"`
@@ -108,6 +115,8 @@ type CatalogFilter struct {
 	// operator's Catalog.
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
 	// UpgradeConstraintPolicy is PolicyCatalogProvided unless set.
+	//
+	// +kubebuilder:validation:Enum=CatalogProvided;SelfCertified
 	UpgradeConstraintPolicy string `json:"upgradeConstraintPolicy,omitempty"`
 }
 
@@ -124,11 +133,14 @@ type PreflightConfig struct {
 // CRDUpgradeSafetyConfig reports whether upgrades may remove versions of a CRD: "Strict" (they must
 // not) or "None".
 type CRDUpgradeSafetyConfig struct {
+	// +kubebuilder:validation:Enum=None;Strict
 	Enforcement string `json:"enforcement"`
 }
 
 // ClusterExtensionStatus is what is known of it.
 type ClusterExtensionStatus struct {
+	// +listType=map
+	// +listMapKey=type
 	Conditions []metav1.Condition             `json:"conditions,omitempty"`
 	Install    *ClusterExtensionInstallStatus `json:"install,omitempty"`
 }
@@ -147,6 +159,8 @@ type BundleMetadata struct {
 // ClusterCatalog is a source of bundles. It is cluster-scoped.
 //
 // +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster
 type ClusterCatalog struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

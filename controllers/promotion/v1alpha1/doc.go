@@ -7,6 +7,7 @@
 // here can be compared with the thread it came from. The package holds no logic.
 //
 // +kubebuilder:object:generate=true
+// +groupName=pipelines.weave.works
 package v1alpha1
 
 import (

@@ -13,6 +13,10 @@ const PipelineUIDLabel = "pipelines.weave.works/pipeline-uid"
 // one.
 //
 // +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Environment",type=string,JSONPath=".spec.environment"
+// +kubebuilder:printcolumn:name="Revision",type=string,JSONPath=".spec.revision"
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=".status.phase"
 type Promotion struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -41,6 +45,8 @@ type PromotionSpec struct {
 }
 
 // Phase says how far a promotion has come.
+//
+// +kubebuilder:validation:Enum="";Attempting;Promoted;Superseded
 type Phase string
 
 // The phases of a Promotion.

@@ -3,6 +3,7 @@
 // the Git source is here. The package holds no logic.
 //
 // +kubebuilder:object:generate=true
+// +groupName=configsync.gke.io
 package v1beta1
 
 import (

@@ -31,6 +31,7 @@ const (
 // RepoSync keeps the objects that a repository declares in the RepoSync's own namespace.
 //
 // +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
 type RepoSync struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -43,6 +44,7 @@ type RepoSync struct {
 // operator's own namespace.
 //
 // +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
 type RootSync struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
