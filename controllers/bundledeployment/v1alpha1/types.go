@@ -142,6 +142,8 @@ type BundleSource struct {
 }
 
 // ImageSource is an image that holds content.
+//
+// +kubebuilder:object:generate=false
 type ImageSource struct {
 	Ref string `json:"ref"`
 }

@@ -86,11 +86,12 @@ type ClusterExtensionSpec struct {
 	Namespace      string                  `json:"namespace"`
 	ServiceAccount ServiceAccountReference `json:"serviceAccount"`
 	Source         SourceConfig            `json:"source"`
-	Install        *InstallConfig          `json:"install,omitempty"`
 }
 
 // ServiceAccountReference names the account whose rights upstream acts with. This operator acts
 // with its own.
+//
+// +kubebuilder:object:generate=false
 type ServiceAccountReference struct {
 	Name string `json:"name"`
 }
@@ -111,30 +112,10 @@ type CatalogFilter struct {
 	Version string `json:"version,omitempty"`
 	// Channels, if set, are those from which a bundle may come.
 	Channels []string `json:"channels,omitempty"`
-	// Selector, if set, chooses the catalogs by their labels. All is all there is: see the
-	// operator's Catalog.
-	Selector *metav1.LabelSelector `json:"selector,omitempty"`
 	// UpgradeConstraintPolicy is PolicyCatalogProvided unless set.
 	//
 	// +kubebuilder:validation:Enum=CatalogProvided;SelfCertified
 	UpgradeConstraintPolicy string `json:"upgradeConstraintPolicy,omitempty"`
-}
-
-// InstallConfig says how to install.
-type InstallConfig struct {
-	Preflight *PreflightConfig `json:"preflight,omitempty"`
-}
-
-// PreflightConfig configures the checks before anything is applied.
-type PreflightConfig struct {
-	CRDUpgradeSafety *CRDUpgradeSafetyConfig `json:"crdUpgradeSafety,omitempty"`
-}
-
-// CRDUpgradeSafetyConfig reports whether upgrades may remove versions of a CRD: "Strict" (they must
-// not) or "None".
-type CRDUpgradeSafetyConfig struct {
-	// +kubebuilder:validation:Enum=None;Strict
-	Enforcement string `json:"enforcement"`
 }
 
 // ClusterExtensionStatus is what is known of it.
@@ -146,11 +127,15 @@ type ClusterExtensionStatus struct {
 }
 
 // ClusterExtensionInstallStatus says what is installed.
+//
+// +kubebuilder:object:generate=false
 type ClusterExtensionInstallStatus struct {
 	Bundle BundleMetadata `json:"bundle"`
 }
 
 // BundleMetadata names a bundle.
+//
+// +kubebuilder:object:generate=false
 type BundleMetadata struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -190,6 +175,8 @@ type CatalogSource struct {
 }
 
 // ImageSource is an image that holds content.
+//
+// +kubebuilder:object:generate=false
 type ImageSource struct {
 	Ref string `json:"ref"`
 }

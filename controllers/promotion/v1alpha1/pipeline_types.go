@@ -40,6 +40,8 @@ type PipelineSpec struct {
 }
 
 // LocalAppReference names an application object within a namespace.
+//
+// +kubebuilder:object:generate=false
 type LocalAppReference struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	Kind       string `json:"kind"`
@@ -63,6 +65,8 @@ type Target struct {
 }
 
 // CrossNamespaceClusterReference names an object that represents a cluster.
+//
+// +kubebuilder:object:generate=false
 type CrossNamespaceClusterReference struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	Kind       string `json:"kind"`
@@ -85,6 +89,8 @@ type Strategy struct {
 }
 
 // PullRequestStrategy promotes by opening a pull request.
+//
+// +kubebuilder:object:generate=false
 type PullRequestStrategy struct {
 	// Type is the kind of forge, for example github.
 	Type string `json:"type"`
@@ -95,9 +101,13 @@ type PullRequestStrategy struct {
 }
 
 // NotificationStrategy promotes by telling somebody else to do it. It has no settings.
+//
+// +kubebuilder:object:generate=false
 type NotificationStrategy struct{}
 
 // LocalSecretReference names a Secret in the Pipeline's namespace.
+//
+// +kubebuilder:object:generate=false
 type LocalSecretReference struct {
 	Name string `json:"name"`
 }
@@ -115,6 +125,8 @@ type PipelineStatus struct {
 // Episode is one stay of the first environment at one revision. A revision that comes back begins a
 // new episode, which is what tells a rollback from a repetition. Number only ever grows, and is
 // only written with the resourceVersion it was read at.
+//
+// +kubebuilder:object:generate=false
 type Episode struct {
 	Number   int64  `json:"number"`
 	Revision string `json:"revision"`
@@ -130,6 +142,8 @@ type EnvironmentStatus struct {
 }
 
 // WaitingApproval names the revision that waits.
+//
+// +kubebuilder:object:generate=false
 type WaitingApproval struct {
 	Revision string `json:"revision"`
 }
@@ -158,6 +172,8 @@ type PromotionRecord struct {
 }
 
 // PullRequest is where a promotion can be followed outside the cluster.
+//
+// +kubebuilder:object:generate=false
 type PullRequest struct {
 	URL string `json:"url"`
 	// State is merged, abandoned, mergeable or open.

@@ -35,6 +35,8 @@ type PromotionList struct {
 }
 
 // PromotionSpec identifies a promotion. It never changes.
+//
+// +kubebuilder:object:generate=false
 type PromotionSpec struct {
 	PipelineUID string `json:"pipelineUID"`
 	Environment string `json:"environment"`

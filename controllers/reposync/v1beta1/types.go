@@ -88,6 +88,8 @@ type SyncSpec struct {
 }
 
 // Git is a repository.
+//
+// +kubebuilder:object:generate=false
 type Git struct {
 	Repo     string `json:"repo"`
 	Revision string `json:"revision,omitempty"`
@@ -98,6 +100,8 @@ type Git struct {
 }
 
 // SecretRef names a Secret in the namespace of the sync.
+//
+// +kubebuilder:object:generate=false
 type SecretRef struct {
 	Name string `json:"name,omitempty"`
 }
