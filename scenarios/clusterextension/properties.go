@@ -41,7 +41,6 @@ const (
 	unmasked     = "a failure is reported although it was interrupted"
 	installTruth = "the status never names what is not wholly there"
 	healthTruth  = "the status calls nothing done that is not healthy"
-	restrained   = "while faults last, a period of back-off has one attempt more than faults at most"
 	settles      = "when faults have ended, each period of back-off has one attempt"
 	nothingLeft  = "nothing is left of a deleted extension"
 	finished     = "what was begun is deployed in the end"
@@ -58,8 +57,6 @@ const (
 	// share is for how much of the time the status must say what it should; without progress for so
 	// long, and while it is interrupted again and again, for so long.
 	share, stalled, longRow = 0.95, 5 * time.Second, 30 * time.Minute
-	// soon is how long a watch event takes without a fault, at most.
-	soon = 100 * time.Millisecond
 )
 
 // interrupted is in what a variant says of an interruption. The fixed one says how many there have
@@ -70,7 +67,7 @@ var interrupted, counted = regexp.MustCompile(`interrupted`), regexp.MustCompile
 func (s *World) declare(sentences ...string) {
 	properties.Set{Read: s.read, Broken: s.Broken, Always: map[string]properties.Judge{
 		together: s.data.AtOneLevel, saneRecords: fewRecords(), progress: s.recovered, fewAttempts: s.recovered,
-		actionable: s.actionable, perpetual: s.perpetual, restrained: s.restrained, settles: s.settles,
+		actionable: s.actionable, perpetual: s.perpetual, settles: s.settles(),
 		fenced: nil, finishFirst: nil, validEdges: nil, forwards: nil, keepsRecords: nil, userData: nil,
 		unmasked: nil, installTruth: nil, healthTruth: nil,
 	}, Eventually: map[string]properties.Judge{

@@ -22,18 +22,15 @@ type Record struct {
 	// Setting of the world.
 	Setting Setting
 
-	right   string // the version that it should come to; "" if several may be right
-	failing bool   // the server refuses that version, because of the cause
-	over    bool   // everything has happened, and the world has settled
-	// since when version 2 is refused for good, and since when there are no faults any more
-	refusedFrom, measuredFrom history.Time
+	right        string       // the version that it should come to; "" if several may be right
+	failing      bool         // the server refuses that version, because of the cause
+	over         bool         // everything has happened, and the world has settled
+	measuredFrom history.Time // when the effects of faults have ended
 
 	view       *view.View
 	all        *view.Track[object]
 	secrets    *view.Track[corev1.Secret]
 	extensions *view.Track[v1.ClusterExtension]
-	committed  map[int64]history.Time
-	injected   []history.Time // faults
 	fence      *fence.Judge
 
 	override bool // the user allows whatever he wants
@@ -77,7 +74,7 @@ func newRecord(t Setting) *Record {
 	return &Record{Setting: t, view: v, all: view.Follow[object](v, history.Ref{}),
 		secrets:    view.Follow[corev1.Secret](v, recordKinds),
 		extensions: view.Follow[v1.ClusterExtension](v, extensionRef),
-		committed:  map[int64]history.Time{}, whole: map[string]bool{}, fence: fence.New(broken),
+		whole:      map[string]bool{}, fence: fence.New(broken),
 		tries: map[*view.Reconcile]bool{}, Broken: broken,
 		last: interruption{quiet: true}}
 }
@@ -91,11 +88,6 @@ func (b *Record) breaks(sentence string, at history.Time, format string, args ..
 func (b *Record) read(h *history.History) {
 	for e := range b.view.New(h) {
 		b.fence.Event(e)
-		at, known := b.committed[e.Revision]
-		late := e.Kind == history.Deliver && known && e.At-at > soon // a fault has delayed a watch event
-		if e.Kind == history.Fault || late {
-			b.injected = append(b.injected, e.At)
-		}
 		r := b.view.Of(e)
 		switch {
 		case e.Kind == history.Crash:
@@ -111,7 +103,6 @@ func (b *Record) read(h *history.History) {
 			b.done(e, r)
 		}
 		for i := range e.Changes {
-			b.committed[e.Changes[i].Revision] = e.At
 			b.change(e, &e.Changes[i], r)
 		}
 		if len(e.Changes) > 0 {

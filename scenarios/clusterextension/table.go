@@ -210,7 +210,5 @@ var others = cases{
 		"V2-waits", only("V2-waits V6")),
 	row("interrupted often, then left alone", of(leavesAlone, noThree), often, installed, "V3-limit",
 		only("V3-limit V6")),
-	row("refused for good, bounded attempts under faults", forGood, wakingAndInterrupting, restrained, "",
-		only("V0 V6")),
 	row("refused for good, it settles after faults", forGood, wakingAndInterrupting, settles, "V0", only("V0 V6")),
 }

@@ -79,7 +79,6 @@ var (
 	// settles.
 	refusesForGood = Workload{deployed, func(s *World) {
 		s.Offers(refused)
-		s.refusedFrom = s.History().Now()
 		s.Sleep(20 * time.Minute)
 		s.EndFaults()
 		s.Sleep(longestRestart)

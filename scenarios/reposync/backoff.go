@@ -1,100 +1,58 @@
-// This file holds the properties about back-off: how often who is refused, because the namespace
-// goes, tries again.
+// This file judges how often a process tries again that is refused a creation, because the
+// namespace is being deleted.
 
 package reposync
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/history/view"
+	"github.com/wavetank/wavetank/scenarios/internal/properties"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
-const (
-	// periods are how many in a row must be as they should.
-	periods = 5
-	// lag is how long an injected delay may last.
-	lag = 10 * time.Second
-)
+// periods is how many attempts a refused process makes after the faults, at least.
+const periods = 5
 
-// backOff is the time from one timer of a key to the next one.
-type backOff struct {
-	from    history.Time
-	refused []history.Ref // what was to be created
-}
-
-// times is how often something was refused.
-func (p *backOff) times(ref history.Ref) (n int) {
-	for _, other := range p.refused {
-		if other == ref {
-			n++
+// paced holds if the manager and the reconcilers make one attempt in each period of back-off. An
+// attempt is a reconcile that is refused a creation.
+func paced() properties.Judge {
+	manager := property.BackoffSettled("reconciler-manager", time.Second, refused)
+	reconciler := property.BackoffSettled("reconciler", time.Second, refused)
+	return func(h *history.History) error {
+		if err := manager(h); err != nil {
+			return err
 		}
-	}
-	return n
-}
-
-func sameKey(a, b *view.Reconcile) bool { return a.Process == b.Process && a.ID.Key == b.ID.Key }
-
-// backOffs are the periods of a reconcile's key in its process, the last of which has not ended.
-func (r *Record) backOffs(of *view.Reconcile) (out []backOff) {
-	for _, reconcile := range r.view.Reconciles() {
-		if !sameKey(of, reconcile) {
-			continue
-		}
-		if reconcile.Timed || len(out) == 0 {
-			out = append(out, backOff{from: reconcile.Began})
-		}
-		last := &out[len(out)-1]
-		last.refused = append(last.refused, refusals(reconcile)...)
-	}
-	return out
-}
-
-// counts judges that there is at most one more refusal in a period than faults (S3-S6 while faults
-// are injected). A fault counts in each period in which it may have an effect.
-func (r *Record) counts(e *history.Event, by *view.Reconcile) {
-	all := r.backOffs(by)
-	p, faults := &all[len(all)-1], 0
-	for _, at := range r.injected {
-		if at >= p.from-lag {
-			faults++
-		}
-	}
-	if n := p.times(e.Ref); n > 1+faults {
-		r.Breaks(restrained, "%s wanted to create %s %d times since the timer at %s, and %d faults were injected",
-			e.Actor(), e.Ref, n, history.Clock(p.from), faults)
+		return reconciler(h)
 	}
 }
 
-// settles (S3-S6 when faults have ended): who is refused tries once in each period of back-off, for
-// five periods. It is judged at the end. Who is refused nothing has nothing to settle.
-func (r *Record) settles(*history.History) error {
-	var judged []*view.Reconcile
-	for _, by := range r.view.Reconciles() {
-		known := func(other *view.Reconcile) bool { return sameKey(by, other) }
-		if !r.over || len(refusals(by)) == 0 || slices.ContainsFunc(judged, known) {
-			continue
+// settles holds if a process that was refused is still trying when the scenario ends.
+func (r *Record) settles() properties.Judge {
+	paced := paced()
+	return func(h *history.History) error {
+		if err := paced(h); err != nil || !r.over {
+			return err
 		}
-		judged = append(judged, by)
-		all, measured := r.backOffs(by), 0
-		for i, p := range all[:len(all)-1] {
-			if p.from < r.measured {
-				continue
-			}
-			measured++
-			often := func(a, b history.Ref) int { return p.times(a) - p.times(b) }
-			ref := slices.MaxFunc(append(p.refused, history.Ref{}), often)
-			if n := p.times(ref); n != 1 {
-				return fmt.Errorf("%s wanted to create %s %d times between the timers at %s and %s", by.Process, ref, n,
-					history.Clock(p.from), history.Clock(all[i+1].from))
+		attempts := map[string]int{}
+		for _, by := range r.view.Reconciles() {
+			if len(refusals(by)) > 0 {
+				key := by.Process + " " + by.ID.Key.String()
+				attempts[key] += 0
+				if by.Began >= r.measured {
+					attempts[key]++
+				}
 			}
 		}
-		if measured < periods {
-			return fmt.Errorf("%s: %d periods of back-off since %s, not %d", by.Process, measured,
-				history.Clock(r.measured), periods)
+		for _, key := range slices.Sorted(maps.Keys(attempts)) {
+			if n := attempts[key]; n < periods {
+				return fmt.Errorf("%s: %d attempts since %s, and %d are expected", key, n, history.Clock(r.measured),
+					periods)
+			}
 		}
+		return nil
 	}
-	return nil
 }

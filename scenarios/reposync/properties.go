@@ -28,7 +28,6 @@ const (
 	converges   = "who writes the finalizers is in time at the third try"
 	revived     = "nobody makes a binding anew where the namespace goes"
 	noFight     = "nothing is created in vain"
-	restrained  = "a period of back-off has at most one refused creation more than faults"
 	settles     = "each period of back-off has one refused creation"
 	truth       = "a RepoSync that has gone leaves no managed object"
 	actionable  = "the RepoSync says what its deletion waits for"
@@ -48,7 +47,7 @@ const (
 func (r *Record) properties() properties.Set {
 	return properties.Set{Read: r.read, Broken: r.Broken, Always: map[string]properties.Judge{
 		finishes: r.finishes, goes: r.goes, rootGoes: r.rootGoes, renewed: r.renewed, noLeaks: r.noLeaks,
-		truth: r.truth, actionable: r.actionable, settles: r.settles, restrained: nil, honoured: nil,
+		truth: r.truth, actionable: r.actionable, settles: r.settles(), honoured: nil,
 		strongOrder: nil, weakOrder: nil, outlive: nil, onceOff: nil, converges: nil, revived: nil, noFight: nil,
 		inventoried: nil, siblings: nil, spared: nil, vain: nil,
 	}, Eventually: map[string]properties.Judge{whole: r.whole, synced: r.synced, gone: r.gone}}

@@ -216,17 +216,11 @@ func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 			},
 			complaints: "came too late for RepoSync shop/repo-sync 3 times in one go",
 		},
-		"who is refused tries twice in a period": {
-			property: settles, over: true,
-			good:       func(d *diary) { d.backOff(periods+1, bindingRef) },
-			bad:        func(d *diary) { d.backOff(periods+1, bindingRef, bindingRef) },
-			complaints: "2 times between the timers",
-		},
 		"who is refused gives up": {
 			property: settles, over: true,
-			good:       func(d *diary) { d.backOff(periods + 1) },
-			bad:        func(d *diary) { d.backOff(periods, bindingRef) },
-			complaints: "4 periods of back-off since",
+			good:       func(d *diary) { d.backOff(periods, bindingRef) },
+			bad:        func(d *diary) { d.backOff(periods-1, bindingRef) },
+			complaints: "4 attempts since",
 		},
 		"who knows of the deletion creates": {
 			property: noFight,

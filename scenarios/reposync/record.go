@@ -32,8 +32,7 @@ type Record struct {
 	// things. away is set while a program is away that nobody can do without.
 	disturbed history.Time
 	away      bool
-	// injected is when faults were, and measured from when on back-off is to have settled.
-	injected []history.Time
+	// measured is when the effects of faults have ended.
 	measured history.Time
 	properties.Broken
 	// over is set when the scenario has come to its end.
@@ -166,9 +165,7 @@ func tooLate(e *history.Event) bool {
 
 func (r *Record) disturbs(e *history.Event) {
 	switch e.Kind {
-	case history.Fault:
-		r.disturbed, r.injected = e.At, append(r.injected, e.At)
-	case history.Heal, history.Start, history.Stop, history.Crash:
+	case history.Fault, history.Heal, history.Start, history.Stop, history.Crash:
 		r.disturbed = e.At
 	case history.Request:
 		if e.Process == "user" && len(e.Changes) > 0 && e.Ref.Name != theEnd {
@@ -307,7 +304,6 @@ func (r *Record) hasRights(s *syncRecord) bool {
 
 // refused is told of a creation in a terminating namespace.
 func (r *Record) refused(e *history.Event, by *view.Reconcile) {
-	r.counts(e, by)
 	if e.Process == Manager && e.Ref.Kind == "RoleBinding" {
 		r.Breaks(revived, "%s wanted to make %s anew in namespace %s", e.Actor(), reposync.BindingName, e.Ref.Namespace)
 	}

@@ -151,9 +151,7 @@ var cases = []matrix.Case[reposync.Variant]{
 	row("siblings", of(twoSyncs, deletesSync, noLeaks), lateNews, siblings, ""),
 	row("a namesake", of(Setting{}, again), lateNews, synced, "",
 		omit("V0 V4", "its namespace does not go, so that there can be no namesake")),
-	row("bounded refusals, the binding goes first", bindingGone, interrupted, restrained, "V0", backingOff),
 	row("refusals settle, the binding goes first", bindingGone, interrupted, settles, "V0", backingOff),
-	row("bounded refusals, a managed object goes first", managedGone, interruptedThere, restrained, "V0", backingOff),
 	row("refusals settle, a managed object goes first", managedGone, interruptedThere, settles, "", backingOff),
 	row("every fault", everything, everyFault, truth, "", matrix.OnlyFixed(reposync.V10)),
 	// A RootSync. One that declares a namespace, the RepoSync in it and its rights is the knot of

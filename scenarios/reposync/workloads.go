@@ -213,7 +213,7 @@ var (
 	// refusedForLong deletes a namespace whose controller takes hours for the second type. Whoever
 	// wants the first one back is refused all that time. After a minute faults end; then there are
 	// five periods of up to 1000 s, and one that has begun before.
-	refusedForLong = inTurn(deletesNamespace, sleep(time.Minute), (*World).EndFaults, sleep(lag),
+	refusedForLong = inTurn(deletesNamespace, sleep(time.Minute), (*World).EndFaults, sleep(10*time.Second),
 		func(s *World) { s.measured = s.History().Now() }, sleep(100*time.Minute))
 )
 

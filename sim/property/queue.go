@@ -24,8 +24,8 @@ import (
 // succeeds: the reconcile ends without an error, and none of its requests that count was refused.
 // Creating an object that exists, or deleting one that does not, is a success. It also starts again
 // when a watch event arrives whose change was committed before the period began or by a reconcile
-// of another key, or that is the key's first creation of an object of its kind since the last
-// disturbance.
+// of another key, or that is the key's first creation or first change of an object of its kind
+// since the last disturbance. Changes of a status do not count.
 func BackoffSettled(controller string, slowest time.Duration,
 	attempt func(*history.Event) bool) Property {
 	if attempt == nil {
@@ -37,7 +37,7 @@ func BackoffSettled(controller string, slowest time.Duration,
 		return judge{event: func(_ *history.History, e *history.Event) error {
 			if disturbed.by(e) {
 				clear(b.periods)
-				clear(b.created)
+				clear(b.done)
 			}
 			b.learn(e)
 			if e.Reconcile.Controller != controller {
@@ -55,14 +55,14 @@ type backOffs struct {
 	attempt    func(*history.Event) bool
 	periods    map[string]*period // by incarnation and key
 	committed  map[revisionOf]commit
-	created    map[string]bool // kinds of which a key has created an object since the last disturbance
+	done       map[string]bool // by key: kinds that it has created or changed since the last disturbance
 }
 
 // commit is when a change was committed, and by which key of which incarnation.
 type commit struct {
-	at    history.Time
-	by    string
-	first bool // the key's first creation of an object of this kind
+	at       history.Time
+	by       string
+	progress bool
 }
 
 // revisionOf is a resource version of one cluster.
@@ -86,10 +86,10 @@ type period struct {
 func (b *backOffs) learn(e *history.Event) {
 	for _, c := range e.Changes {
 		key := e.Reconcile.Key.String()
-		kind := e.Process + " " + key + " " + c.Ref.Group + "/" + c.Ref.Kind
+		did := strings.Join([]string{e.Process, key, c.Type, c.Ref.Group, c.Ref.Kind}, " ")
 		b.committed[revisionOf{c.Ref.Cluster, c.Revision}] = commit{c.At, e.Actor() + " " + key,
-			c.Type == "ADDED" && !b.created[kind]}
-		b.created[kind] = b.created[kind] || c.Type == "ADDED"
+			e.Sub != "status" && e.Verb != "delete" && !b.done[did]}
+		b.done[did] = b.done[did] || e.Sub != "status"
 	}
 	listed := gotList(e)
 	if e.Kind != history.Deliver && !listed {
@@ -97,7 +97,7 @@ func (b *backOffs) learn(e *history.Event) {
 	}
 	change, known := b.committed[revisionOf{e.Ref.Cluster, e.Revision}]
 	maps.DeleteFunc(b.periods, func(name string, p *period) bool {
-		return (listed || known && (change.at < p.begun || change.by != name || change.first)) &&
+		return (listed || known && (change.at < p.begun || change.by != name || change.progress)) &&
 			strings.HasPrefix(name, e.Actor()+" ")
 	})
 }
