@@ -23,14 +23,10 @@ func attempts(e *history.Event) bool {
 	return e.Verb == "create" && e.Ref.Kind == "Deployment" && e.Ref.Namespace == cause
 }
 
-// paced holds if there is one attempt in each period of back-off.
-func paced() properties.Judge {
-	return property.BackoffSettled("controller-operator-cluster-extension-controller", time.Second, attempts)
-}
-
-// settles holds if the operator also keeps trying after the faults.
+// settles holds if there is one attempt in each period of back-off, and the operator keeps trying
+// after the faults.
 func (b *Record) settles() properties.Judge {
-	paced := paced()
+	paced := property.BackoffSettled("controller-operator-cluster-extension-controller", time.Second, attempts)
 	return func(h *history.History) error {
 		if err := paced(h); err != nil || !b.over {
 			return err

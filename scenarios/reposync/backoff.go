@@ -4,6 +4,7 @@
 package reposync
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,24 +18,13 @@ import (
 // periods is how many attempts a refused process makes after the faults, at least.
 const periods = 5
 
-// paced holds if the manager and the reconcilers make one attempt in each period of back-off. An
-// attempt is a reconcile that is refused a creation.
-func paced() properties.Judge {
+// settles holds if there is one attempt in each period of back-off, and a process that was refused
+// keeps trying after the faults. An attempt is a reconcile that is refused a creation.
+func (r *Record) settles() properties.Judge {
 	manager := property.BackoffSettled("reconciler-manager", time.Second, refused)
 	reconciler := property.BackoffSettled("reconciler", time.Second, refused)
 	return func(h *history.History) error {
-		if err := manager(h); err != nil {
-			return err
-		}
-		return reconciler(h)
-	}
-}
-
-// settles holds if a process that was refused is still trying when the scenario ends.
-func (r *Record) settles() properties.Judge {
-	paced := paced()
-	return func(h *history.History) error {
-		if err := paced(h); err != nil || !r.over {
+		if err := cmp.Or(manager(h), reconciler(h)); err != nil || !r.over {
 			return err
 		}
 		attempts := map[string]int{}

@@ -2,6 +2,7 @@ package property_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -107,15 +108,28 @@ func toA(context.Context, client.Object) []request {
 	return []request{{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}}}
 }
 
-// A failing key is woken by its own first creation of a Service, which is progress. One that
-// creates another Service in each attempt wakes itself for ever.
+// A failing key is woken by its own first creation or change of a Service, which is progress. One
+// that creates another Service in each attempt, or changes one, wakes itself for ever.
 func TestBackoffSettledAllowsAnAttemptAfterProgress(t *testing.T) {
+	create := func(child metav1.ObjectMeta) func(context.Context, client.Client) error {
+		return func(c context.Context, o client.Client) error {
+			return client.IgnoreAlreadyExists(o.Create(c, service(*child.DeepCopy())))
+		}
+	}
+	label := func(value func() string) func(context.Context, client.Client) error {
+		return func(c context.Context, o client.Client) error {
+			patch := fmt.Sprintf(`{"metadata":{"labels":{"at":%q}}}`, value())
+			return o.Patch(c, service(named("existing")), client.RawPatch(types.MergePatchType, []byte(patch)))
+		}
+	}
 	for name, tried := range map[string]struct {
-		child metav1.ObjectMeta
+		act   func(context.Context, client.Client) error
 		fails bool
 	}{
-		"one child":            {named("child"), false},
-		"a child each attempt": {metav1.ObjectMeta{Namespace: "default", GenerateName: "child-"}, true},
+		"one child":             {create(named("child")), false},
+		"a child each attempt":  {create(metav1.ObjectMeta{Namespace: "default", GenerateName: "child-"}), true},
+		"one change":            {label(func() string { return "once" }), false},
+		"a change each attempt": {label(func() string { return time.Now().Format("150405.000000") }), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := sim.Explore(t, func(w *sim.World) {
@@ -125,9 +139,7 @@ func TestBackoffSettledAllowsAnAttemptAfterProgress(t *testing.T) {
 						Watches(&corev1.Service{}, handler.EnqueueRequestsFromMapFunc(toA)).
 						Complete(reconciler(func(c context.Context, _ request) (result, error) {
 							if time.Since(begun) > 10*time.Second {
-								child := &corev1.Service{ObjectMeta: tried.child}
-								child.Spec.Ports = []corev1.ServicePort{{Port: 80}}
-								if err := o.Create(c, child); client.IgnoreAlreadyExists(err) != nil {
+								if err := tried.act(c, o); err != nil {
 									return result{}, err
 								}
 							}
@@ -136,7 +148,7 @@ func TestBackoffSettledAllowsAnAttemptAfterProgress(t *testing.T) {
 				})
 				w.Without("settles", "no hot loop")
 				w.Always("BackoffSettled", property.BackoffSettled("work", time.Second, nil))
-				w.Apply(work("a"))
+				w.Apply(service(named("existing")), work("a"))
 				w.Sleep(5 * time.Minute)
 			}, sim.Runs(3), sim.For(0), sim.Shrink(0))
 			if (r.Failure != nil) != tried.fails {
@@ -144,6 +156,10 @@ func TestBackoffSettledAllowsAnAttemptAfterProgress(t *testing.T) {
 			}
 		})
 	}
+}
+
+func service(of metav1.ObjectMeta) *corev1.Service {
+	return &corev1.Service{ObjectMeta: of, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
 }
 
 // A failing key is woken by what another key of its controller writes. That is no attempt of its
