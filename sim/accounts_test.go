@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 func account(name string) *corev1.ServiceAccount {
@@ -61,7 +62,7 @@ func reader(told *[]string) func(context.Context, *rest.Config) error {
 }
 
 func TestRightsAreThoseOfTheMoment(t *testing.T) {
-	report := sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		var told []string
 		expect := func(when, want string) {
 			w.Sleep(time.Minute)
@@ -71,7 +72,7 @@ func TestRightsAreThoseOfTheMoment(t *testing.T) {
 		}
 		w.Run("reader", reader(&told), sim.As("default/reader"))
 		expect("before the account exists", "Unauthorized")
-		w.Apply(account("reader"), configMap("a"))
+		w.Apply(account("reader"), simtest.ConfigMap("a"))
 		expect("without rights", "Forbidden")
 		rights := granted("reader", readsMaps)
 		w.Apply(rights...)
@@ -86,15 +87,12 @@ func TestRightsAreThoseOfTheMoment(t *testing.T) {
 		w.Remove(account("reader"))
 		expect("without the account", "Unauthorized")
 	}, sim.Runs(3), sim.Verify(1))
-	if report.Failure != nil {
-		t.Fatal(report.Failure.Message)
-	}
 }
 
 func TestAnAccountThatIsMadeAnewIsAnotherOne(t *testing.T) {
-	report := sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		var told []string
-		w.Apply(account("reader"), configMap("a"))
+		w.Apply(account("reader"), simtest.ConfigMap("a"))
 		w.Apply(granted("reader", readsMaps)...)
 		w.Run("reader", reader(&told), sim.As("default/reader"))
 		w.Sleep(30 * time.Second)
@@ -108,17 +106,14 @@ func TestAnAccountThatIsMadeAnewIsAnotherOne(t *testing.T) {
 			t.Errorf("the reader was told: %s", got)
 		}
 	}, sim.Runs(3), sim.Verify(1))
-	if report.Failure != nil {
-		t.Fatal(report.Failure.Message)
-	}
 }
 
 // A program that acts for others takes on their accounts, as far as it may.
 func TestImpersonation(t *testing.T) {
 	var told []string
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		told = nil
-		w.Apply(account("tenant"), account("operator"), configMap("a"))
+		w.Apply(account("tenant"), account("operator"), simtest.ConfigMap("a"))
 		w.Apply(granted("tenant", readsMaps)...)
 		w.Apply(granted("operator", rbacv1.PolicyRule{
 			Verbs: []string{"impersonate"}, APIGroups: []string{""}, Resources: []string{"serviceaccounts"},
@@ -147,7 +142,7 @@ func TestImpersonation(t *testing.T) {
 			return nil
 		}, sim.As("default/operator"))
 		w.Sleep(time.Minute)
-	}, sim.Runs(1)))
+	}, sim.Runs(1))
 	want := []string{
 		`configmaps "a" is forbidden: User "system:serviceaccount:default:operator" ` +
 			`cannot get resource "configmaps" in API group "" in the namespace "default"`,

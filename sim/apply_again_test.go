@@ -11,30 +11,27 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
-	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
-type doer = func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error)
-
 // appliedTwice applies a ConfigMap to an operator that does this, and once more.
-func appliedTwice(t *testing.T, serverSide bool, do doer, faults ...fault.Fault) result.Report {
-	return sim.Explore(t, func(w *sim.World) {
-		doing(w, controller.Options{}, do)
+func appliedTwice(serverSide bool, do simtest.Do, faults ...fault.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		w.Start("p", simtest.Reconciles(do))
 		w.Inject(faults...)
-		cm := withRole("source", configMap("a", "level", "High"))
+		cm := simtest.Source("a", "level", "High")
 		if serverSide {
 			w.ApplyServerSide(cm)
 		} else {
 			w.Apply(cm)
 		}
 		w.ApplyAgain()
-	}, sim.Runs(40), sim.For(0), sim.Verify(0), sim.Shrink(0))
+	}
 }
 
 // lowers writes a field that the user applies, in its own way.
@@ -50,17 +47,11 @@ func lowers(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconci
 // noticed while there was only one.
 func TestAnApplyThatIsUndoneIsReported(t *testing.T) {
 	for _, serverSide := range []bool{false, true} {
-		f := appliedTwice(t, serverSide, lowers).Failure
-		if f == nil || f.Property != "apply is stable" {
-			t.Fatalf("server-side %v: found %+v", serverSide, f)
-		}
-		for _, want := range []string{"the user applied the same objects once more at ",
+		f := simtest.Violates(t, "apply is stable", appliedTwice(serverSide, lowers), sim.Runs(40), sim.For(0),
+			sim.Verify(0), sim.Shrink(0))
+		simtest.Contains(t, f.Message, "the user applied the same objects once more at ",
 			"by user patch ConfigMap default/a",
-			`.data.level is "High", before "high"`, "the last write before was p/1 update ConfigMap default/a"} {
-			if !strings.Contains(f.Message, want) {
-				t.Errorf("server-side %v: the message lacks %q: %s", serverSide, want, f.Message)
-			}
-		}
+			`.data.level is "High", before "high"`, "the last write before was p/1 update ConfigMap default/a")
 	}
 }
 
@@ -74,7 +65,7 @@ func TestStableApplies(t *testing.T) {
 		cm.Data[key] = value
 		return c.Update(ctx, cm)
 	}
-	for name, do := range map[string]doer{
+	for name, do := range map[string]simtest.Do{
 		"a field of its own": func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result,
 			error) {
 			return reconcile.Result{}, set(ctx, c, cm, "seen", cm.Data["level"])
@@ -85,8 +76,8 @@ func TestStableApplies(t *testing.T) {
 	} {
 		for _, serverSide := range []bool{false, true} {
 			t.Log(name, serverSide)
-			withoutFailure(t,
-				appliedTwice(t, serverSide, do, fault.Crash("p"), fault.LostReply(), fault.StaleCache(time.Minute)))
+			simtest.Holds(t, appliedTwice(serverSide, do, fault.Crash("p"), fault.LostReply(),
+				fault.StaleCache(time.Minute)), sim.Runs(40), sim.For(0), sim.Verify(0), sim.Shrink(0))
 		}
 	}
 }
@@ -94,10 +85,10 @@ func TestStableApplies(t *testing.T) {
 // What the user has removed is not applied again, and what has gone by itself does not come back.
 // An edit since the last apply is not taken back.
 func TestApplyAgainLeavesOutWhatWasEdited(t *testing.T) {
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
-		w.Apply(configMap("edited", "k", "applied"), configMap("kept", "k", "applied"))
+	simtest.Holds(t, func(w *sim.World) {
+		w.Apply(simtest.ConfigMap("edited", "k", "applied"), simtest.ConfigMap("kept", "k", "applied"))
 		w.Settle()
-		edited := configMap("edited", "k", "by hand")
+		edited := simtest.ConfigMap("edited", "k", "by hand")
 		if err := w.Client().Update(w.Context(), edited); err != nil {
 			t.Error(err)
 		}
@@ -106,15 +97,15 @@ func TestApplyAgainLeavesOutWhatWasEdited(t *testing.T) {
 			edited.Data["k"] != "by hand" {
 			t.Errorf("the edit was taken back: %v, %v", edited.Data, err)
 		}
-	}, sim.Runs(1)))
+	}, sim.Runs(1))
 }
 
 func TestApplyAgainLeavesOutWhatIsGone(t *testing.T) {
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
-		w.Apply(configMap("kept"), configMap("removed"), configMap("gone"))
+	simtest.Holds(t, func(w *sim.World) {
+		w.Apply(simtest.ConfigMap("kept"), simtest.ConfigMap("removed"), simtest.ConfigMap("gone"))
 		w.Settle()
-		w.Remove(configMap("removed"))
-		if err := w.Client().Delete(w.Context(), configMap("gone")); err != nil {
+		w.Remove(simtest.ConfigMap("removed"))
+		if err := w.Client().Delete(w.Context(), simtest.ConfigMap("gone")); err != nil {
 			t.Error(err)
 		}
 		w.ApplyAgain()
@@ -126,5 +117,5 @@ func TestApplyAgainLeavesOutWhatIsGone(t *testing.T) {
 		if n := w.History().Count(history.Again); n != 1 {
 			t.Errorf("applied again %d times", n)
 		}
-	}, sim.Runs(1)))
+	}, sim.Runs(1))
 }

@@ -29,6 +29,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 // finalizing is the textbook finalizer on ConfigMaps.
@@ -55,19 +56,19 @@ func finalizing(mgr ctrl.Manager) error {
 // be gone when it writes: then it is made.
 func TestApplyOfAnObjectThatDisappears(t *testing.T) {
 	gone := 0
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.Start("op", finalizing)
-		w.Apply(configMap("a", "round", "1"))
+		w.Apply(simtest.ConfigMap("a", "round", "1"))
 		w.Settle()
-		w.Remove(configMap("a"))
-		w.Apply(configMap("a", "round", "2"))
+		w.Remove(simtest.ConfigMap("a"))
+		w.Apply(simtest.ConfigMap("a", "round", "2"))
 		for _, e := range w.History().Events {
 			if e.Kind == history.Request && e.Process == "user" && e.Verb == "patch" && e.Code == http.StatusNotFound {
 				gone++
 				expectData(w, t, "map[round:2]")
 			}
 		}
-	}, sim.Runs(60), sim.For(0), sim.Verify(10), sim.Strategy("random")))
+	}, sim.Runs(60), sim.For(0), sim.Verify(10), sim.Strategy("random"))
 	if gone == 0 {
 		t.Error("in no run did the object disappear before it was written; the test shows nothing")
 	}
@@ -110,7 +111,7 @@ func classes(mgr ctrl.Manager) error {
 
 // An operator that defaults on CREATE only, and refuses changes, is met by kubectl apply every day.
 func TestApplyKeepsWhatCreateDefaulted(t *testing.T) {
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		hooks := hooked(admissionregv1.Fail)
 		mutates := hooks[0].(*admissionregv1.MutatingWebhookConfiguration).Webhooks[0].Rules
 		mutates[0].Operations = []admissionregv1.OperationType{"CREATE"}
@@ -119,10 +120,10 @@ func TestApplyKeepsWhatCreateDefaulted(t *testing.T) {
 		w.Apply(hooks...)
 		w.Start("op", classes)
 		w.Settle()
-		w.Apply(configMap("a", "size", "1"))
-		w.Apply(configMap("a", "size", "2"))
+		w.Apply(simtest.ConfigMap("a", "size", "1"))
+		w.Apply(simtest.ConfigMap("a", "size", "2"))
 		expectData(w, t, "map[class:standard size:2]")
-	}, sim.Runs(3), sim.Verify(1)))
+	}, sim.Runs(3), sim.Verify(1))
 }
 
 func expectData(w *sim.World, t *testing.T, want string) {
@@ -153,28 +154,28 @@ func writes(w *sim.World, kind string) (verbs []string) {
 }
 
 func TestApplyMergesAsKubectlDoes(t *testing.T) {
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
-		w.Apply(configMap("a", "x", "1", "y", "1"))
-		patch(w, t, w.Client(), configMap("a"), `{"data":{"z":"of another"}}`)
-		w.Apply(configMap("a", "x", "2"))
+	simtest.Holds(t, func(w *sim.World) {
+		w.Apply(simtest.ConfigMap("a", "x", "1", "y", "1"))
+		patch(w, t, w.Client(), simtest.ConfigMap("a"), `{"data":{"z":"of another"}}`)
+		w.Apply(simtest.ConfigMap("a", "x", "2"))
 		expectData(w, t, "map[x:2 z:of another]")
 
 		n := len(writes(w, "ConfigMap"))
-		w.Apply(configMap("a", "x", "2"))
+		w.Apply(simtest.ConfigMap("a", "x", "2"))
 		if extra := writes(w, "ConfigMap")[n:]; len(extra) > 0 {
 			t.Errorf("an object that has all this was written: %v", extra)
 		}
 
-		w.Remove(configMap("a"))
-		if err := w.Client().Create(w.Context(), configMap("a", "x", "3", "y", "3")); err != nil {
+		w.Remove(simtest.ConfigMap("a"))
+		if err := w.Client().Create(w.Context(), simtest.ConfigMap("a", "x", "3", "y", "3")); err != nil {
 			t.Fatal(err)
 		}
-		w.Apply(configMap("a", "y", "4"))
+		w.Apply(simtest.ConfigMap("a", "y", "4"))
 		expectData(w, t, "map[x:3 y:4]")
 		if got, want := fmt.Sprint(writes(w, "ConfigMap")), "[create patch patch delete create patch]"; got != want {
 			t.Errorf("the user's writes were %s, want %s", got, want)
 		}
-	}, sim.Runs(2), sim.Verify(1)))
+	}, sim.Runs(2), sim.Verify(1))
 }
 
 // Lists of built-in types are merged by their keys: what an operator has added to a Deployment
@@ -192,7 +193,7 @@ func TestApplyMergesListsOfBuiltinTypes(t *testing.T) {
 		}
 		return d
 	}
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.Apply(deployment("web:1", "old:1"))
 		d := deployment()
 		patch(w, t, w.Client(), d, `{"spec":{"replicas":3,"template":{"spec":{"containers":[
@@ -209,7 +210,7 @@ func TestApplyMergesListsOfBuiltinTypes(t *testing.T) {
 		if got := fmt.Sprint(images, *d.Spec.Replicas); got != "[sidecar:1 web:2] 3" {
 			t.Errorf("the Deployment has %s", got)
 		}
-	}, sim.Runs(2), sim.Verify(1)))
+	}, sim.Runs(2), sim.Verify(1))
 }
 
 // Of custom resources lists are replaced; nil in an unstructured object removes a field, and one in
@@ -224,7 +225,7 @@ func TestApplyOfACustomResource(t *testing.T) {
 	if err := os.WriteFile(file, baskets("v1", "scope: Cluster", schema), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.Install(file)
 		w.Apply(basket(map[string]any{"fruit": []any{"apple", "pear"}, "size": int64(1)}))
 		patch(w, t, w.Client(), basket(nil), `{"spec":{"fruit":["apple","pear","plum"],"seal":"red","ribbon":"blue"}}`)
@@ -236,22 +237,22 @@ func TestApplyOfACustomResource(t *testing.T) {
 		if got := fmt.Sprint(live.Object["spec"]); got != "map[fruit:[apple] seal:red]" {
 			t.Errorf("the basket has %s", got)
 		}
-	}, sim.Runs(2), sim.Verify(1)))
+	}, sim.Runs(2), sim.Verify(1))
 }
 
 // The server's side: what the manager named before and names no more goes, and what others own is
 // taken by force.
 func TestApplyServerSide(t *testing.T) {
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		c := w.Cluster("prod.example")
 		for _, in := range []interface {
 			ApplyServerSide(...client.Object)
 			Client() client.Client
 		}{w, c} {
-			in.ApplyServerSide(configMap("a", "x", "1", "y", "1"))
-			patch(w, t, in.Client(), configMap("a"), `{"data":{"x":"of another","z":"of another"}}`)
-			in.ApplyServerSide(configMap("a", "x", "2"))
-			cm := configMap("a")
+			in.ApplyServerSide(simtest.ConfigMap("a", "x", "1", "y", "1"))
+			patch(w, t, in.Client(), simtest.ConfigMap("a"), `{"data":{"x":"of another","z":"of another"}}`)
+			in.ApplyServerSide(simtest.ConfigMap("a", "x", "2"))
+			cm := simtest.ConfigMap("a")
 			if err := in.Client().Get(w.Context(), client.ObjectKeyFromObject(cm), cm); err != nil {
 				t.Fatal(err)
 			}
@@ -262,5 +263,5 @@ func TestApplyServerSide(t *testing.T) {
 				t.Errorf("its first owner is %s by %s", f.Manager, f.Operation)
 			}
 		}
-	}, sim.Runs(2), sim.Verify(1)))
+	}, sim.Runs(2), sim.Verify(1))
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/wavetank/wavetank/models/workload"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 // stamper is a built-in controller that stamps every ConfigMap some time after it was made, and for
@@ -82,9 +83,9 @@ func TestBuiltinControllers(t *testing.T) {
 		s := &stamper{wait: time.Hour}
 		w.Builtin(&stamper{wait: time.Second}) // replaced by the next one, of the same name
 		w.Builtin(s)
-		w.Start("counter", (&counter{}).SetupWithManager)
+		w.Start("counter", simtest.Counter{}.Setup)
 		w.Inject(fault.StaleCache(time.Minute))
-		w.Apply(configMap("a"), configMap("b"))
+		w.Apply(simtest.ConfigMap("a"), simtest.ConfigMap("b"))
 		w.Settle()
 		stamped := 0
 		for _, e := range w.History().Events {
@@ -127,9 +128,9 @@ func (r *restlessActor) tick()                    { r.cluster.After(time.Second,
 // Every world empties namespaces that are being deleted, as every cluster does: after five seconds
 // at the earliest.
 func TestNamespacesFinish(t *testing.T) {
-	report := sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
-		held := configMap("held")
+		held := simtest.ConfigMap("held")
 		held.Namespace, held.Finalizers = "shop", []string{"wavetank.example/hold"}
 		w.Without("no stuck finalizer") // it is the test's own
 		w.Apply(ns, held)
@@ -148,22 +149,19 @@ func TestNamespacesFinish(t *testing.T) {
 			t.Error("the namespace is still there although nothing holds it")
 		}
 	}, sim.Runs(20), sim.Verify(2))
-	if report.Failure != nil {
-		t.Error(report.Failure.Text())
-	}
 }
 
 // Every world collects what its owners have left behind, as every cluster does.
 func TestDependentsGoWithTheirOwner(t *testing.T) {
-	report := sim.Explore(t, func(w *sim.World) {
-		owner, dependent := configMap("owner"), configMap("dependent")
+	simtest.Holds(t, func(w *sim.World) {
+		owner, dependent := simtest.ConfigMap("owner"), simtest.ConfigMap("dependent")
 		w.Apply(owner)
 		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(owner), owner); err != nil {
 			t.Error(err)
 		}
 		dependent.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name,
 			UID: owner.UID}}
-		w.Apply(dependent, configMap("stranger"))
+		w.Apply(dependent, simtest.ConfigMap("stranger"))
 		w.Settle()
 		w.Remove(owner)
 		w.Settle()
@@ -172,15 +170,12 @@ func TestDependentsGoWithTheirOwner(t *testing.T) {
 			t.Errorf("left are %v, want the stranger alone", left)
 		}
 	}, sim.Runs(20), sim.Verify(2))
-	if report.Failure != nil {
-		t.Error(report.Failure.Text())
-	}
 }
 
 // A Deployment comes up in a world with workloads and a kubelet, in every order of things, and the
 // same one each time.
 func TestWorkloadsComeUp(t *testing.T) {
-	report := sim.Explore(t, func(w *sim.World) {
+	report := simtest.Holds(t, func(w *sim.World) {
 		w.Builtin(workload.New()...)
 		w.Builtin(kubelet.New()...)
 		labels := map[string]string{"app": "web"}
@@ -199,8 +194,5 @@ func TestWorkloadsComeUp(t *testing.T) {
 		w.Apply(d)
 		w.Settle()
 	}, sim.Runs(20), sim.Verify(2))
-	if report.Failure != nil {
-		t.Error(report.Failure.Text())
-	}
 	t.Logf("%d runs, %d steps", report.Runs, report.Steps)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 // bell wakes a program, and may let it run before whatever rang it is over.
@@ -78,7 +79,7 @@ func TestWhoAModelWakesHasItsTurnAtOnce(t *testing.T) {
 				}
 				w.Sleep(time.Second / 2)
 				if at == "a change" {
-					w.Apply(configMap("bell"))
+					w.Apply(simtest.ConfigMap("bell"))
 				}
 				w.Sleep(3 * time.Second)
 				for _, e := range w.History().Events {

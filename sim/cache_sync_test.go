@@ -5,19 +5,18 @@ import (
 	"testing"
 	"time"
 
-	ctrl "sigs.k8s.io/controller-runtime"
-
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 // A controller's caches sync although nothing else happens in the world: it is awake when the first
 // object comes.
 func TestCachesSyncInAQuietWorld(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
-		w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
+		w.Start("mirror", simtest.Mirror)
 		w.Sleep(time.Hour)
-		w.Apply(withRole("source", configMap("src-a", "k", "1")))
+		w.Apply(simtest.Source("src-a", "k", "1"))
 		w.Settle()
 		for _, e := range w.History().Events {
 			if e.Kind == history.Dequeue {

@@ -26,6 +26,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 // gatherer copies ConfigMaps of another cluster into its own.
@@ -53,7 +54,7 @@ func (g *gatherer) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 	if err := g.away.Get(ctx, req.NamespacedName, from); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	to := configMap(from.Name)
+	to := simtest.ConfigMap(from.Name)
 	to.Data = from.Data
 	if err := g.home.Create(ctx, to); client.IgnoreAlreadyExists(err) != nil {
 		return reconcile.Result{}, err
@@ -82,8 +83,8 @@ func TestAnotherCluster(t *testing.T) {
 		w.Inject(fault.StaleCache(time.Minute), fault.Crash("gatherer"), fault.LostReply(),
 			fault.ServerError(), fault.Conflict())
 		w.Eventually("what is in prod is at home, too", gathered)
-		prod.Apply(configMap("a", "k", "v"))
-		prod.Apply(configMap("b", "k", "v"))
+		prod.Apply(simtest.ConfigMap("a", "k", "v"))
+		prod.Apply(simtest.ConfigMap("b", "k", "v"))
 		w.Settle()
 	}, sim.Runs(40), sim.Verify(2))
 }
@@ -97,9 +98,9 @@ func TestAnInformerOfAnotherClusterThatBacksOff(t *testing.T) {
 		w.Inject(fault.Expired(), fault.DroppedWatch(), fault.Unreachable(5*time.Minute))
 		w.Eventually("what is in prod is at home, too", gathered)
 		w.Settle()
-		prod.Apply(configMap("a", "k", "v"))
+		prod.Apply(simtest.ConfigMap("a", "k", "v"))
 		w.Sleep(time.Second)
-		prod.Apply(configMap("b", "k", "v"))
+		prod.Apply(simtest.ConfigMap("b", "k", "v"))
 		w.Settle()
 	}, sim.Runs(150), sim.Verify(10), sim.For(0))
 }
@@ -155,9 +156,9 @@ func TestAProgramWithInformersOfItsOwn(t *testing.T) {
 			}
 			return nil
 		})
-		w.Apply(configMap("a"))
+		w.Apply(simtest.ConfigMap("a"))
 		w.Sleep(time.Second)
-		w.Apply(configMap("b"))
+		w.Apply(simtest.ConfigMap("b"))
 		w.Settle()
 	}, sim.Runs(20), sim.Verify(5))
 }

@@ -33,6 +33,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 // usual is an operator that does, in no sensible way, much of what operators usually do with
@@ -90,7 +91,7 @@ func (u *usual) setup(mgr ctrl.Manager) error {
 			select {
 			case <-ctx.Done():
 				return nil
-			case ticks <- event.GenericEvent{Object: configMap("a")}:
+			case ticks <- event.GenericEvent{Object: simtest.ConfigMap("a")}:
 			}
 		}
 	})); err != nil {
@@ -179,7 +180,7 @@ func TestWhatOperatorsUsuallyDo(t *testing.T) {
 			}
 			return nil
 		})
-		w.Apply(configMap("a"))
+		w.Apply(simtest.ConfigMap("a"))
 		w.Sleep(3 * time.Minute)
 		w.Settle()
 	}, sim.Runs(100), sim.For(0))

@@ -20,6 +20,7 @@ import (
 	"github.com/wavetank/wavetank/models/workload"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -31,7 +32,7 @@ type site struct {
 }
 
 func (s *site) setup(mgr ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(mgr).Named("site").For(&corev1.ConfigMap{}, role("source")).
+	return ctrl.NewControllerManagedBy(mgr).Named("site").For(&corev1.ConfigMap{}, simtest.Role("source")).
 		Owns(&appsv1.Deployment{}).Owns(&corev1.Service{}).Complete(s)
 }
 
@@ -110,7 +111,7 @@ func (s *site) more(ctx context.Context, cm *corev1.ConfigMap, app map[string]st
 // Addresses, ports and revisions that a cluster allocates come out otherwise in each run, also
 // where somebody has copied them. That is no trace of a crash.
 func TestCrashSafeAndAllocatedValues(t *testing.T) {
-	r := sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		calm := w.Undisturbed()
 		w.Builtin(workload.New()...)
 		w.Builtin(kubelet.New(kubelet.Nodes("node-1", "node-2"))...)
@@ -120,16 +121,13 @@ func TestCrashSafeAndAllocatedValues(t *testing.T) {
 		w.Inject(fault.StaleCache(30*time.Second), fault.Crash("site"), fault.LostReply(), fault.ServerError())
 		w.Eventually("nothing leaves a trace", property.CrashSafe(calm))
 		for _, name := range []string{"a", "b"} {
-			w.Apply(withRole("source", configMap(name, "image", "web:1")))
+			w.Apply(simtest.Source(name, "image", "web:1"))
 		}
 		w.Settle()
 		for _, image := range []string{"web:2", "web:3"} {
-			w.Apply(withRole("source", configMap("a", "image", image)))
+			w.Apply(simtest.Source("a", "image", image))
 		}
 		w.Remove(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b"}})
 		w.Settle()
 	}, sim.Runs(25), sim.For(0))
-	if r.Failure != nil {
-		t.Error(r.Failure.Text())
-	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -64,7 +65,7 @@ func (b *bookkeeper) Reconcile(ctx context.Context, req reconcile.Request) (reco
 			return reconcile.Result{}, err
 		}
 	}
-	where := configMap(cm.Name + "-" + ref)
+	where := simtest.ConfigMap(cm.Name + "-" + ref)
 	_, err = controllerutil.CreateOrUpdate(ctx, b.Client, where, func() error {
 		where.Data = map[string]string{"url": "http://accounts.example/v1/" + ref}
 		return controllerutil.SetControllerReference(&cm, where, b.Scheme())
@@ -89,7 +90,7 @@ func booked(draw func() string, recorded bool) func(*sim.World) {
 			}
 		}))
 		w.Start("p", func(mgr ctrl.Manager) error {
-			return ctrl.NewControllerManagedBy(mgr).Named("account").For(&corev1.ConfigMap{}, role("source")).
+			return ctrl.NewControllerManagedBy(mgr).Named("account").For(&corev1.ConfigMap{}, simtest.Role("source")).
 				Complete(&bookkeeper{mgr.GetClient(), mgr.GetAPIReader(), sim.HTTPClient(mgr), draw, recorded})
 		})
 		w.Inject(fault.Crash("p"), fault.LostReply(), fault.StaleCache(10*time.Second), fault.ServerError())
@@ -100,7 +101,7 @@ func booked(draw func() string, recorded bool) func(*sim.World) {
 			}
 			return nil
 		})
-		w.Apply(withRole("source", configMap("a")), withRole("source", configMap("b")))
+		w.Apply(simtest.Source("a"), simtest.Source("b"))
 		w.Settle()
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -23,24 +24,21 @@ import (
 // it leaves undisturbed.
 func leavesNoTrace(t *testing.T, runs int, declared fault.Fault, start func(*sim.World)) {
 	t.Helper()
-	r := sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		calm := w.Undisturbed()
 		start(w)
 		w.Inject(declared)
 		w.Eventually("nothing leaves a trace", property.CrashSafe(calm))
 		for _, value := range []string{"1", "2"} {
-			w.Apply(withRole("source", configMap("src-a", "k", value)))
+			w.Apply(simtest.Source("src-a", "k", value))
 			w.Settle()
 		}
 	}, sim.Runs(runs), sim.For(0))
-	if r.Failure != nil {
-		t.Error(r.Failure.Text())
-	}
 }
 
 func TestCrashSafeAndConflict(t *testing.T) {
 	leavesNoTrace(t, 50, fault.Conflict(), func(w *sim.World) {
-		w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
+		w.Start("mirror", simtest.Mirror)
 	})
 }
 
@@ -61,7 +59,7 @@ func TestCrashSafeAndGeneratedNames(t *testing.T) {
 	leavesNoTrace(t, 50, fault.Crash("p"), func(w *sim.World) {
 		w.Start("p", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).Named("namer").For(&corev1.ConfigMap{},
-				role("source")).Owns(&corev1.Secret{}).
+				simtest.Role("source")).Owns(&corev1.Secret{}).
 				Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 					var cm corev1.ConfigMap
 					if err := mgr.GetAPIReader().Get(ctx, req.NamespacedName, &cm); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -24,7 +25,7 @@ import (
 func doing(w *sim.World, o controller.Options,
 	do func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error)) {
 	w.Start("p", func(mgr ctrl.Manager) error {
-		return ctrl.NewControllerManagedBy(mgr).Named("doing").For(&corev1.ConfigMap{}, role("source")).WithOptions(o).
+		return ctrl.NewControllerManagedBy(mgr).Named("doing").For(&corev1.ConfigMap{}, simtest.Role("source")).WithOptions(o).
 			Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 				var cm corev1.ConfigMap
 				if err := mgr.GetClient().Get(ctx, req.NamespacedName, &cm); err != nil {
@@ -38,8 +39,8 @@ func doing(w *sim.World, o controller.Options,
 // packed is what goes wrong in each of these worlds, by the name of the property that says so.
 var packed = map[string]func(*sim.World){
 	"settles": func(w *sim.World) {
-		w.Start("p", func(mgr ctrl.Manager) error { return (&restless{mgr.GetClient()}).SetupWithManager(mgr) })
-		w.Apply(withRole("source", configMap("a")))
+		w.Start("p", simtest.Restless)
+		w.Apply(simtest.Source("a"))
 	},
 	"no hot loop": func(w *sim.World) {
 		n := 0
@@ -50,11 +51,11 @@ var packed = map[string]func(*sim.World){
 				}
 				return reconcile.Result{RequeueAfter: time.Millisecond}, nil
 			})
-		w.Apply(withRole("source", configMap("a")))
+		w.Apply(simtest.Source("a"))
 	},
 	"apply is stable": func(w *sim.World) {
 		doing(w, controller.Options{}, lowers)
-		w.Apply(withRole("source", configMap("a", "level", "High")))
+		w.Apply(simtest.Source("a", "level", "High"))
 		w.ApplyAgain()
 	},
 	"no panic": func(w *sim.World) {
@@ -66,10 +67,10 @@ var packed = map[string]func(*sim.World){
 				}
 				return reconcile.Result{}, nil
 			})
-		w.Apply(withRole("source", configMap("a")))
+		w.Apply(simtest.Source("a"))
 	},
 	"no stuck finalizer": func(w *sim.World) {
-		a := configMap("a")
+		a := simtest.ConfigMap("a")
 		a.Finalizers = []string{"wavetank.example/forgotten"}
 		w.Apply(a)
 		w.Remove(a)
@@ -86,7 +87,7 @@ var packed = map[string]func(*sim.World){
 				}
 				return reconcile.Result{}, nil
 			})
-		w.Apply(withRole("source", configMap("a")))
+		w.Apply(simtest.Source("a"))
 	},
 }
 
@@ -138,7 +139,7 @@ func TestHealthyPacesAreNoHotLoop(t *testing.T) {
 						return pace(n)
 					})
 				w.Inject(fault.StaleCache(time.Second), fault.RacingRequeue(), fault.Crash("p"))
-				w.Apply(withRole("source", configMap("a")))
+				w.Apply(simtest.Source("a"))
 				w.Settle()
 			}, sim.Runs(30), sim.For(0)).Failure
 			if f != nil {
@@ -184,7 +185,7 @@ func TestPanicsEndTheProcessUnlessRecovered(t *testing.T) {
 				}
 				return nil
 			})
-			w.Apply(withRole("source", configMap("a")))
+			w.Apply(simtest.Source("a"))
 			w.Settle()
 		}
 		if f := sim.Explore(t, scenario, sim.Runs(1), sim.Strategy("exhaustive"), sim.Verify(1)).Failure; f != nil {
@@ -203,7 +204,7 @@ func TestPanicsEndTheProcessUnlessRecovered(t *testing.T) {
 					return reconcile.Result{}, c.Update(ctx, cm)
 				})
 			w.Inject(fault.Conflict(), fault.RacingRequeue())
-			w.Apply(withRole("source", configMap("a")), withRole("source", configMap("b")))
+			w.Apply(simtest.Source("a"), simtest.Source("b"))
 			w.Settle()
 		}
 		if f := sim.Explore(t, many, sim.Runs(40), sim.For(0), sim.Verify(1)).Failure; f != nil {
@@ -228,9 +229,9 @@ func TestUndisturbedRunIsThere(t *testing.T) {
 				}
 			}
 			w.Eventually("a crash leaves no trace", property.CrashSafe(calm))
-			w.Start("p", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
+			w.Start("p", simtest.Mirror)
 			w.Inject(fault.Crash("p"))
-			w.Apply(withRole("source", configMap("a", "k", "v")))
+			w.Apply(simtest.Source("a", "k", "v"))
 			w.Settle()
 		}, sim.Strategy(strategy), sim.Runs(10), sim.For(0))
 		if r.Failure != nil {

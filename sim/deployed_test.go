@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -80,7 +81,7 @@ func explore(t *testing.T, rules string) result.Report {
 	return sim.Explore(t, func(w *sim.World) {
 		w.Start("copier", new(duplicator).SetupWithManager, sim.AsDeployed(dir),
 			sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "copier"}))
-		w.Apply(configMap("a"))
+		w.Apply(simtest.ConfigMap("a"))
 		w.Settle()
 	}, sim.Runs(2))
 }
@@ -170,7 +171,7 @@ func TestMarkerOfANamespace(t *testing.T) {
 	f := sim.Explore(t, func(w *sim.World) {
 		w.Start("copier", new(duplicator).SetupWithManager, sim.AsDeployed(file),
 			sim.Options(ctrl.Options{Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{"default": {}}}}))
-		w.Apply(configMap("a"))
+		w.Apply(simtest.ConfigMap("a"))
 		w.Settle()
 	}, sim.Runs(2)).Failure
 	const want = `no rule of Role default/manager allows it

@@ -12,7 +12,6 @@ import (
 
 	admissionregv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -45,7 +45,7 @@ func TestRequestsToTheOutsideAreEffects(t *testing.T) {
 		"request/ POST dns.example/records", "request/ PUT dns.example/records/a", "renamed/a ", "request/b ",
 		"request/ DELETE dns.example/records/a",
 	}
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.External("dns.example", &records{})
 		url := "https://policy.example/validate"
 		hook := hooked(admissionregv1.Fail)[1].(*admissionregv1.ValidatingWebhookConfiguration)
@@ -53,7 +53,7 @@ func TestRequestsToTheOutsideAreEffects(t *testing.T) {
 		hook.Webhooks[0].Rules[0].Operations = []admissionregv1.OperationType{"CREATE"}
 		w.External("policy.example", &webhook.Admission{Handler: admission.HandlerFunc(
 			func(context.Context, admission.Request) admission.Response { return admission.Allowed("") })})
-		w.Apply(hook, configMap("a")) // the API server's own POST to a webhook is no effect
+		w.Apply(hook, simtest.ConfigMap("a")) // the API server's own POST to a webhook is no effect
 		w.Run("op", func(ctx context.Context, cfg *rest.Config) error {
 			for _, call := range []string{"GET /records", "HEAD /records", "POST /records", "PUT /records/a",
 				"PUT /records/absent",
@@ -84,27 +84,27 @@ func TestRequestsToTheOutsideAreEffects(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("the effects are %q, want %q", got, want)
 		}
-	}, sim.Runs(2), sim.Verify(1)))
+	}, sim.Runs(2), sim.Verify(1))
 }
 
 // An operator that sets its records anew in each reconcile does nothing wrong.
 func TestNoPropertyIsBrokenByAnEffectWithoutAKey(t *testing.T) {
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		dns := &records{}
 		w.External("mail.example", dns)
-		w.Start("op", func(mgr ctrl.Manager) error { return (&mailer{forgetful: true}).SetupWithManager(mgr) })
+		w.Start("op", simtest.Mailer{Forgetful: true}.Setup)
 		w.Always("at most once", property.AtMostOnce(""))
 		w.Always("at most one request", property.AtMostOnce(history.Requested))
 		w.Eventually("exactly once", property.ExactlyOnce(""))
 		w.Always("rests", property.IdempotentAtRest())
-		w.Apply(withRole("source", configMap("a")))
+		w.Apply(simtest.Source("a"))
 		w.Settle()
 		w.Stop("op")
 		w.Settle()
 		if n := len(w.History().Effects(history.Requested)); n != dns.made || n < 2 {
 			t.Errorf("%d letters were sent and %d effects are recorded; at least 2 of each were expected", dns.made, n)
 		}
-	}, sim.Runs(5), sim.Verify(1)))
+	}, sim.Runs(5), sim.Verify(1))
 }
 
 // What led to a second record: the first request belongs to it, though the model names no key.
@@ -112,7 +112,7 @@ func TestTheChainHasRequestsWithoutAKey(t *testing.T) {
 	report := sim.Explore(t, func(w *sim.World) {
 		dns := &records{}
 		w.External("mail.example", dns)
-		w.Start("op", func(mgr ctrl.Manager) error { return (&mailer{}).SetupWithManager(mgr) })
+		w.Start("op", simtest.Mailer{}.Setup)
 		w.Inject(fault.LostReply())
 		w.Always("one record", func(*history.History) error {
 			if dns.made > 1 {
@@ -120,7 +120,7 @@ func TestTheChainHasRequestsWithoutAKey(t *testing.T) {
 			}
 			return nil
 		})
-		w.Apply(withRole("source", configMap("a")))
+		w.Apply(simtest.Source("a"))
 		w.Settle()
 	}, sim.Stories(t.TempDir()))
 	if report.Failure == nil {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 // named answers with its name and the host that was meant.
@@ -64,7 +65,7 @@ func asked(ctx context.Context, transport http.RoundTripper, method, url string)
 }
 
 func TestHostPatterns(t *testing.T) {
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.External("*-svc.*.svc.cluster.local", named("short"))
 		w.External("db-*-svc.*.svc.cluster.local", named("long"))
 		w.External("db-main-svc.default.svc.cluster.local", named("exact"))
@@ -80,7 +81,7 @@ func TestHostPatterns(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%q", got)
 		}
-	}, sim.Runs(3), sim.Verify(1)))
+	}, sim.Runs(3), sim.Verify(1))
 }
 
 var hosts = []misuse{
@@ -124,7 +125,7 @@ func service(name string, labels map[string]string) *corev1.Service {
 
 // A Service answers under the names that a cluster gives it, while it exists.
 func TestExternalServices(t *testing.T) {
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.ExternalServices(func(s *corev1.Service) http.Handler {
 			if s.Labels["app"] == "database" {
 				return named(s.Name)
@@ -145,7 +146,7 @@ func TestExternalServices(t *testing.T) {
 			"https://db.default.svc/", "http://pods.default.svc:9090/", "http://absent.default.svc/"}
 		before := asking(w, "before", urls[:3]...)
 		yes := true
-		owner := configMap("a")
+		owner := simtest.ConfigMap("a")
 		w.Apply(owner)
 		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(owner), owner); err != nil {
 			t.Error(err)
@@ -170,14 +171,14 @@ func TestExternalServices(t *testing.T) {
 		if !slices.Equal(there, want) {
 			t.Errorf("%q", there)
 		}
-	}, sim.Runs(3), sim.Verify(1)))
+	}, sim.Runs(3), sim.Verify(1))
 }
 
 // Faults strike requests to Services as they strike those to other hosts, and what they change is
 // an effect.
 func TestFaultsStrikeExternalServices(t *testing.T) {
 	var failed, slow, doubled, vanished int
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		posts := 0
 		w.ExternalServices(func(*corev1.Service) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -216,7 +217,7 @@ func TestFaultsStrikeExternalServices(t *testing.T) {
 		if n := len(w.History().Effects("")); n != posts {
 			t.Errorf("%d effects of %d requests", n, posts)
 		}
-	}, sim.Runs(60), sim.Verify(3)))
+	}, sim.Runs(60), sim.Verify(3))
 	if failed == 0 || slow == 0 || doubled == 0 || vanished == 0 {
 		t.Errorf("%d failed, %d slow, %d doubled, %d after the Service was gone", failed, slow, doubled, vanished)
 	}

@@ -1,7 +1,5 @@
 package sim_test
 
-// Correct operators of which some property, or Settle, once said otherwise.
-
 import (
 	"context"
 	"fmt"
@@ -25,6 +23,7 @@ import (
 
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -46,13 +45,13 @@ func TestAKindThatIsCalledEvent(t *testing.T) {
 		u.SetName(name)
 		return u
 	}
-	r := sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.Install(crd)
 		w.Start("calendar", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).Named("calendar").For(party("")).
 				Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 					return reconcile.Result{}, client.IgnoreAlreadyExists(mgr.GetClient().Create(ctx,
-						configMap(req.Name)))
+						simtest.ConfigMap(req.Name)))
 				}))
 		})
 		w.Always("a settled world stays as it is", property.IdempotentAtRest())
@@ -63,13 +62,10 @@ func TestAKindThatIsCalledEvent(t *testing.T) {
 		w.Apply(party("b"))
 		w.Settle()
 	}, sim.Runs(3), sim.For(0))
-	if r.Failure != nil {
-		t.Error(r.Failure.Text())
-	}
 }
 
 func TestALockOfItsOwn(t *testing.T) {
-	r := sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		for _, name := range []string{"one", "two"} {
 			w.Run(name, func(ctx context.Context, cfg *rest.Config) error {
 				set, err := kubernetes.NewForConfig(cfg)
@@ -87,25 +83,22 @@ func TestALockOfItsOwn(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if err := (&mirror{mgr.GetClient()}).SetupWithManager(mgr); err != nil {
+				if err := simtest.Mirror(mgr); err != nil {
 					return err
 				}
 				return mgr.Start(ctx)
 			})
 		}
-		w.Apply(withRole("source", configMap("src-a", "k", "1")))
+		w.Apply(simtest.Source("src-a", "k", "1"))
 		w.Settle()
 	}, sim.Runs(1), sim.For(0))
-	if r.Failure != nil {
-		t.Error(r.Failure.Text())
-	}
 }
 
 // What a list of another cluster has told a program, it knows.
 func TestLostUpdatesOfAnotherCluster(t *testing.T) {
-	r := sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		prod := w.Cluster("prod.example")
-		prod.Apply(configMap("a", "k", "old"))
+		prod.Apply(simtest.ConfigMap("a", "k", "old"))
 		w.Always("no controller overwrites a change that it has not observed", property.NoLostUpdate())
 		w.Start("painter", func(mgr ctrl.Manager) error {
 			config := &rest.Config{Host: "http://prod.example", Transport: sim.HTTPClient(mgr).Transport, QPS: -1}
@@ -131,71 +124,59 @@ func TestLostUpdatesOfAnotherCluster(t *testing.T) {
 		})
 		w.Settle()
 	}, sim.Runs(3), sim.For(0))
-	if r.Failure != nil {
-		t.Error(r.Failure.Text())
-	}
 }
 
 func TestOrphansOfTwoClusters(t *testing.T) {
-	r := sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		prod := w.Cluster("prod.example")
 		w.Eventually("no orphans", property.NoOrphans(time.Second))
 		for i := range 5 {
 			name := fmt.Sprint("owner-", i)
-			w.Apply(configMap(name))
-			prod.Apply(configMap(name))
+			w.Apply(simtest.ConfigMap(name))
+			prod.Apply(simtest.ConfigMap(name))
 			var owner corev1.ConfigMap
 			if err := w.Client().Get(w.Context(), client.ObjectKey{Namespace: "default", Name: name},
 				&owner); err != nil {
 				panic(err)
 			}
-			child := configMap("child-" + name)
+			child := simtest.ConfigMap("child-" + name)
 			child.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: name,
 				UID: owner.UID}}
 			w.Apply(child)
 		}
 		w.Settle()
 		for i := range 5 {
-			prod.Remove(configMap(fmt.Sprint("owner-", i)))
+			prod.Remove(simtest.ConfigMap(fmt.Sprint("owner-", i)))
 		}
 		w.Sleep(time.Minute)
 		w.Settle()
 	}, sim.Runs(5), sim.For(0))
-	if r.Failure != nil {
-		t.Error(r.Failure.Text())
-	}
 }
 
 func TestStarvationOfAStandby(t *testing.T) {
 	warm := true
 	o := ctrl.Options{LeaderElection: true, LeaderElectionID: "mirror", LeaderElectionNamespace: "default"}
 	o.Controller.EnableWarmup = &warm
-	r := sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		for _, name := range []string{"one", "two"} {
-			w.Start(name, func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) },
+			w.Start(name, simtest.Mirror,
 				sim.Options(o))
 		}
 		w.Always("no key waits for a worker for a minute", property.NoStarvation(time.Minute))
-		w.Apply(withRole("source", configMap("src-a", "k", "1")))
+		w.Apply(simtest.Source("src-a", "k", "1"))
 		w.Sleep(5 * time.Minute)
 		w.Inject(fault.Crash("one"))
-		w.Apply(withRole("source", configMap("src-a", "k", "2")), withRole("source", configMap("src-b", "k", "2")))
+		w.Apply(simtest.Source("src-a", "k", "2"), simtest.Source("src-b", "k", "2"))
 		w.Settle()
 	}, sim.Runs(60), sim.For(0))
-	if r.Failure != nil {
-		t.Error(r.Failure.Text())
-	}
 }
 
 func TestStarvationOfAFrozenProcess(t *testing.T) {
-	r := sim.Explore(t, func(w *sim.World) {
-		w.Start("p", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
+	simtest.Holds(t, func(w *sim.World) {
+		w.Start("p", simtest.Mirror)
 		w.Inject(fault.Pause("p", 2*time.Minute))
 		w.Always("no key waits for a worker for 30 s", property.NoStarvation(30*time.Second))
-		w.Apply(withRole("source", configMap("src-a", "k", "1")), withRole("source", configMap("src-b", "k", "1")))
+		w.Apply(simtest.Source("src-a", "k", "1"), simtest.Source("src-b", "k", "1"))
 		w.Settle()
 	}, sim.Runs(100), sim.For(0))
-	if r.Failure != nil {
-		t.Error(r.Failure.Text())
-	}
 }

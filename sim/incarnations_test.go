@@ -24,6 +24,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -91,13 +92,13 @@ func TestStopEndsALifeGracefully(t *testing.T) {
 		setups = 0
 		w.Start("mirror", func(mgr ctrl.Manager) error {
 			setups++
-			return (&mirror{mgr.GetClient()}).SetupWithManager(mgr)
+			return simtest.Mirror(mgr)
 		})
-		w.Eventually("every source has its copy", mirrored)
-		w.Apply(withRole("source", configMap("src-a", "k", "1")))
+		w.Eventually("every source has its copy", simtest.Mirrored)
+		w.Apply(simtest.Source("src-a", "k", "1"))
 		w.Settle()
 		w.Stop("mirror")
-		w.Apply(withRole("source", configMap("src-b", "k", "1")))
+		w.Apply(simtest.Source("src-b", "k", "1"))
 		w.Settle()
 		if setups != 2 {
 			panic(fmt.Sprintf("setup was called %d times", setups))
@@ -128,7 +129,7 @@ func TestAnyProgramRuns(t *testing.T) {
 				if !ok || cm.Name != "hello" {
 					continue
 				}
-				if _, err := maps.Create(ctx, configMap("hello-back"), metav1.CreateOptions{}); err != nil {
+				if _, err := maps.Create(ctx, simtest.ConfigMap("hello-back"), metav1.CreateOptions{}); err != nil {
 					return err
 				}
 			}
@@ -141,7 +142,7 @@ func TestAnyProgramRuns(t *testing.T) {
 			return nil
 		})
 		w.Sleep(time.Second)
-		w.Apply(configMap("hello"))
+		w.Apply(simtest.ConfigMap("hello"))
 		w.Settle()
 	}, sim.Runs(30))
 }
@@ -150,7 +151,7 @@ func TestAnyProgramRuns(t *testing.T) {
 func TestIdleLeasesAreFolded(t *testing.T) {
 	sim.Explore(t, func(w *sim.World) {
 		for _, name := range []string{"one", "two"} {
-			w.Start(name, func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) },
+			w.Start(name, simtest.Mirror,
 				sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "mirror",
 					LeaderElectionNamespace: "default"}))
 		}
@@ -181,11 +182,11 @@ func TestALeaderThatDiesIsSucceeded(t *testing.T) {
 		LeaderElectionNamespace: "default"})
 	sim.Check(t, func(w *sim.World) {
 		for _, name := range []string{"one", "two"} {
-			w.Start(name, func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) },
+			w.Start(name, simtest.Mirror,
 				options)
 		}
 		w.Inject(fault.Crash("one"), fault.Crash("two"))
-		w.Eventually("every source has its copy", mirrored)
+		w.Eventually("every source has its copy", simtest.Mirrored)
 		w.Sometimes("a second replica works after the first has died", func(h *history.History) bool {
 			died := ""
 			for _, e := range h.Events {
@@ -198,9 +199,9 @@ func TestALeaderThatDiesIsSucceeded(t *testing.T) {
 			}
 			return false
 		})
-		w.Apply(withRole("source", configMap("src-a", "k", "1")), withRole("source", configMap("src-b", "k", "1")))
+		w.Apply(simtest.Source("src-a", "k", "1"), simtest.Source("src-b", "k", "1"))
 		w.Settle()
-		w.Apply(withRole("source", configMap("src-a", "k", "2")))
+		w.Apply(simtest.Source("src-a", "k", "2"))
 		w.Settle()
 	})
 }
@@ -237,11 +238,11 @@ func TestTheDefaultTransportIsTaken(t *testing.T) {
 	c := &caller{context: os.Getenv(guard) == "", err: &got}
 	defer func() { fmt.Println("the caller got", got) }()
 	sim.Check(t, func(w *sim.World) {
-		w.External("mail.example", http.HandlerFunc(post))
+		w.External("mail.example", http.HandlerFunc(simtest.Post))
 		w.Start("caller", func(mgr ctrl.Manager) error {
-			return ctrl.NewControllerManagedBy(mgr).Named("caller").For(&corev1.ConfigMap{}, role("source")).Complete(c)
+			return ctrl.NewControllerManagedBy(mgr).Named("caller").For(&corev1.ConfigMap{}, simtest.Role("source")).Complete(c)
 		})
-		w.Apply(withRole("source", configMap("a")))
+		w.Apply(simtest.Source("a"))
 		w.Settle()
 	}, sim.Runs(1))
 	if !c.context {
@@ -269,13 +270,13 @@ func TestTheDefaultTransportIsTaken(t *testing.T) {
 // cap.
 func TestBackOffIsSettled(t *testing.T) {
 	for _, priority := range []bool{true, false} {
-		r := sim.Explore(t, func(w *sim.World) {
+		simtest.Holds(t, func(w *sim.World) {
 			o := ctrl.Options{}
 			o.Controller.UsePriorityQueue = &priority
 			w.Start("grumbler", func(mgr ctrl.Manager) error {
 				return (&grumbler{mgr.GetClient()}).SetupWithManager(mgr)
 			}, sim.Options(o))
-			w.Apply(withRole("source", configMap("a")))
+			w.Apply(simtest.Source("a"))
 			w.Settle()
 			w.Sleep(3 * time.Hour)
 			var waits []time.Duration
@@ -293,38 +294,29 @@ func TestBackOffIsSettled(t *testing.T) {
 				panic(fmt.Sprintf("only %d attempts", len(waits)))
 			}
 		}, sim.Runs(5))
-		if r.Failure != nil {
-			t.Error(r.Failure.Text())
-		}
 	}
 }
 
 // A controller that writes at rest never settles, and the message says what is pending.
 func TestARestlessWorldDoesNotSettle(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
-		w.Start("restless", func(mgr ctrl.Manager) error { return (&restless{mgr.GetClient()}).SetupWithManager(mgr) })
-		w.Apply(withRole("source", configMap("a")))
+		w.Start("restless", simtest.Restless)
+		w.Apply(simtest.Source("a"))
 		w.Settle()
 	})
 	if r.Failure == nil || r.Failure.Kind != result.Settles {
 		t.Fatalf("got %+v", r.Failure)
 	}
-	for _, want := range []string{
-		"did not settle within", "RequeueAfter of restless default/a, due ",
+	simtest.Contains(t, r.Failure.Message, "did not settle within", "RequeueAfter of restless default/a, due ",
 		"the last write was update ConfigMap default/a by restless/1",
 		" times since faults ended, 1m0",
-		"s after the one before: if it is written on a period by design, say w.Without(\"settles\")",
-	} {
-		if !strings.Contains(r.Failure.Message, want) {
-			t.Errorf("the message does not say %q: %s", want, r.Failure.Message)
-		}
-	}
+		"s after the one before: if it is written on a period by design, say w.Without(\"settles\")")
 	judged := 0
 	r = sim.Explore(t, func(w *sim.World) {
 		w.Without("settles") // as the message says
 		w.Eventually("it is judged", func(*history.History) error { judged++; return nil })
-		w.Start("restless", func(mgr ctrl.Manager) error { return (&restless{mgr.GetClient()}).SetupWithManager(mgr) })
-		w.Apply(withRole("source", configMap("a")))
+		w.Start("restless", simtest.Restless)
+		w.Apply(simtest.Source("a"))
 		w.Settle()
 	}, sim.Runs(2))
 	if r.Failure != nil || judged == 0 {
@@ -335,7 +327,7 @@ func TestARestlessWorldDoesNotSettle(t *testing.T) {
 // A world in which nobody has anything to do settles at once, not when patience runs out.
 func TestAnIdleWorldSettles(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
-		w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
+		w.Start("mirror", simtest.Mirror)
 		w.Settle()
 		if now := w.History().Now(); now > 10*time.Second {
 			panic(fmt.Sprintf("it took %v", now))
@@ -363,14 +355,14 @@ func TestWarmupWithLeaderElection(t *testing.T) {
 	led := false
 	sim.Check(t, func(w *sim.World) {
 		for _, name := range []string{"one", "two"} {
-			w.Start(name, func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) },
+			w.Start(name, simtest.Mirror,
 				sim.Options(o))
 		}
 		w.Inject(fault.Crash("one"), fault.Crash("two"), fault.StaleCache(10*time.Second))
-		w.Eventually("every source has its copy", mirrored)
-		w.Apply(withRole("source", configMap("src-a", "k", "1")), withRole("source", configMap("src-b", "k", "1")))
+		w.Eventually("every source has its copy", simtest.Mirrored)
+		w.Apply(simtest.Source("src-a", "k", "1"), simtest.Source("src-b", "k", "1"))
 		w.Settle()
-		w.Apply(withRole("source", configMap("src-a", "k", "2")))
+		w.Apply(simtest.Source("src-a", "k", "2"))
 		w.Settle()
 		for _, e := range w.History().Events {
 			led = led || e.Kind == history.Dequeue && e.Process == "two"
@@ -417,48 +409,13 @@ func TestALifeThatEndsBeforeItsCachesAreThere(t *testing.T) {
 	}
 }
 
-// busyWriter writes every ten seconds, so that a fault may end it again and again.
-type busyWriter struct{ client.Client }
+// grumbler fails for ever.
+type grumbler struct{ client.Client }
 
-func (b *busyWriter) SetupWithManager(mgr ctrl.Manager) error {
-	b.Client = mgr.GetClient()
-	return ctrl.NewControllerManagedBy(mgr).Named("busyWriter").For(&corev1.ConfigMap{}).Complete(b)
+func (g *grumbler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).Named("grumbler").For(&corev1.ConfigMap{}, simtest.Role("source")).Complete(g)
 }
 
-func (b *busyWriter) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	var cm corev1.ConfigMap
-	if err := b.Get(ctx, req.NamespacedName, &cm); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
-	}
-	cm.Data = map[string]string{"at": fmt.Sprint(time.Now().Unix())}
-	return reconcile.Result{RequeueAfter: 10 * time.Second}, b.Update(ctx, &cm)
-}
-
-// The restarts of a process that is restarted at nearly every write back off: there are 20
-// incarnations at most until the world settles.
-func TestRestartsBackOff(t *testing.T) {
-	most := 0
-	r := sim.Explore(t, func(w *sim.World) {
-		w.Without("settles", "no hot loop")
-		w.Start("busyWriter", (&busyWriter{}).SetupWithManager)
-		w.Inject(fault.Restart("busyWriter"), fault.Crash("busyWriter", fault.AtOnce()))
-		w.Apply(configMap("a"))
-		w.Sleep(3 * time.Hour)
-		begun := 0
-		for _, e := range w.History().Since(0) {
-			if e.Kind == history.Start {
-				begun++
-			}
-		}
-		if begun > 20 {
-			t.Errorf("%d incarnations", begun)
-		}
-		most = max(most, begun)
-	}, sim.Strategy("swarm"), sim.Runs(6), sim.For(0))
-	if r.Failure != nil {
-		t.Errorf("%s", r.Failure.Text())
-	}
-	if most < 15 {
-		t.Errorf("the faults ended the process %d times at most, so the test shows little", most)
-	}
+func (g *grumbler) Reconcile(context.Context, reconcile.Request) (reconcile.Result, error) {
+	return reconcile.Result{}, fmt.Errorf("out of luck")
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 // generated is the config/webhook directory that kubebuilder makes for an operator that guards one
@@ -98,7 +99,7 @@ var replacements = func() []misuse {
 // deletion that is asked for.
 func TestInstallBesideOthers(t *testing.T) {
 	first, second := generated(t, "configmaps"), generated(t, "secrets")
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.Install(first, generated(t, "configmaps"))
 		w.Install(first)
 		prefixed := configurationIn(t, second)
@@ -121,5 +122,5 @@ func TestInstallBesideOthers(t *testing.T) {
 
 		w.Remove(changed)
 		w.Install(first)
-	}, sim.Runs(2), sim.Verify(1)))
+	}, sim.Runs(2), sim.Verify(1))
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 // Definitions are kept from run to run, but a file that has changed is read anew.
@@ -22,7 +23,7 @@ func TestDefinitionsChange(t *testing.T) {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		simtest.Holds(t, func(w *sim.World) {
 			w.Install(file)
 			for apples := range 8 {
 				u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "shop.example/v1",
@@ -32,7 +33,7 @@ func TestDefinitionsChange(t *testing.T) {
 					t.Errorf("at most %d apples: %d: %v", most, apples, err)
 				}
 			}
-		}, sim.Runs(3)))
+		}, sim.Runs(3))
 	}
 }
 
@@ -49,7 +50,7 @@ func BenchmarkInstall(b *testing.B) {
 	install := func(w *sim.World) { w.Install(definitions...) }
 	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil },
 		[]testing.InternalTest{{Name: b.Name(), F: func(t *testing.T) {
-			withoutFailure(t, sim.Explore(t, install, sim.Runs(b.N), sim.For(0), sim.Verify(0)))
+			simtest.Holds(t, install, sim.Runs(b.N), sim.For(0), sim.Verify(0))
 		}}})
 	if !ok {
 		b.Fatal("the definitions are not installed")
@@ -76,12 +77,12 @@ func TestWebhooksAreInstalled(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.Install(dir)
 		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
-		b := configMap("b")
+		b := simtest.ConfigMap("b")
 		b.Annotations = map[string]string{"after": "a"}
-		w.Apply(configMap("a"), b)
+		w.Apply(simtest.ConfigMap("a"), b)
 		w.Settle()
 		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(b), b); err != nil ||
 			b.Annotations["stamp"] != "by admin, after 1" {
@@ -90,5 +91,5 @@ func TestWebhooksAreInstalled(t *testing.T) {
 		if err := w.Client().Delete(w.Context(), b); err == nil || !strings.Contains(err.Error(), "a is still there") {
 			t.Errorf("deleting b: %v", err)
 		}
-	}, sim.Runs(5), sim.Verify(1)))
+	}, sim.Runs(5), sim.Verify(1))
 }

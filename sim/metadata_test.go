@@ -17,6 +17,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 // marker labels each ConfigMap with the resource version of the Secret of its name, of which it
@@ -65,7 +66,7 @@ func TestMetadataIsWatched(t *testing.T) {
 			for _, name := range []string{"a", "b"} {
 				w.Apply(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
 					Labels: map[string]string{"n": fmt.Sprint(i)}}})
-				w.Apply(configMap(name))
+				w.Apply(simtest.ConfigMap(name))
 			}
 			w.Sleep(2 * time.Second)
 		}

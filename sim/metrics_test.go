@@ -9,6 +9,7 @@ import (
 
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 // mailsSent is a metric as operators have them: a package variable.
@@ -18,7 +19,7 @@ var mailsSent = prometheus.NewCounter(prometheus.CounterOpts{Name: "mails_sent_t
 // world, and in the next run. It sees its own metrics and those of controller-runtime.
 func TestEachIncarnationRegistersItsMetrics(t *testing.T) {
 	before, most := metrics.Registry, 0
-	r := sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		setup := func(mgr ctrl.Manager) error {
 			metrics.Registry.MustRegister(mailsSent)
 			families, err := metrics.Registry.Gather()
@@ -32,18 +33,15 @@ func TestEachIncarnationRegistersItsMetrics(t *testing.T) {
 			if !seen["mails_sent_total"] || !seen["certwatcher_read_certificate_total"] {
 				t.Errorf("the registry has %v", seen)
 			}
-			return (&counter{Client: mgr.GetClient(), live: mgr.GetAPIReader()}).SetupWithManager(mgr)
+			return simtest.Counter{}.Setup(mgr)
 		}
 		w.Start("one", setup)
 		w.Start("two", setup)
 		w.Inject(fault.Crash("one"), fault.Crash("two"))
-		w.Apply(configMap("total", "n", "0"), withRole("ticket", configMap("a")), withRole("ticket", configMap("b")))
+		w.Apply(simtest.ConfigMap("total", "n", "0"), simtest.Ticket("a"), simtest.Ticket("b"))
 		w.Settle()
 		most = max(most, len(incarnations(w.History())))
 	}, sim.Strategy("swarm"), sim.Runs(10), sim.For(0))
-	if r.Failure != nil {
-		t.Error(r.Failure.Text())
-	}
 	if most < 6 {
 		t.Errorf("%d starts and ends at most, so the test shows little", most)
 	}

@@ -34,6 +34,7 @@ import (
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 // misuse is one way to use the door wrongly.
@@ -73,9 +74,9 @@ func (f *fidgety) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 func startFidgety(w *sim.World) {
 	w.Start("fidgety", func(mgr ctrl.Manager) error {
 		return ctrl.NewControllerManagedBy(mgr).Named("fidgety").For(&corev1.ConfigMap{},
-			role("source")).Complete(&fidgety{mgr.GetClient()})
+			simtest.Role("source")).Complete(&fidgety{mgr.GetClient()})
 	})
-	w.Apply(withRole("source", configMap("a")))
+	w.Apply(simtest.Source("a"))
 	w.Settle()
 }
 
@@ -88,7 +89,7 @@ func startWith(w *sim.World, do func()) {
 				return reconcile.Result{}, nil
 			}))
 	})
-	w.Apply(configMap("a"))
+	w.Apply(simtest.ConfigMap("a"))
 	w.Settle()
 }
 
@@ -135,8 +136,8 @@ var processes = []misuse{
 			`only ["settles" "no panic" "cache untouched" "no hot loop" "no stuck finalizer" "no missing permission" `+
 			`"apply is stable"]`),
 	in("an apply of nothing once more", func(w *sim.World) {
-		w.Apply(configMap("a"))
-		w.Remove(configMap("a"))
+		w.Apply(simtest.ConfigMap("a"))
+		w.Remove(simtest.ConfigMap("a"))
 		w.ApplyAgain()
 	}, "w.ApplyAgain: nothing was applied before"),
 	in("an eventually that nobody judges", func(w *sim.World) {
@@ -158,7 +159,7 @@ var processes = []misuse{
 	}, `the setup function of process "op" failed: no such flavour`),
 	in("a go statement in the scenario", func(w *sim.World) {
 		done := make(chan bool)
-		go func() { w.Apply(configMap("a")); close(done) }() // the goroutine ends in w.Apply, so nobody closes it
+		go func() { w.Apply(simtest.ConfigMap("a")); close(done) }() // the goroutine ends in w.Apply, so nobody closes it
 		<-done
 	}, "a World was used on another goroutine than its scenario's", "after a go statement",
 		"call it on the scenario's own goroutine, without go"),
@@ -174,19 +175,19 @@ var processes = []misuse{
 			"and the manager is started for it"),
 	in("a kind that no scheme knows", func(w *sim.World) {
 		w.Start("op", func(mgr ctrl.Manager) error {
-			return ctrl.NewControllerManagedBy(mgr).For(&shelf{}).Complete(noReconcile{})
+			return ctrl.NewControllerManagedBy(mgr).For(&shelf{}).Complete(reconcile.Func(simtest.Nothing))
 		})
 		w.Settle()
 	}, "the setup function of process \"op\" failed: no kind is registered",
 		"comes with sim.Options(ctrl.Options{Scheme: scheme})"),
-	in("an object that no scheme knows", func(w *sim.World) { w.Apply(&shelf{*configMap("a")}) },
+	in("an object that no scheme knows", func(w *sim.World) { w.Apply(&shelf{*simtest.ConfigMap("a")}) },
 		"w.Apply of default/a: no kind is registered", "comes with sim.Options(ctrl.Options{Scheme: scheme})"),
 	in("a controller of a kind that is not installed", func(w *sim.World) {
 		w.Start("op", func(mgr ctrl.Manager) error {
 			u := &unstructured.Unstructured{}
 			u.SetAPIVersion("shop.example/v1")
 			u.SetKind("Basket")
-			return ctrl.NewControllerManagedBy(mgr).Named("op").For(u).Complete(noReconcile{})
+			return ctrl.NewControllerManagedBy(mgr).Named("op").For(u).Complete(reconcile.Func(simtest.Nothing))
 		})
 		w.Settle()
 	}, "the world did not settle within",
@@ -240,16 +241,16 @@ var scenes = []misuse{
 		w.Apply(u)
 	}, "w.Apply of Basket", `no matches for kind "Basket" in version "shop.example/v1"`),
 	in("an object of no namespace", func(w *sim.World) {
-		cm := configMap("a")
+		cm := simtest.ConfigMap("a")
 		cm.Namespace = "nowhere"
 		w.Apply(cm)
 	}, "w.Apply of ConfigMap nowhere/a", `namespaces "nowhere" not found`),
 	in("a webhook that nobody serves", func(w *sim.World) {
 		w.Apply(hooked(admissionregv1.Fail)...)
-		w.Apply(configMap("a"))
+		w.Apply(simtest.ConfigMap("a"))
 	}, "w.Apply of ConfigMap default/a: it was tried for 10m0s", "stamp.example.org", "connection refused"),
 	in("an object without a name", func(w *sim.World) {
-		cm := configMap("")
+		cm := simtest.ConfigMap("")
 		cm.GenerateName = "a-"
 		w.Apply(cm)
 	}, "w.Apply of ConfigMap default/: it has no name", "w.Client().Create takes a generateName"),
@@ -262,13 +263,13 @@ var scenes = []misuse{
 			func(context.Context, admission.Request) admission.Response {
 				return admission.Errored(http.StatusConflict, errors.New("taken"))
 			})})
-		w.Apply(config, configMap("a"))
-		w.Apply(configMap("a", "k", "v"))
+		w.Apply(config, simtest.ConfigMap("a"))
+		w.Apply(simtest.ConfigMap("a", "k", "v"))
 	}, "w.Apply of ConfigMap default/a: gave up after 20 conflicts: another writer",
 		"w.Settle lets the others finish first", "taken"),
 	in("a handler of the outside that applies", func(w *sim.World) {
 		w.External("git.example",
-			http.HandlerFunc(func(http.ResponseWriter, *http.Request) { w.Apply(configMap("b")) }))
+			http.HandlerFunc(func(http.ResponseWriter, *http.Request) { w.Apply(simtest.ConfigMap("b")) }))
 		w.Start("op", calling("http://git.example/"))
 		w.Settle()
 	}, "w.Apply, w.Remove or w.Client() was called in the middle of a step, by a handler given to w.External",
@@ -382,14 +383,14 @@ var scenes = []misuse{
 	}, "a property may only read"),
 	in("a property that writes", func(w *sim.World) {
 		w.Eventually("all is well",
-			func(*history.History) error { return w.Client().Create(w.Context(), configMap("a")) })
+			func(*history.History) error { return w.Client().Create(w.Context(), simtest.ConfigMap("a")) })
 		w.Settle()
 	}, "a property may only read"),
 	in("a reconciler that applies", func(w *sim.World) {
-		startWith(w, func() { w.Apply(configMap("b")) })
+		startWith(w, func() { w.Apply(simtest.ConfigMap("b")) })
 	}, "a World was used on another goroutine than its scenario's", "controllers use mgr.GetClient()"),
 	in("a reconciler with the user's client", func(w *sim.World) {
-		startWith(w, func() { _ = w.Client().Create(w.Context(), configMap("b")) })
+		startWith(w, func() { _ = w.Client().Create(w.Context(), simtest.ConfigMap("b")) })
 	}, "a World was used on another goroutine than its scenario's"),
 	in("a scenario that ends the test", func(w *sim.World) { (&testing.T{}).FailNow() },
 		"the scenario's goroutine was ended from inside"),
@@ -399,7 +400,7 @@ var scenes = []misuse{
 	{"a scenario of too many steps", func(t *testing.T) {
 		sim.Check(t, func(w *sim.World) {
 			for i := range 60 {
-				w.Apply(configMap(fmt.Sprint("a", i)))
+				w.Apply(simtest.ConfigMap(fmt.Sprint("a", i)))
 			}
 		}, sim.MaxSteps(50), sim.Stories(t.TempDir()))
 	}, []string{"the run has taken 50 steps and is still in", "allow more by sim.MaxSteps or -sim.max-steps"}},
@@ -419,19 +420,19 @@ var scenes = []misuse{
 	}, []string{"the test was failed from inside the run", "reconciles op default/a", "story: "}},
 	{"a test failed by its scenario", func(t *testing.T) {
 		sim.Check(t, func(w *sim.World) {
-			w.Apply(configMap("a"))
+			w.Apply(simtest.ConfigMap("a"))
 			t.Error("not this way")
 		}, sim.Stories(t.TempDir()))
 	}, []string{"failed at step 2\n"}},
 	{"a test ended by its scenario", func(t *testing.T) {
 		sim.Check(t, func(w *sim.World) {
-			w.Apply(configMap("a"))
+			w.Apply(simtest.ConfigMap("a"))
 			t.Fatal("not this way")
 		}, sim.Stories(t.TempDir()))
 	}, []string{"failed at step 2\n", "the scenario's goroutine was ended from inside"}},
 	{"a scenario that panics", func(t *testing.T) {
 		sim.Check(t, func(w *sim.World) {
-			w.Apply(configMap("a"))
+			w.Apply(simtest.ConfigMap("a"))
 			panic("not this way")
 		}, sim.Stories(t.TempDir()))
 	}, []string{"panic at step 2\n"}},
@@ -481,11 +482,7 @@ func judge(t *testing.T, out string, says []string) {
 	if strings.Count(out, ": not this way\n") > 1 {
 		t.Errorf("a line is said twice:\n%s", out)
 	}
-	for _, s := range says {
-		if !strings.Contains(out, s) {
-			t.Errorf("%q is not said:\n%s", s, out)
-		}
-	}
+	simtest.Contains(t, out, says...)
 	if strings.Contains(out, "[recovered]") || strings.Contains(out, "\ngoroutine ") {
 		t.Errorf("the process crashed:\n%s", out)
 	}

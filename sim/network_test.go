@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 // surfer reaches for the real network in each reconcile, and lives with errors.
@@ -121,7 +122,7 @@ func surf(s *surfer) func(*sim.World) {
 			}
 			return ctrl.NewControllerManagedBy(mgr).Named("surfer").For(&corev1.ConfigMap{}).Complete(s)
 		})
-		w.Apply(configMap("a"))
+		w.Apply(simtest.ConfigMap("a"))
 		w.Settle()
 	}
 }
@@ -255,11 +256,7 @@ func TestTheRealNetworkIsNoticed(t *testing.T) {
 			if s.dial || s.tcp {
 				advice = "put an interface there"
 			}
-			for _, want := range []string{where, advice, "--- FAIL: TestTheRealNetworkIsNoticed"} {
-				if !strings.Contains(string(out), want) {
-					t.Errorf("it does not say %q:\n%s", want, out)
-				}
-			}
+			simtest.Contains(t, string(out), where, advice, "--- FAIL: TestTheRealNetworkIsNoticed")
 		})
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -33,7 +34,7 @@ func (l *lookout) setup(mgr ctrl.Manager) error {
 			case <-ctx.Done():
 				return nil
 			case <-time.After(time.Minute):
-				look <- event.GenericEvent{Object: configMap("a")}
+				look <- event.GenericEvent{Object: simtest.ConfigMap("a")}
 			}
 		}
 	})); err != nil {
@@ -76,7 +77,7 @@ func TestOutsideDriftAtRest(t *testing.T) {
 			return (&lookout{mgr.GetClient(), sim.HTTPClient(mgr)}).setup(mgr)
 		})
 		w.Always("a settled world stays as it is", property.IdempotentAtRest())
-		w.Apply(configMap("a"))
+		w.Apply(simtest.ConfigMap("a"))
 		w.Settle()
 		ready = false
 		w.Sleep(3 * time.Minute)

@@ -17,10 +17,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -52,7 +53,7 @@ func careless(faults ...fault.Fault) func(*sim.World) {
 // TestAPanicThatTakesAFaultIsAFinding: it has a seed and a story, though no reconcile panicked.
 func TestAPanicThatTakesAFaultIsAFinding(t *testing.T) {
 	there := func(w *sim.World) {
-		w.Apply(configMap("a"))
+		w.Apply(simtest.ConfigMap("a"))
 		careless(fault.ServerError())(w)
 	}
 	f := sim.Explore(t, there, sim.Runs(200), sim.For(0)).Failure
@@ -78,11 +79,11 @@ func TestASetupFunctionThatFailsLaterIsAFinding(t *testing.T) {
 				if n++; lives(n) {
 					return errors.New("no such flavour")
 				}
-				return (&counter{mgr.GetClient(), mgr.GetAPIReader(), 1, false}).SetupWithManager(mgr)
+				return simtest.Counter{Workers: 1}.Setup(mgr)
 			})
 			disturb(w)
-			w.Apply(configMap("total", "n", "0"), withRole("ticket", configMap("a")),
-				withRole("ticket", configMap("b")))
+			w.Apply(simtest.ConfigMap("total", "n", "0"), simtest.Ticket("a"),
+				simtest.Ticket("b"))
 			w.Settle()
 		}, sim.Runs(20), sim.For(0))
 	}
@@ -100,46 +101,10 @@ func TestASetupFunctionThatFailsLaterIsAFinding(t *testing.T) {
 	}
 }
 
-// TestCrashAtOnce: the first restart waits for nothing, the second for 10 s.
-func TestCrashAtOnce(t *testing.T) {
-	var starts, ends []history.Time
-	quick := false
-	sim.Explore(t, func(w *sim.World) {
-		w.Start("counter", func(mgr ctrl.Manager) error {
-			return (&counter{mgr.GetClient(), mgr.GetAPIReader(), 1, false}).SetupWithManager(mgr)
-		})
-		w.Inject(fault.Crash("counter", fault.AtOnce()))
-		w.Apply(configMap("total", "n", "0"))
-		for _, name := range []string{"a", "b", "c", "d", "e"} {
-			w.Apply(withRole("ticket", configMap(name)))
-		}
-		w.Settle()
-		starts, ends = nil, nil
-		for i := range w.History().Events {
-			switch e := &w.History().Events[i]; e.Kind {
-			case history.Start:
-				starts = append(starts, e.At)
-			case history.Crash:
-				ends = append(ends, e.At)
-			}
-		}
-		for i := range ends {
-			if wait := starts[i+1] - ends[i]; i == 0 && wait >= time.Second || i == 1 &&
-				(wait < 10*time.Second || wait > 11*time.Second) {
-				t.Errorf("after end number %d the process started again after %v", i+1, wait)
-			}
-		}
-		quick = quick || len(ends) > 1
-	}, sim.Runs(100), sim.For(0), sim.Verify(20))
-	if !quick {
-		t.Error("no run had two crashes")
-	}
-}
-
 // TestClaimsGo: what keeps storage that is in use lets go of what is not.
 func TestClaimsGo(t *testing.T) {
 	report := sim.Explore(t, func(w *sim.World) {
-		claim := &corev1.PersistentVolumeClaim{ObjectMeta: configMap("data").ObjectMeta,
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: simtest.ConfigMap("data").ObjectMeta,
 			Spec: corev1.PersistentVolumeClaimSpec{
 				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}}
 		claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
@@ -179,13 +144,13 @@ func TestAPredicateThatPanics(t *testing.T) {
 			return ctrl.NewControllerManagedBy(mgr).Named("p").For(&corev1.ConfigMap{},
 				builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool {
 					return o.GetAnnotations()["wavetank.example/touched"] == "" || o.GetLabels()["x"][0] == 'y'
-				}))).Complete(noReconcile{})
+				}))).Complete(reconcile.Func(simtest.Nothing))
 		})
-		w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
+		w.Start("mirror", simtest.Mirror)
 		w.Inject(fault.Conflict())
-		w.Apply(withRole("source", configMap("src-a", "k", "v")))
+		w.Apply(simtest.Source("src-a", "k", "v"))
 		w.Settle()
-		w.Apply(withRole("source", configMap("src-a", "k", "w")))
+		w.Apply(simtest.Source("src-a", "k", "w"))
 		w.Settle()
 	}, sim.Runs(100), sim.For(0))
 	if r.Failure == nil || r.Failure.Kind != result.Panic || !strings.Contains(r.Failure.Message,

@@ -23,6 +23,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 // mirroring copies ConfigMaps to another cluster, by the rest.Config that the documentation of
@@ -55,7 +56,7 @@ func mirroring(mgr ctrl.Manager) error {
 }
 
 func TestAClusterTakesProtobuf(t *testing.T) {
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		prod := w.Cluster("prod.example")
 		copied := func() string {
 			var cm corev1.ConfigMap
@@ -75,9 +76,9 @@ func TestAClusterTakesProtobuf(t *testing.T) {
 			do   func()
 			want string
 		}{
-			{func() { w.Apply(configMap("a", "k", "1")) }, "map[k:1] true true"},
-			{func() { w.Apply(configMap("a", "k", "2")) }, "map[k:2] true true"},
-			{func() { w.Remove(configMap("a")) }, "map[] true false"},
+			{func() { w.Apply(simtest.ConfigMap("a", "k", "1")) }, "map[k:1] true true"},
+			{func() { w.Apply(simtest.ConfigMap("a", "k", "2")) }, "map[k:2] true true"},
+			{func() { w.Remove(simtest.ConfigMap("a")) }, "map[] true false"},
 		} {
 			want = step.want
 			step.do()
@@ -88,12 +89,12 @@ func TestAClusterTakesProtobuf(t *testing.T) {
 				t.Errorf("the history keeps a body that is not JSON: %s %s: %q", e.Verb, e.Ref, e.Sent)
 			}
 		}
-	}, sim.Runs(20), sim.Verify(5)))
+	}, sim.Runs(20), sim.Verify(5))
 }
 
 // The world's own cluster takes it, too, from a program that asks for it.
 func TestTheWorldTakesProtobuf(t *testing.T) {
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.Run("op", func(ctx context.Context, cfg *rest.Config) error {
 			cfg = rest.CopyConfig(cfg)
 			cfg.ContentConfig = rest.ContentConfig{ContentType: runtime.ContentTypeProtobuf}
@@ -102,7 +103,7 @@ func TestTheWorldTakesProtobuf(t *testing.T) {
 				return err
 			}
 			maps := api.CoreV1().ConfigMaps("default")
-			if _, err := maps.Create(ctx, configMap("a", "k", "v"), metav1.CreateOptions{}); err != nil {
+			if _, err := maps.Create(ctx, simtest.ConfigMap("a", "k", "v"), metav1.CreateOptions{}); err != nil {
 				return err
 			}
 			<-ctx.Done()
@@ -110,5 +111,5 @@ func TestTheWorldTakesProtobuf(t *testing.T) {
 		})
 		w.Settle()
 		expectData(w, t, "map[k:v]")
-	}, sim.Runs(3), sim.Verify(1)))
+	}, sim.Runs(3), sim.Verify(1))
 }

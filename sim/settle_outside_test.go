@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -43,7 +44,7 @@ func deletedInACloud(t *testing.T, takes time.Duration) result.Report {
 		}))
 		w.Start("p", func(mgr ctrl.Manager) error {
 			out := sim.HTTPClient(mgr)
-			return ctrl.NewControllerManagedBy(mgr).Named("cloud").For(&corev1.ConfigMap{}, role("source")).
+			return ctrl.NewControllerManagedBy(mgr).Named("cloud").For(&corev1.ConfigMap{}, simtest.Role("source")).
 				Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 					var cm corev1.ConfigMap
 					if err := mgr.GetClient().Get(ctx, req.NamespacedName, &cm); err != nil {
@@ -68,9 +69,9 @@ func deletedInACloud(t *testing.T, takes time.Duration) result.Report {
 					return reconcile.Result{}, mgr.GetClient().Update(ctx, &cm)
 				}))
 		})
-		w.Apply(withRole("source", configMap("a")))
+		w.Apply(simtest.Source("a"))
 		w.Settle()
-		w.Remove(configMap("a"))
+		w.Remove(simtest.ConfigMap("a"))
 		w.Settle()
 	}, sim.Runs(1), sim.For(0))
 }

@@ -15,13 +15,14 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 // A scenario may say that a host does not exist; the program sees what a resolver says, and no
 // connection that got lost.
 func TestAHostThatDoesNotExist(t *testing.T) {
 	var saw error
-	r := sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.External("telemetry.example", nil)
 		w.Start("op", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).Named("op").For(&corev1.ConfigMap{}).Complete(reconcile.Func(
@@ -41,12 +42,9 @@ func TestAHostThatDoesNotExist(t *testing.T) {
 		})
 		w.Inject(fault.LostReply(), fault.Unreachable(time.Minute), fault.Crash("op"))
 		w.Always("all is well", func(*history.History) error { return nil })
-		w.Apply(configMap("a"))
+		w.Apply(simtest.ConfigMap("a"))
 		w.Settle()
 	}, sim.Runs(30), sim.Verify(1))
-	if r.Failure != nil {
-		t.Fatal(r.Err())
-	}
 	var dns *net.DNSError
 	if !errors.As(saw, &dns) || !dns.IsNotFound || dns.Name != "telemetry.example" {
 		t.Errorf("the program saw %v", saw)

@@ -16,13 +16,14 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
-	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
 // keeper serves two webhooks: one stamps every ConfigMap with the number of ConfigMaps that there
@@ -69,7 +70,7 @@ func (k *keeper) SetupWithManager(mgr ctrl.Manager) error {
 			}
 			return admission.Allowed("")
 		})})
-	return ctrl.NewControllerManagedBy(mgr).Named("keeper").For(&corev1.ConfigMap{}).Complete(noReconcile{})
+	return ctrl.NewControllerManagedBy(mgr).Named("keeper").For(&corev1.ConfigMap{}).Complete(reconcile.Func(simtest.Nothing))
 }
 
 // toucher labels every ConfigMap.
@@ -92,12 +93,6 @@ func (t *toucher) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 // inDefault keeps a manager's cache to the namespace in which it has rights.
 func inDefault() sim.ProcessOption {
 	return sim.Options(ctrl.Options{Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{"default": {}}}})
-}
-
-type noReconcile struct{}
-
-func (noReconcile) Reconcile(context.Context, ctrl.Request) (ctrl.Result, error) {
-	return ctrl.Result{}, nil
 }
 
 // hooked are the configurations of the keeper's webhooks.
@@ -133,21 +128,14 @@ func hooked(policy admissionregv1.FailurePolicyType) []client.Object {
 	}
 }
 
-func withoutFailure(t *testing.T, report result.Report) {
-	t.Helper()
-	if f := report.Failure; f != nil {
-		t.Fatalf("%s: %s", f.Property, f.Message)
-	}
-}
-
 func TestWebhooksOfAProcess(t *testing.T) {
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
 		w.Settle()
 		w.Apply(hooked(admissionregv1.Fail)...)
-		b := configMap("b")
+		b := simtest.ConfigMap("b")
 		b.Annotations = map[string]string{"after": "a"}
-		w.Apply(configMap("a"), b)
+		w.Apply(simtest.ConfigMap("a"), b)
 		w.Settle()
 		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(b), b); err != nil ||
 			b.Annotations["stamp"] != "by admin, after 1" {
@@ -158,10 +146,10 @@ func TestWebhooksOfAProcess(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("deleting b: %v\nwant %s", err, want)
 		}
-		w.Remove(configMap("a"))
+		w.Remove(simtest.ConfigMap("a"))
 		w.Settle()
 		w.Remove(b)
-	}, sim.Runs(20), sim.Verify(1)))
+	}, sim.Runs(20), sim.Verify(1))
 }
 
 // A webhook's process that is down is a connection that is refused, which the failurePolicy judges.
@@ -172,16 +160,16 @@ func TestFailurePolicy(t *testing.T) {
 			`failed to call webhook: Post "https://keeper.default.svc:443/stamp?timeout=10s": ` +
 			`dial tcp keeper.default.svc:443: connect: connection refused`,
 	} {
-		withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		simtest.Holds(t, func(w *sim.World) {
 			w.Apply(hooked(policy)...)
 			got := ""
-			if err := w.Client().Create(w.Context(), configMap("a")); err != nil {
+			if err := w.Client().Create(w.Context(), simtest.ConfigMap("a")); err != nil {
 				got = err.Error()
 			}
 			if got != want {
 				t.Errorf("%s: %s\nwant %s", policy, got, want)
 			}
-		}, sim.Runs(1)))
+		}, sim.Runs(1))
 	}
 }
 
@@ -189,15 +177,15 @@ func TestFailurePolicy(t *testing.T) {
 // reached, as people try again.
 func TestUsersInsist(t *testing.T) {
 	early, late := 0, 0
-	r := sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.Apply(hooked(admissionregv1.Fail)...)
 		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
 		w.Inject(fault.Crash("keeper"), fault.WebhookDown(time.Minute))
 		for i := range 10 {
-			w.Apply(configMap("a", "k", fmt.Sprint(i)))
+			w.Apply(simtest.ConfigMap("a", "k", fmt.Sprint(i)))
 			w.Sleep(time.Second)
 		}
-		w.Remove(configMap("a"))
+		w.Remove(simtest.ConfigMap("a"))
 		w.Settle()
 		if _, there := w.History().Object("", "ConfigMap", "default", "a"); there {
 			t.Error("it is still there")
@@ -214,7 +202,6 @@ func TestUsersInsist(t *testing.T) {
 			}
 		}
 	}, sim.Runs(100), sim.Verify(5))
-	withoutFailure(t, r)
 	if early == 0 || late == 0 {
 		t.Errorf("the webhook was away for %d writes before it had answered once, "+
 			"and for %d after that: the test shows nothing", early, late)
@@ -225,17 +212,17 @@ func TestUsersInsist(t *testing.T) {
 // stop then.
 func TestUsersOutlastFaults(t *testing.T) {
 	mended := 0
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.Apply(hooked(admissionregv1.Fail)...)
 		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
 		w.Inject(fault.WebhookDown(30 * time.Minute))
-		w.Apply(configMap("a"))
+		w.Apply(simtest.ConfigMap("a"))
 		for _, e := range w.History().Events {
 			if e.Kind == history.Heal {
 				mended++
 			}
 		}
-	}, sim.Runs(50), sim.Verify(5)))
+	}, sim.Runs(50), sim.Verify(5))
 	if mended == 0 {
 		t.Error("no webhook was away for so long: the test shows nothing")
 	}
@@ -243,7 +230,7 @@ func TestUsersOutlastFaults(t *testing.T) {
 
 // Of two processes that serve the same path, the Service says which is meant.
 func TestServicesLeadToProcesses(t *testing.T) {
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		for _, name := range []string{"other", "keeper"} {
 			w.Start(name, func(mgr ctrl.Manager) error {
 				mgr.GetWebhookServer().Register("/stamp", &webhook.Admission{Handler: admission.HandlerFunc(
@@ -255,17 +242,17 @@ func TestServicesLeadToProcesses(t *testing.T) {
 		}
 		w.Settle()
 		w.Apply(hooked(admissionregv1.Fail)...)
-		err := w.Client().Create(w.Context(), configMap("a"))
+		err := w.Client().Create(w.Context(), simtest.ConfigMap("a"))
 		if want := `admission webhook "stamp.example.org" denied the request: keeper says no`; err == nil ||
 			err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)
 		}
-	}, sim.Runs(3)))
+	}, sim.Runs(3))
 }
 
 // A webhook that does not answer is given up after its time-out.
 func TestWebhookTimeOut(t *testing.T) {
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.Start("keeper", func(mgr ctrl.Manager) error {
 			mgr.GetWebhookServer().Register("/stamp",
 				http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
@@ -274,25 +261,25 @@ func TestWebhookTimeOut(t *testing.T) {
 		w.Settle()
 		w.Apply(hooked(admissionregv1.Fail)...)
 		begun := time.Now()
-		err := w.Client().Create(w.Context(), configMap("a"))
+		err := w.Client().Create(w.Context(), simtest.ConfigMap("a"))
 		if err == nil || !strings.HasSuffix(err.Error(), "?timeout=10s\": context deadline exceeded") {
 			t.Errorf("the answer: %v", err)
 		}
 		if took := time.Since(begun); took < 10*time.Second || took > 12*time.Second {
 			t.Errorf("it took %v, want the time-out of 10s", took)
 		}
-	}, sim.Runs(1)))
+	}, sim.Runs(1))
 }
 
 // The namespace controller deletes collections, whose objects a webhook guards: it tries again
 // until the order is right.
 func TestTheNamespaceControllerBearsRefusals(t *testing.T) {
 	refused := 0
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
 		w.Settle()
 		w.Apply(hooked(admissionregv1.Fail)...)
-		a, b := configMap("b"), configMap("a") // a depends on b, and comes first in a collection
+		a, b := simtest.ConfigMap("b"), simtest.ConfigMap("a") // a depends on b, and comes first in a collection
 		b.Annotations = map[string]string{"after": "b"}
 		a.Namespace, b.Namespace = "shop", "shop"
 		w.Apply(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}, a, b)
@@ -309,7 +296,7 @@ func TestTheNamespaceControllerBearsRefusals(t *testing.T) {
 		if _, there := w.History().Object("", "Namespace", "", "shop"); there {
 			t.Error("the namespace is still there")
 		}
-	}, sim.Runs(5), sim.Verify(1)))
+	}, sim.Runs(5), sim.Verify(1))
 	if refused == 0 {
 		t.Error("the webhook refused nothing")
 	}
@@ -321,7 +308,7 @@ func TestAWebhookOutside(t *testing.T) {
 	config := hooked(admissionregv1.Fail)[1].(*admissionregv1.ValidatingWebhookConfiguration)
 	config.Webhooks[0].ClientConfig = admissionregv1.WebhookClientConfig{URL: &url}
 	config.Webhooks[0].Rules[0].Operations = []admissionregv1.OperationType{"CREATE"}
-	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		refuse := true
 		w.External("policy.example", &webhook.Admission{Handler: admission.HandlerFunc(
 			func(context.Context, admission.Request) admission.Response {
@@ -331,14 +318,14 @@ func TestAWebhookOutside(t *testing.T) {
 				return admission.Allowed("")
 			})})
 		w.Apply(config)
-		err := w.Client().Create(w.Context(), configMap("a"))
+		err := w.Client().Create(w.Context(), simtest.ConfigMap("a"))
 		if want := `admission webhook "keep.example.org" denied the request: closed`; err == nil ||
 			err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)
 		}
 		refuse = false
-		w.Apply(configMap("a"))
-	}, sim.Runs(1)))
+		w.Apply(simtest.ConfigMap("a"))
+	}, sim.Runs(1))
 }
 
 var writesMaps = rbacv1.PolicyRule{Verbs: []string{"update"}, APIGroups: []string{""},
@@ -348,7 +335,7 @@ var writesMaps = rbacv1.PolicyRule{Verbs: []string{"update"}, APIGroups: []strin
 // again, stale caches.
 func TestRightsAndWebhooksReplay(t *testing.T) {
 	crashed, refusedCalls := 0, 0
-	report := sim.Explore(t, func(w *sim.World) {
+	report := simtest.Holds(t, func(w *sim.World) {
 		w.Apply(account("toucher"), account("keeper"))
 		w.Apply(granted("keeper", readsMaps, writesMaps)...)
 		w.Apply(granted("toucher", readsMaps, writesMaps)...)
@@ -363,9 +350,9 @@ func TestRightsAndWebhooksReplay(t *testing.T) {
 		w.Start("toucher", (&toucher{}).SetupWithManager, inDefault(), sim.As("default/toucher"))
 		w.Apply(hooked(admissionregv1.Ignore)...)
 		w.Inject(fault.StaleCache(time.Minute), fault.Crash("keeper-0"), fault.LostReply())
-		w.Apply(configMap("a"), configMap("b"))
+		w.Apply(simtest.ConfigMap("a"), simtest.ConfigMap("b"))
 		w.Settle()
-		w.Remove(configMap("a"))
+		w.Remove(simtest.ConfigMap("a"))
 		w.Settle()
 		for _, e := range w.History().Events {
 			switch {
@@ -376,7 +363,6 @@ func TestRightsAndWebhooksReplay(t *testing.T) {
 			}
 		}
 	}, sim.Runs(25), sim.Verify(1), sim.For(time.Minute))
-	withoutFailure(t, report)
 	t.Logf("%d runs, %d made twice; %d crashes, %d calls cut off by one", report.Runs, report.Doubled, crashed,
 		refusedCalls)
 	if crashed == 0 {

@@ -72,8 +72,10 @@ var arrows = map[string][]string{
 		"sim/internal/sched", "sim/internal/shell",
 		"sim/internal/user", "sim/internal/wire", "sim/property", "sim/result", "history", "internal/story",
 		"internal/deployed", "internal/versions", "models"},
-	"sim":           {"models", "history"},
-	"sim/auto":      {"sim", "history", "internal/word"},
+	"sim":      {"models", "history"},
+	"sim/auto": {"sim", "history", "internal/word"},
+	"sim/internal/simtest": {"sim", "sim/fault", "sim/result", "sim/internal/campaign", "sim/internal/host",
+		"history"}, // what tests share
 	"sim/simginkgo": {"sim", "history", "internal/story"},
 	"models":        {"history", "internal/kept", "internal/versions", "models/apiserver", "models/actor"},
 	"controllers":   {"controllers/internal", "internal/versions"}, // they do not know that they are simulated
@@ -175,7 +177,8 @@ var simLayers = []string{
 	"sim/internal/run",
 	"sim/internal/sched", "sim/internal/wire", "sim/internal/realserver", "sim/internal/process", "sim/internal/inject",
 	"sim/fault",
-	"sim/internal/world", "sim/internal/explain", "sim/internal/callsite", "sim/internal/campaign", "sim", "sim/auto",
+	"sim/internal/world", "sim/internal/explain", "sim/internal/callsite", "sim/internal/campaign", "sim",
+	"sim/internal/simtest", "sim/auto",
 	"sim/simginkgo", "sim/internal/determinism",
 	"sim/controlplane",
 }

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -62,8 +63,8 @@ func TestTheHarnessNamesNoFault(t *testing.T) {
 	fset := token.NewFileSet()
 	read := 0
 	look := func(path string, d fs.DirEntry, err error) error {
-		if err == nil && filepath.Base(path) == "auto" && d.IsDir() {
-			return filepath.SkipDir // a scenario: it declares faults as a user does
+		if err == nil && d.IsDir() && slices.Contains([]string{"auto", "simtest"}, filepath.Base(path)) {
+			return filepath.SkipDir // scenarios: they declare faults as a user does
 		}
 		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") ||
 			strings.Contains(path, "testdata") {

@@ -1,9 +1,7 @@
-package sim_test
+package campaign_test
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,47 +10,22 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/internal/campaign"
-	"github.com/wavetank/wavetank/sim/internal/host"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// ending is a host whose test is over when a process would end.
-type ending struct {
-	host.Testing
-	cleanups []func()
-}
-
-// Cleanup implements [host.Host].
-func (e *ending) Cleanup(f func()) { e.cleanups = append(e.cleanups, f) }
-
-// inAProcess makes campaigns that have the names that they would have in a process of their own.
-func inAProcess(t *testing.T, explore func(on sim.ExploreOption) result.Report) result.Report {
-	e := &ending{Testing: host.Testing{T: t}}
-	defer func() {
-		for _, f := range e.cleanups {
-			f()
-		}
-	}()
-	return explore(campaign.On(e))
-}
-
-// TestShardsMakeTheSameRuns: whichever shard makes them, and however many there are, a campaign's
-// runs are the same.
+// A campaign's runs do not depend on the number of shards.
 func TestShardsMakeTheSameRuns(t *testing.T) {
-	const guard = "WAVETANK_TEST_SHARD"
-	if os.Getenv(guard) != "" {
-		sim.Explore(t, sendsTwice, sim.Runs(60), sim.For(0), sim.KeepGoing(), sim.Verify(0), sim.Shrink(0))
+	if simtest.InChild() {
+		sim.Explore(t, simtest.SendsTwice, sim.Runs(60), sim.For(0), sim.KeepGoing(), sim.Verify(0), sim.Shrink(0))
 		return
 	}
 	dir := t.TempDir()
 	run := func(env ...string) {
 		t.Helper()
-		cmd := exec.Command(os.Args[0], "-test.run=^TestShardsMakeTheSameRuns$", "-sim.strategy=sweep",
-			"-sim.report="+dir)
-		cmd.Env = append(append(os.Environ(), guard+"=1"), env...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", env, err, out)
+		args := []string{"-sim.strategy=sweep", "-sim.report=" + dir}
+		if out, ok := simtest.Child(t.TempDir(), t.Name(), args, env); !ok {
+			t.Fatalf("%v:\n%s", env, out)
 		}
 	}
 	run()
@@ -100,12 +73,12 @@ func kept(t *testing.T, dir, pattern string) *story.Result {
 	return r
 }
 
-// TestACampaignGoesOnWhereItWasCutOff: its result on disk tells where.
-func TestACampaignGoesOnWhereItWasCutOff(t *testing.T) {
+// A campaign that was cut off continues where its result on disk ends.
+func TestCampaignContinues(t *testing.T) {
 	dir := t.TempDir()
 	report := sim.ReportTo(dir)
-	holds := mailing(mailer{})
-	first := inAProcess(t, func(on sim.ExploreOption) result.Report {
+	holds := simtest.Mailing(simtest.Mailer{})
+	first := simtest.InAProcess(t, func(on sim.ExploreOption) result.Report {
 		return sim.Explore(t, holds, sim.Runs(30), sim.For(0), report, on)
 	})
 	cut := kept(t, dir, "Test*.????????.json")
@@ -123,59 +96,53 @@ func TestACampaignGoesOnWhereItWasCutOff(t *testing.T) {
 	}
 }
 
-// TestAnEarlierFindingIsNotForgotten: what a process found before it was killed fails the campaign
-// that goes on after it, as long as it can be had again, and what other code has found is none of
-// its business.
-func TestAnEarlierFindingIsNotForgotten(t *testing.T) {
+// A failure that was found before the process was killed fails the campaign that continues, as long
+// as it can be reproduced. What other code has found does not count.
+func TestEarlierFindingFailsTheCampaign(t *testing.T) {
 	dir := t.TempDir()
 	made := 0
 	explore := func(scenario func(*sim.World)) result.Report {
 		made = 0
-		return inAProcess(t, func(on sim.ExploreOption) result.Report {
+		return simtest.InAProcess(t, func(on sim.ExploreOption) result.Report {
 			return sim.Explore(t, func(w *sim.World) { made++; scenario(w) }, sim.Runs(40), sim.For(0), sim.Verify(0),
 				sim.Shrink(0),
 				sim.ReportTo(dir), on)
 		})
 	}
-	first := explore(sendsTwice)
+	first := explore(simtest.SendsTwice)
 	if first.Failure == nil {
 		t.Fatal("the scenario breaks nothing")
 	}
-	again := explore(sendsTwice)
+	again := explore(simtest.SendsTwice)
 	if again.Runs != first.Runs || again.Err() == nil || again.Failure.Property != first.Failure.Property ||
 		again.Failure.Site != first.Failure.Site {
-		t.Errorf("the campaign that went on after %d runs made %d and says %v", first.Runs, again.Runs, again.Err())
+		t.Errorf("the campaign that continued after %d runs made %d and says %v", first.Runs, again.Runs, again.Err())
 	}
 	if made > 3 { // the undisturbed run, which may be made twice, and the story
-		t.Errorf("the campaign that went on made %d runs", made)
+		t.Errorf("the campaign that continued made %d runs", made)
 	}
 	other := kept(t, dir, "Test*.????????.json")
-	if fixed := explore(mailing(mailer{})); fixed.Runs != 40 || fixed.Err() != nil {
+	if fixed := explore(simtest.Mailing(simtest.Mailer{})); fixed.Runs != 40 || fixed.Err() != nil {
 		t.Errorf("a campaign whose program reads other files made %d runs and says %v", fixed.Runs, fixed.Err())
 	}
 	if most := 40 - first.Runs + 3; made > most { // two to plan with, and the story
-		t.Errorf("a campaign whose program reads other files made %d runs anew, want %d at most", made, most)
+		t.Errorf("a campaign whose program reads other files made %d runs, want %d at most", made, most)
 	}
 	other.Build = "another one"
 	if err := other.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	if fresh := explore(mailing(mailer{})); fresh.Runs != 40 || fresh.Err() != nil {
+	if fresh := explore(simtest.Mailing(simtest.Mailer{})); fresh.Runs != 40 || fresh.Err() != nil {
 		t.Errorf("a campaign of other code made %d runs and says %v", fresh.Runs, fresh.Err())
 	}
 }
 
-// TestCampaignsThatEndEarlyLeaveAResult: where the run without disturbances breaks, where a story
-// that is kept does, and where rapid draws.
-func TestCampaignsThatEndEarlyLeaveAResult(t *testing.T) {
+// A campaign that ends early leaves a result: in its undisturbed run, in a kept story, and with
+// rapid.
+func TestEarlyEndLeavesAResult(t *testing.T) {
 	broken := func(w *sim.World) {
-		w.Always("there is nothing", func(h *history.History) error {
-			if n := len(h.Objects("", "ConfigMap")); n > 0 {
-				return fmt.Errorf("there are %d", n)
-			}
-			return nil
-		})
-		w.Apply(configMap("a"))
+		w.Always("there is nothing", noConfigMap)
+		w.Apply(simtest.ConfigMap("a"))
 		w.Settle()
 	}
 	stories := t.TempDir()
@@ -186,7 +153,7 @@ func TestCampaignsThatEndEarlyLeaveAResult(t *testing.T) {
 		"a story that is kept": {sim.Stories(stories)},
 	} {
 		dir := t.TempDir()
-		inAProcess(t, func(on sim.ExploreOption) result.Report {
+		simtest.InAProcess(t, func(on sim.ExploreOption) result.Report {
 			return sim.Explore(t, broken, append(opts, sim.Runs(3), sim.Shrink(0), sim.ReportTo(dir), on)...)
 		})
 		if r := kept(t, dir, "Test*.????????.json"); len(r.Findings) != 1 ||
@@ -196,8 +163,7 @@ func TestCampaignsThatEndEarlyLeaveAResult(t *testing.T) {
 	}
 }
 
-// TestFindingsAreGroupedByCause: a campaign that keeps going names each cause once, with its
-// shortest story.
+// A campaign that keeps going names each cause once, with its shortest story.
 func TestFindingsAreGroupedByCause(t *testing.T) {
 	alive := func(w *sim.World) {
 		w.Always("the mailer lives", func(h *history.History) error {
@@ -206,7 +172,7 @@ func TestFindingsAreGroupedByCause(t *testing.T) {
 			}
 			return nil
 		})
-		sendsTwice(w)
+		simtest.SendsTwice(w)
 	}
 	r := sim.Explore(t, alive, sim.Runs(60), sim.For(0), sim.KeepGoing(), sim.Shrink(time.Second))
 	if r.Runs < 60 || len(r.Findings) < 2 {
@@ -233,16 +199,16 @@ func TestFindingsAreGroupedByCause(t *testing.T) {
 	}
 }
 
-// TestACompleteCampaignStandsWhileAnotherGoesOn: a command that was cut off is given again. What it
-// had completed is not made anew.
-func TestACompleteCampaignStandsWhileAnotherGoesOn(t *testing.T) {
+// If a command was cut off and is given again, it does not repeat the campaigns that it had
+// completed.
+func TestCompleteCampaignIsNotRepeated(t *testing.T) {
 	dir := t.TempDir()
 	made := 0
 	both := func() (done, cut result.Report) {
-		count := func(w *sim.World) { made++; mailing(mailer{})(w) }
-		cut = inAProcess(t, func(on sim.ExploreOption) result.Report {
+		count := func(w *sim.World) { made++; simtest.Mailing(simtest.Mailer{})(w) }
+		cut = simtest.InAProcess(t, func(on sim.ExploreOption) result.Report {
 			done = sim.Explore(t, count, sim.Runs(10), sim.For(0), sim.Verify(0), sim.ReportTo(dir), on)
-			return sim.Explore(t, mailing(mailer{}), sim.Runs(10), sim.For(0), sim.Verify(0), sim.ReportTo(dir), on)
+			return sim.Explore(t, simtest.Mailing(simtest.Mailer{}), sim.Runs(10), sim.For(0), sim.Verify(0), sim.ReportTo(dir), on)
 		})
 		return done, cut
 	}
@@ -254,7 +220,7 @@ func TestACompleteCampaignStandsWhileAnotherGoesOn(t *testing.T) {
 	}
 	made = 0
 	if done, cut := both(); made > 2 || done.Runs != 10 || !done.Complete || cut.Runs != 10 || !cut.Complete {
-		t.Errorf("%d runs were made anew; %d runs, then %d", made, done.Runs, cut.Runs)
+		t.Errorf("%d runs were repeated; %d runs, then %d", made, done.Runs, cut.Runs)
 	}
 	if done, _ := both(); made < 10 || done.Runs != 10 { // nothing was cut off
 		t.Errorf("a command that is given again makes %d runs, and says %d", made, done.Runs)

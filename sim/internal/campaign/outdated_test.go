@@ -1,4 +1,4 @@
-package sim_test
+package campaign_test
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -21,35 +20,29 @@ import (
 	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// copier makes one copy of each source, and notes in the source that it has.
-type copier struct {
-	client.Client
-	copy func(ctx context.Context, c client.Client, of string) error
-}
-
 const copyPrefix = "copy-"
 
-func (c *copier) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	source := &corev1.ConfigMap{}
-	if err := c.Get(ctx, req.NamespacedName, source); err != nil || strings.HasPrefix(req.Name, copyPrefix) {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+// copier makes one copy of each source, and notes in the source that it has.
+func copier(copy func(ctx context.Context, c client.Client, of string) error) simtest.Do {
+	return func(ctx context.Context, c client.Client, source *corev1.ConfigMap) (reconcile.Result, error) {
+		if strings.HasPrefix(source.Name, copyPrefix) || source.Data["copied"] != "" {
+			return reconcile.Result{}, nil
+		}
+		if err := copy(ctx, c, source.Name); err != nil {
+			return reconcile.Result{}, err
+		}
+		source.Data = map[string]string{"copied": "yes"}
+		return reconcile.Result{}, c.Update(ctx, source)
 	}
-	if source.Data["copied"] != "" {
-		return reconcile.Result{}, nil
-	}
-	if err := c.copy(ctx, c.Client, source.Name); err != nil {
-		return reconcile.Result{}, err
-	}
-	source.Data = map[string]string{"copied": "yes"}
-	return reconcile.Result{}, c.Update(ctx, source)
 }
 
-// The ways to make a copy: as first written, as fixed, and as fixed in vain.
+// The ways to make a copy: as first written, as fixed, and with a fix that does not help.
 func createCopy(ctx context.Context, c client.Client, _ string) error {
-	copied := configMap("")
+	copied := simtest.ConfigMap("")
 	copied.GenerateName = copyPrefix
 	return c.Create(ctx, copied)
 }
@@ -79,16 +72,17 @@ func copying(how func(context.Context, client.Client, string) error, properties 
 		for _, declare := range properties {
 			declare(w)
 		}
-		w.Start("copier", func(mgr ctrl.Manager) error {
-			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(&copier{mgr.GetClient(), how})
-		})
+		w.Start("copier", simtest.Reconciles(copier(how)))
 		w.Inject(fault.Crash("copier", fault.OfKind("ConfigMap")))
-		w.Apply(configMap("a"))
+		w.Apply(simtest.ConfigMap("a"))
 		w.Settle()
 	}
 }
 
 const oneCopy = "a source has one copy at most"
+
+// quietSeed is the base seed of a search whose first run finds nothing of the copier.
+const quietSeed = 1
 
 // atMostOne is the property of the copier, under a sentence.
 func atMostOne(sentence string) func(*sim.World) {
@@ -106,10 +100,8 @@ func quietly(w *sim.World) { w.Always("a quiet property", func(*history.History)
 
 func neverCrashed(w *sim.World) {
 	w.Always("the copier does not crash", func(h *history.History) error {
-		for _, e := range h.Events {
-			if e.Kind == history.Crash {
-				return errors.New("it does")
-			}
+		if h.Count(history.Crash) > 0 {
+			return errors.New("it does")
 		}
 		return nil
 	})
@@ -132,30 +124,25 @@ func oneCopyStory(t *testing.T) (dir, path string) {
 
 // retold replays the stories in a directory and searches.
 func retold(t *testing.T, dir string, scenario func(*sim.World), opts ...sim.ExploreOption) result.Report {
-	return inAProcess(t, func(on sim.ExploreOption) result.Report {
+	return simtest.InAProcess(t, func(on sim.ExploreOption) result.Report {
 		all := append([]sim.ExploreOption{on, sim.Stories(dir), sim.Runs(100), sim.For(0)}, opts...)
 		return sim.Explore(t, scenario, all...)
 	})
 }
 
-// A fix that changes the request leaves the story at work: its fault is injected at the write that
-// has the same effect.
-func TestAStoryFollowsItsRequest(t *testing.T) {
+// If a fix changes the request, the story injects its fault at the write that has the same effect.
+func TestStoryFollowsItsRequest(t *testing.T) {
 	dir, path := oneCopyStory(t)
 	fixed := retold(t, dir, copying(applyCopy, atMostOne(oneCopy)), sim.Runs(2))
 	if fixed.Failure != nil || len(fixed.Drifted)+len(fixed.Outdated) != 0 {
 		t.Errorf("the fixed copier: %v, %+v, %+v", fixed.Err(), fixed.Drifted, fixed.Outdated)
 	}
-	crashed := false
-	for _, e := range fixed.Replayed.Events {
-		crashed = crashed || e.Kind == history.Crash
-	}
-	if !crashed {
+	if fixed.Replayed.Count(history.Crash) == 0 {
 		t.Errorf("the fault was not injected:\n%s", strings.Join(fixed.Replayed.Render(), "\n"))
 	}
 	vain := retold(t, dir, copying(applyAnyCopy, atMostOne(oneCopy)))
 	if vain.Failure == nil || vain.Failure.File != path || vain.Runs != 1 {
-		t.Errorf("the copier that was fixed in vain passes its story: %+v", vain.Failure)
+		t.Errorf("the copier whose fix does not help passes its story: %+v", vain.Failure)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -170,13 +157,12 @@ func TestAStoryFollowsItsRequest(t *testing.T) {
 	if lost.Failure != nil || len(lost.Drifted) != 1 || !slices.Contains(lost.Drifted[0].Near, near) {
 		t.Errorf("the story of a deletion: %v, %+v", lost.Err(), lost.Drifted)
 	}
-	if text := strings.Join(lost.Warnings, "\n"); !strings.Contains(text, "such as ") || !strings.Contains(text, near) {
-		t.Errorf("the warning does not say what to do:\n%s", text)
-	}
+	simtest.Contains(t, strings.Join(lost.Warnings, "\n"), "such as ", near)
 }
 
-// Each way in which a story gets outdated is named, and none ends the search.
-func TestOutdatedStories(t *testing.T) {
+// Each way in which a story gets outdated is named. None ends the search, nor a campaign that
+// continues. What the search finds is reported before the failure of an outdated story.
+func TestOutdatedStoriesAreNamed(t *testing.T) {
 	_, path := oneCopyStory(t)
 	original, err := story.Read(path)
 	if err != nil {
@@ -229,27 +215,17 @@ func TestOutdatedStories(t *testing.T) {
 			t.Errorf("%s: violated is %q in %+v; expected %q in %s", name, violated, r.Failure, c.violated, path)
 		}
 	}
-}
-
-// quietSeed is the base seed of a search whose first run finds nothing of the copier.
-const quietSeed = 1
-
-// What the search finds is told before what an outdated story came to.
-func TestAnOutdatedStoryHidesNothing(t *testing.T) {
+	renamed := copying(createCopy, atMostOne(another))
 	dir, _ := oneCopyStory(t)
-	r := retold(t, dir, copying(createCopy, atMostOne("there is one copy")))
+	r := retold(t, dir, renamed)
 	if r.Failure == nil || r.Failure.Strategy == "an outdated story" || r.Runs < 2 || len(r.Outdated) != 1 {
-		t.Errorf("the search was not told first: %+v, %+v", r.Failure, r.Outdated)
+		t.Errorf("the search was not reported first: %+v, %+v", r.Failure, r.Outdated)
 	}
-}
-
-// What an outdated story came to does not end a campaign that goes on where it was left.
-func TestACampaignGoesOnBesideAnOutdatedStory(t *testing.T) {
-	dir, _ := oneCopyStory(t)
+	dir, _ = oneCopyStory(t)
 	results := t.TempDir()
 	for runs := 2; runs <= 3; runs++ { // one of them is the replay of the story
-		r := retold(t, dir, copying(createCopy, atMostOne("there is one copy")), sim.Strategy("random"),
-			sim.Seed(quietSeed), sim.Runs(3), sim.For(1), sim.ReportTo(results))
+		r := retold(t, dir, renamed, sim.Strategy("random"), sim.Seed(quietSeed), sim.Runs(3), sim.For(1),
+			sim.ReportTo(results))
 		if r.Runs != runs || r.Complete || r.Failure == nil || r.Failure.Strategy != "an outdated story" {
 			t.Errorf("%d runs, complete %v, and %+v; expected %d", r.Runs, r.Complete, r.Failure, runs)
 		}
@@ -257,20 +233,19 @@ func TestACampaignGoesOnBesideAnOutdatedStory(t *testing.T) {
 }
 
 // -sim.drift=fail counts outdated stories that pass, and -sim.renew writes stories again.
-func TestRenewedStories(t *testing.T) {
+func TestRenewWritesStoriesAgain(t *testing.T) {
 	scenarios := map[string]func(*sim.World){
 		"create": copying(createCopy, atMostOne(oneCopy)), "apply": copying(applyCopy, atMostOne(oneCopy)),
 		"renamed":       copying(createCopy, atMostOne("there is one copy")),
 		"renamed apply": copying(applyCopy, atMostOne("there is one copy")),
 	}
-	const variant = "WAVETANK_TEST_COPIER"
-	if os.Getenv(part) != "" {
-		sim.Check(t, scenarios[os.Getenv(variant)], sim.Runs(60))
+	if simtest.InChild() {
+		sim.Check(t, scenarios[simtest.Case()], sim.Runs(60))
 		return
 	}
 	dir, kept := t.TempDir(), filepath.Join("testdata", "sim", t.Name())
 	in := func(scenario string, args ...string) (string, bool) {
-		return child(dir, t.Name(), args, []string{variant + "=" + scenario})
+		return simtest.Child(dir, t.Name(), args, []string{"WAVETANK_TEST_CHILD_CASE=" + scenario})
 	}
 	if out, ok := in("create", "-sim.strategy=sweep"); ok { // it finds the crash after the create
 		t.Fatalf("nothing was found:\n%s", out)
