@@ -31,8 +31,11 @@ type Confirmation struct {
 	// Paced reports whether a real run had to take as long as the story does.
 	Paced bool
 	Why   string
-	Extra []string // actions that the story does not have, in the last run
-	Took  time.Duration
+	// Models are the built-in controllers that changed something at the real server. They were
+	// Wavetank's models, as clients of the server.
+	Models []string
+	Extra  []string // actions that the story does not have, in the last run
+	Took   time.Duration
 }
 
 // Text is the confirmation for people.
@@ -47,6 +50,9 @@ func (c Confirmation) Text() string {
 	}
 	if c.Why != "" {
 		s += "\n    " + strings.ReplaceAll(c.Why, "\n", "\n    ")
+	}
+	if len(c.Models) > 0 {
+		s += "\n    models as clients of the server: " + strings.Join(c.Models, ", ")
 	}
 	if len(c.Extra) > 0 {
 		s += "\n    not in the story, and let through: " + strings.Join(c.Extra, "; ")

@@ -69,7 +69,7 @@ func (c *campaign) confirmation(s *story.Story) (v result.Confirmation) {
 	}
 	if v.Confirmed > 0 {
 		v.Verdict = result.Confirmed
-		if verdict, why := c.control(choices); why != "" {
+		if verdict, why := c.control(choices, simulated.Ending); why != "" {
 			v.Verdict, v.Why = verdict, why
 		}
 	}
@@ -95,6 +95,7 @@ func (c *campaign) attempt(
 		tooLong = res.Course.Parted == nil && !res.Ending.Failed() && long+quiet > maxRealTime
 	}
 	v.Server, v.Extra = res.Course.Version+otherMinor(res.Course.Version), res.Course.Extra
+	v.Models = models(script, res.History)
 	v.Verdict, v.Why = result.NotConfirmed, why
 	switch {
 	case cannot != "":
@@ -102,8 +103,6 @@ func (c *campaign) attempt(
 	case same:
 		v.Confirmed++
 		return true
-	case res.Course.Skipped != "":
-		v.Why += "\n" + res.Course.Skipped
 	case tooLong && simulated.Ending.Failed():
 		v.Why += fmt.Sprintf("\nand at its own pace the story takes %v: the limit is %v", long+quiet, maxRealTime)
 	default:
@@ -111,6 +110,17 @@ func (c *campaign) attempt(
 	}
 	v.Verdict = result.CannotBeConfirmed
 	return false
+}
+
+// models are the built-in controllers of the script that have changed something in a real run.
+func models(script *run.Script, h *history.History) (out []string) {
+	for _, step := range script.Steps {
+		if step.Builtin != "" && !slices.Contains(out, step.Builtin) && slices.ContainsFunc(h.Events,
+			func(e history.Event) bool { return e.Process == step.Builtin && e.Write() }) {
+			out = append(out, step.Builtin)
+		}
+	}
+	return out
 }
 
 // cannotBe says what a real run could not be made to do; "" if there is nothing.
@@ -161,9 +171,10 @@ func (c *campaign) atServer(
 }
 
 // control makes the run of the story without its faults and on the default schedule, in a simulated
-// cluster and at the real server. It must come to its end and must not violate anything. If it does
-// not, why says so, and the verdict is that on the story.
-func (c *campaign) control(choices choice.Sequence) (verdict result.Verdict, why string) {
+// cluster and at the real server. It must come to its end and must not violate anything. If the
+// story violates an Always, the run may end a minute after the time of the violation. If the run
+// fails, why says so, and the verdict is that on the story.
+func (c *campaign) control(choices choice.Sequence, violation result.Ending) (verdict result.Verdict, why string) {
 	plain := slices.DeleteFunc(slices.Clone(choices), func(e story.Choice) bool {
 		return e.Kind == story.Arm || e.Kind == story.Inject || e.Kind.Schedules()
 	})
@@ -171,6 +182,9 @@ func (c *campaign) control(choices choice.Sequence) (verdict result.Verdict, why
 	simulated := c.scripted(plain, script)
 	if simulated.Ending.Failed() {
 		return result.NotConfirmed, "the same workload without faults fails, too: " + simulated.Ending.Sentence()
+	}
+	if violation.Kind == result.Always {
+		script.Cut(violation.At + time.Minute)
 	}
 	for _, paced := range []bool{false, true} {
 		if paced && realTime(script) > maxRealTime {
@@ -187,9 +201,6 @@ func (c *campaign) control(choices choice.Sequence) (verdict result.Verdict, why
 		case res.Course.Parted != nil:
 			verdict = result.NotConfirmed
 			why = "the same workload without faults did not come to its end: " + parted(res.Course, len(script.Steps))
-			if res.Course.Skipped != "" {
-				verdict, why = result.CannotBeConfirmed, why+"\n"+res.Course.Skipped
-			}
 		default:
 			return "", ""
 		}
@@ -253,9 +264,8 @@ func parted(course *run.Course, steps int) string {
 
 // impossible are the faults that no real server can be made to have here, and why.
 var impossible = map[string]string{
-	"StaleServer":   "it needs a second API server that lags",
-	"SlowNamespace": "it needs a kube-controller-manager whose namespace controller is slow",
-	"WebhookDown":   "it needs webhooks that the API server reaches",
+	"StaleServer": "it needs a second API server that lags",
+	"WebhookDown": "it needs webhooks that the API server reaches",
 }
 
 // unshowable says why no real server can be held to a story; "" if it can be tried.

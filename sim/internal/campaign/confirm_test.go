@@ -14,7 +14,7 @@ import (
 
 // A verdict is "not confirmed" only if the real server had everything that the story needs.
 func TestConfirmationVerdicts(t *testing.T) {
-	const skipped, missing = "step 1 is one of the pods", "step 2 is one of the garbage collector"
+	const missing = "the scenario has a second cluster"
 	broken := result.Ending{Kind: result.Always, Property: "p", Site: "x.go:1", Message: "m", At: time.Minute}
 	parts := &run.Parted{N: 2, Step: run.Step{What: "request"}}
 	fault := story.Choice{ID: story.ID{Label: story.Label{Kind: story.Inject, Of: "Crash"}}, Value: 1}
@@ -28,10 +28,6 @@ func TestConfirmationVerdicts(t *testing.T) {
 		{name: "violated", real: run.Result{Ending: broken}, want: result.Confirmed},
 		{name: "parted", real: run.Result{Course: &run.Course{Parted: parts}}, want: result.NotConfirmed,
 			why: "parts from the story at step 2"},
-		{name: "parted after a step that was left out", want: result.CannotBeConfirmed, why: skipped,
-			real: run.Result{Course: &run.Course{Parted: parts, Skipped: skipped}}},
-		{name: "nothing violated after one", real: run.Result{Course: &run.Course{Skipped: skipped}},
-			want: result.CannotBeConfirmed, why: skipped},
 		{name: "a step that no server makes", real: run.Result{Course: &run.Course{Cannot: missing}},
 			want: result.CannotBeConfirmed, why: missing},
 		{name: "nothing violated", want: result.NotConfirmed, why: "violates nothing"},
@@ -39,9 +35,8 @@ func TestConfirmationVerdicts(t *testing.T) {
 			why: "the story takes 1h0m0s: the limit is 10m0s"},
 		{name: "the control run needs such a step", real: run.Result{Ending: broken}, want: result.CannotBeConfirmed,
 			control: run.Result{Course: &run.Course{Cannot: missing}}, why: "without faults cannot be run: " + missing},
-		{name: "the control run parts after one was left out", real: run.Result{Ending: broken},
-			control: run.Result{Course: &run.Course{Parted: parts, Skipped: skipped}},
-			want:    result.CannotBeConfirmed, why: skipped},
+		{name: "the control run parts", real: run.Result{Ending: broken}, want: result.NotConfirmed,
+			control: run.Result{Course: &run.Course{Parted: parts}}, why: "did not come to its end"},
 		{name: "the control run fails", real: run.Result{Ending: broken}, control: run.Result{Ending: broken},
 			want: result.NotConfirmed, why: "fails at the real server, too"},
 	} {

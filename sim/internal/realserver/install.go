@@ -69,7 +69,9 @@ func (s *Server) Close() error {
 	var mirrors []*mirror
 	s.mu.Lock()
 	for _, m := range s.watched {
-		mirrors = append(mirrors, m)
+		if m != nil {
+			mirrors = append(mirrors, m)
+		}
 	}
 	s.mu.Unlock()
 	// Namespaces come last: nothing can be created in one that is being deleted.
@@ -83,11 +85,9 @@ func (s *Server) Close() error {
 	return errors.Join(errs...)
 }
 
+// rank is the place of a kind in the order of removal. The server makes APIServices for definitions.
 func rank(m *mirror) int {
-	if m.name == "namespaces" {
-		return 1
-	}
-	return 0
+	return slices.Index([]string{"namespaces", "customresourcedefinitions", "apiservices"}, m.name)
 }
 
 // firstNamespaces are those of every cluster.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -79,6 +80,10 @@ func (s *Server) mirrorOf(info apiserver.Info) *mirror {
 		}
 		return nil
 	}
+	if from == 0 { // ComponentStatuses have no versions
+		s.watched[gr] = nil
+		return nil
+	}
 	s.watched[gr] = m
 	s.revision = max(s.revision, from)
 	go m.follow(strconv.FormatInt(from, 10))
@@ -92,7 +97,8 @@ func (m *mirror) ofControlPlane(o *known) bool {
 		m.name == "serviceaccounts" && o.meta.Name == "default"
 }
 
-// list fills the mirror. What is there already must belong to the control plane.
+// list fills the mirror. What is there already must belong to the control plane. The revision is 0
+// if the server keeps none of the kind.
 func (m *mirror) list() (revision int64, err error) {
 	var list struct {
 		Metadata metav1.ListMeta
@@ -114,6 +120,9 @@ func (m *mirror) list() (revision int64, err error) {
 		if m.name != "namespaces" {
 			m.hidden[nameOf(o)] = true
 		}
+	}
+	if list.Metadata.ResourceVersion == "" {
+		return 0, nil
 	}
 	return strconv.ParseInt(list.Metadata.ResourceVersion, 10, 64)
 }
@@ -212,8 +221,8 @@ func (m *mirror) committed(info apiserver.Info, body []byte) (out []apiserver.Ch
 	}
 	var answer struct {
 		head
-		Kind    string                `json:"kind"`
-		Details *metav1.StatusDetails `json:"details"`
+		Kind string               `json:"kind"`
+		Spec corev1.NamespaceSpec `json:"spec"` // of a namespace
 	}
 	_ = json.Unmarshal(body, &answer)
 	at := types.NamespacedName{Namespace: info.Namespace, Name: info.Name}
@@ -223,6 +232,9 @@ func (m *mirror) committed(info apiserver.Info, body []byte) (out []apiserver.Ch
 	o := answer.Metadata
 	gone := info.Verb == "delete" && (answer.Kind == "Status" || o.DeletionTimestamp == nil) ||
 		o.DeletionTimestamp != nil && len(o.Finalizers) == 0 && zero(o.DeletionGracePeriodSeconds)
+	if answer.Kind == "Namespace" {
+		gone = gone && o.DeletionTimestamp != nil && len(answer.Spec.Finalizers) == 0
+	}
 	revision, _ := strconv.ParseInt(o.ResourceVersion, 10, 64)
 	if answer.Kind == "Status" && !gone || answer.Kind == "Scale" && info.Subresource == "" {
 		return nil
@@ -252,6 +264,18 @@ func (m *mirror) committed(info apiserver.Info, body []byte) (out []apiserver.Ch
 }
 
 func zero(seconds *int64) bool { return seconds == nil || *seconds == 0 }
+
+// empty reports whether there is no object in a namespace.
+func (m *mirror) empty(namespace string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for at := range m.objects {
+		if at.Namespace == namespace {
+			return false
+		}
+	}
+	return true
+}
 
 // claim takes changes out of those that no write was found for.
 func (m *mirror) claim(mine func(apiserver.Change) bool) (out []apiserver.Change) {

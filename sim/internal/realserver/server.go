@@ -17,7 +17,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,7 +30,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/models/rbac"
 )
 
 // Server is a connection to a real API server.
@@ -68,8 +72,24 @@ func Connect(kubeconfig string) (*Server, error) {
 	}
 	s := &Server{base: base, http: client, mapper: mapper, watched: map[schema.GroupResource]*mirror{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	rbac.Aggregation().Begin(once{Server: s})
 	return s, nil
 }
+
+// once is the server for a built-in controller that takes each of its first steps at once.
+type once struct {
+	actor.Cluster
+	*Server
+}
+
+// Read implements actor.Cluster.
+func (o once) Read(r *apiserver.Request) *apiserver.Response { return o.forward(r) }
+
+// Write implements actor.Cluster.
+func (o once) Write(r *apiserver.Request) *apiserver.Response { return o.forward(r) }
+
+// After implements actor.Cluster.
+func (once) After(_ time.Duration, _ string, step func()) { step() }
 
 // Version is the version of the server.
 func (s *Server) Version() (string, error) {
@@ -113,16 +133,25 @@ func (s *Server) Do(req *apiserver.Request) *apiserver.Response {
 		return s.forward(req)
 	}
 	m := s.mirrorOf(info)
+	empty := info.Verb == "deletecollection" && m != nil && m.empty(info.Namespace)
 	resp := s.forward(req)
 	switch {
+	case empty: // nothing is committed
 	case m == nil || resp.Code >= http.StatusMultipleChoices:
 	case info.Verb == "list":
 		resp.Body = m.withoutHidden(resp.Body)
 	case writes(info.Verb) && req.URL.Query().Get("dryRun") == "":
 		resp.Changes = m.committed(info, resp.Body)
+		if info.Group == rbacv1.GroupName {
+			time.Sleep(authorizerLag)
+		}
 	}
 	return resp
 }
+
+// authorizerLag is how long the server may take to apply a change of roles. It learns of it from a
+// watch.
+const authorizerLag = 100 * time.Millisecond
 
 func writes(verb string) bool {
 	return !slices.Contains([]string{"get", "list", "watch"}, verb)

@@ -15,6 +15,12 @@ type Script struct {
 	Phases []Phase
 }
 
+// Cut leaves out what comes after a time.
+func (s *Script) Cut(after time.Duration) {
+	s.Steps = slices.DeleteFunc(s.Steps, func(step Step) bool { return step.At > after })
+	s.Phases = slices.DeleteFunc(s.Phases, func(p Phase) bool { return p.Steps > len(s.Steps) })
+}
+
 // Step is an action that was performed.
 type Step struct {
 	What string // in words
@@ -57,8 +63,6 @@ type Course struct {
 	Parted *Parted
 	// Cannot is what of the script a real server cannot be made to do; "" for nothing.
 	Cannot string
-	// Skipped is the last step left out that may have had an effect besides writes; "" for none.
-	Skipped string
 	// Extra are actions that the script does not have and that were let through.
 	Extra []string
 	// Names are the names and UIDs that the real server gave, and what they are in the script.

@@ -11,17 +11,14 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
-// Builtin adds controllers that belong to the cluster itself.
+// Builtin adds controllers that belong to the cluster itself. At a real API server they are clients
+// of that server.
 func (b *builtins) Builtin(actors ...actor.Actor) {
 	b.panicIfOver()
-	if b.real != nil {
-		b.real.leaveOut(actors)
-		return
-	}
 	for _, a := range actors {
 		added := &builtin{all: b, actor: a, steps: map[string]*sched.Action{}, fired: map[string]int{}}
 		b.add(added)
-		if s, ok := a.(actor.Server); ok {
+		if s, ok := a.(actor.Server); ok && b.real == nil {
 			s.Serve(b.wire.Server())
 		}
 		a.Begin(added)

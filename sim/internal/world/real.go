@@ -11,6 +11,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/realserver"
 	"github.com/wavetank/wavetank/sim/internal/run"
@@ -48,14 +49,18 @@ type real struct {
 	*run.Real
 	course *run.Course
 	server *realserver.Server
-	phases int             // of the script that have begun
-	events int             // of the history that were compared with the script's
-	last   time.Duration   // when the last step was performed, in the script
-	absent map[string]bool // built-in controllers that do not run; true for those of the scenario
+	phases int           // of the script that have begun
+	events int           // of the history that were compared with the script's
+	last   time.Duration // when the last step was performed, in the script
+	// observe shows a change of the control plane to the built-in controllers.
+	observe func(apiserver.Change)
 }
 
 // grace is how long an action that the script does not have waits for one that it has.
 const graceOfExtra = 500 * time.Millisecond
+
+// graceOfIdle is how long a step of a built-in controller that changes nothing may be late.
+const graceOfIdle = 100 * time.Millisecond
 
 // maxGap is the longest that a run which is not paced waits for a timer of the program.
 const maxGap = time.Minute
@@ -128,9 +133,7 @@ func (r *real) follow(until int) {
 func (r *real) step() {
 	n := r.course.Steps
 	want := r.Script.Steps[n]
-	if r.skip(n, want) {
-		return
-	}
+	idle := r.idle(n, want)
 	if strings.HasSuffix(want.What, " by kube-apiserver") {
 		r.refuse(fmt.Sprintf("step %d is the call of a webhook (%s), which the API server does not reach", n+1,
 			want.What))
@@ -157,7 +160,7 @@ func (r *real) step() {
 			r.core.sched.Perform(a)
 			return
 		}
-		if want.Chatter {
+		if want.Chatter || idle && late >= graceOfIdle {
 			return
 		}
 		if late >= graceOfExtra {
@@ -254,6 +257,7 @@ func (r *real) knows(words string) bool {
 // stepped notes what the control plane has done by itself.
 func (r *real) stepped() {
 	for _, ch := range r.server.Unclaimed() {
+		r.observe(ch)
 		r.core.note(history.Event{Kind: history.Request, Process: "control plane", Verb: "update",
 			Ref:     history.Ref{Group: ch.Group, Kind: ch.Kind, Namespace: ch.Namespace, Name: ch.Name},
 			Changes: []history.Change{r.core.wire.Change(ch)}})

@@ -1,54 +1,26 @@
 package world
 
 import (
-	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// This file holds what a run at a real API server has to do without: built-in controllers, and the
-// names that a program computes from those which the server generates.
+// This file holds what differs at a real API server: steps of built-in controllers that have no
+// cause there, and names that a program computes from those which the server generates.
 
-// leaveOut notes built-in controllers that do not run. Those of package models change nothing but
-// what they write. Those of a scenario may do more, for example let a program start.
-func (r *real) leaveOut(actors []actor.Actor) {
-	if r.absent == nil {
-		r.absent = map[string]bool{}
-	}
-	for _, a := range actors {
-		t := reflect.TypeOf(a)
-		if t.Kind() == reflect.Pointer {
-			t = t.Elem()
-		}
-		r.absent[a.Name()] = !strings.HasPrefix(t.PkgPath(), "github.com/wavetank/wavetank/models/")
-	}
-}
-
-// skip reports whether a step is one of a built-in controller that has changed no object. It ends
-// the run at a step in which such a controller has changed one.
-func (r *real) skip(n int, want run.Step) bool {
-	for i := range r.History.Events {
-		e := &r.History.Events[i]
-		_, absent := r.absent[e.Process]
-		if e.Step == n+1 && e.Write() && (absent || want.Builtin != "") {
-			r.refuse(fmt.Sprintf("step %d is one of the %s (%s %s), which no part of the control plane runs", n+1,
-				e.Process, e.Verb, e.Ref))
-		}
-	}
-	if want.Builtin != "" && r.absent[want.Builtin] {
-		r.course.Skipped = fmt.Sprintf("step %d (%s) is one of the scenario's own controller %s, "+
-			"which does not run at a real server", n+1, want.What, want.Builtin)
-	}
-	return want.Builtin != ""
+// idle reports whether a step of the script is one of a built-in controller that has changed no
+// object. A real server may give it no cause for such a step.
+func (r *real) idle(n int, want run.Step) bool {
+	return want.Builtin != "" && !slices.ContainsFunc(r.History.Events, func(e history.Event) bool {
+		return e.Step == n+1 && e.Write()
+	})
 }
 
 // quiet lets time pass after the last step, because the story violates its property only then. The

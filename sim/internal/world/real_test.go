@@ -8,20 +8,14 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/models/garbage"
 	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/realserver"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 	"github.com/wavetank/wavetank/sim/result"
 )
-
-// pods is a built-in controller of a scenario.
-type pods struct{ actor.Actor }
-
-func (pods) Name() string { return "pods" }
 
 // following is a run at a real API server that is held to the steps of a story, without a server.
 func following(steps ...run.Step) *real {
@@ -30,50 +24,26 @@ func following(steps ...run.Step) *real {
 		Real: &run.Real{Script: &run.Script{Steps: steps}, History: &history.History{}}}
 }
 
-// leave adds built-in controllers to a run at a real API server.
-func (r *real) leave(actors ...actor.Actor) {
-	run.Scenario(func() { (&builtins{core: r.core, real: r}).Builtin(actors...) })
-}
-
-// A step of a scenario's own controller may have started a program, so the run notes it. One of the
-// library that has changed nothing has no effect.
-func TestRealRunNotesSkippedSteps(t *testing.T) {
-	r := following(run.Step{What: "pod op by the pods", Builtin: "pods"},
-		run.Step{What: "look by the garbage", Builtin: "garbage-collector-controller"})
-	r.leave(pods{}, garbage.New())
-	r.follow(2)
-	const want = "step 1 (pod op by the pods) is one of the scenario's own controller pods"
-	if got := r.course.Skipped; !strings.HasPrefix(got, want) {
-		t.Errorf("skipped is %q, want %q", got, want)
-	}
-	r = following(run.Step{What: "look by the garbage", Builtin: garbage.New().Name()})
-	r.leave(garbage.New())
-	if r.follow(1); r.course.Skipped != "" {
-		t.Errorf("a look of the garbage collector is noted: %q", r.course.Skipped)
-	}
-}
-
-// A change by a built-in controller ends the run, even if it is made in the step of a program.
-func TestRealRunRefusesChangesOfBuiltins(t *testing.T) {
-	for _, step := range []run.Step{
-		{What: "pod op by the pods", Builtin: "pods"}, {What: "request of create ConfigMap default/ by op/1"},
-	} {
-		r := following(step)
-		r.leave(pods{})
-		r.History.Add(history.Event{Kind: history.Request, Step: 1, Process: "pods", Verb: "update",
-			Ref: history.Ref{Kind: "ConfigMap", Namespace: "default", Name: "a"}, Changes: []history.Change{{}}})
-		func() {
-			defer func() {
-				if _, stopped := recover().(stopRun); !stopped {
-					t.Errorf("%q does not end the run", step.What)
-				}
+// A step of a built-in controller that changed nothing is left out if the real server gives no cause
+// for it. One that changed something must come.
+func TestRealRunLeavesOutIdleStepsOfBuiltins(t *testing.T) {
+	for _, writes := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := following(run.Step{What: "look by the garbage", Builtin: "garbage"})
+			r.core.sched = sched.New(choice.New(choice.Play(nil)), still{})
+			r.server, r.Patience = &realserver.Server{}, time.Second
+			if writes {
+				r.History.Add(history.Event{Kind: history.Request, Step: 1, Process: "garbage", Verb: "delete",
+					Ref: history.Ref{Kind: "ConfigMap", Namespace: "default", Name: "a"}, Changes: []history.Change{{}}})
+			}
+			func() {
+				defer func() { _ = recover() }()
+				r.follow(1)
 			}()
-			r.follow(1)
-		}()
-		const want = "step 1 is one of the pods (update ConfigMap default/a)"
-		if got := r.course.Cannot; !strings.HasPrefix(got, want) {
-			t.Errorf("%q: %q, want %q", step.What, got, want)
-		}
+			if left := r.course.Parted == nil; left == writes {
+				t.Errorf("writes %t: left out %t", writes, left)
+			}
+		})
 	}
 }
 

@@ -69,7 +69,7 @@ func newWorld(source *choice.Recorder, h *history.History, s run.Settings, cours
 	}
 	var r *real
 	if s.Real != nil {
-		r = &real{core: c, Real: s.Real, course: course}
+		r = &real{core: c, Real: s.Real, course: course, observe: b.observe}
 		c.sched.Wait = awaitQuiet
 		r.connect()
 		if !r.Paced {
