@@ -21,6 +21,7 @@ func TestConfirmationVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		real, control run.Result
+		plain         run.Result    // the control run in the simulated cluster
 		late          time.Duration // when the story violates its property
 		want          result.Verdict
 		why           string
@@ -37,6 +38,10 @@ func TestConfirmationVerdicts(t *testing.T) {
 			control: run.Result{Course: &run.Course{Cannot: missing}}, why: "without faults cannot be run: " + missing},
 		{name: "the control run parts", real: run.Result{Ending: broken}, want: result.NotConfirmed,
 			control: run.Result{Course: &run.Course{Parted: parts}}, why: "did not come to its end"},
+		{name: "no fault is needed", real: run.Result{Ending: broken}, plain: run.Result{Ending: broken},
+			want: result.Confirmed, why: "it needs no fault"},
+		{name: "the workload fails otherwise", real: run.Result{Ending: broken}, want: result.NotConfirmed,
+			plain: run.Result{Ending: result.Ending{Kind: result.Panic}}, why: "fails otherwise"},
 		{name: "the control run fails", real: run.Result{Ending: broken}, control: run.Result{Ending: broken},
 			want: result.NotConfirmed, why: "fails at the real server, too"},
 	} {
@@ -51,6 +56,7 @@ func TestConfirmationVerdicts(t *testing.T) {
 			case s.Record != nil && faulty:
 				out = simulated
 			case s.Record != nil:
+				out = c.plain
 			case faulty:
 				out = c.real
 			default:

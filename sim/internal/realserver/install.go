@@ -85,7 +85,8 @@ func (s *Server) Close() error {
 	return errors.Join(errs...)
 }
 
-// rank is the place of a kind in the order of removal. The server makes APIServices for definitions.
+// rank is the place of a kind in the order of removal. The server makes APIServices for
+// definitions.
 func rank(m *mirror) int {
 	return slices.Index([]string{"namespaces", "customresourcedefinitions", "apiservices"}, m.name)
 }

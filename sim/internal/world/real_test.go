@@ -24,8 +24,8 @@ func following(steps ...run.Step) *real {
 		Real: &run.Real{Script: &run.Script{Steps: steps}, History: &history.History{}}}
 }
 
-// A step of a built-in controller that changed nothing is left out if the real server gives no cause
-// for it. One that changed something must come.
+// A step of a built-in controller that changed nothing is left out if the real server gives no
+// cause for it. One that changed something must come.
 func TestRealRunLeavesOutIdleStepsOfBuiltins(t *testing.T) {
 	for _, writes := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
