@@ -45,7 +45,7 @@ var parts = []struct {
 	name    string
 	entries []string
 }{
-	{"the operator's reconciles, with its client", []string{"sim/internal/process.(*Incarnation).reconcile"}},
+	{"the operator's reconciles, with its client", []string{"sim/internal/process.(*controllers).reconcile"}},
 	{"API model", []string{"wavetank/models/apiserver."}},
 	{"– validation of objects", []string{"registry.(*Kind).Validate"}},
 	{"– managed fields", []string{"object.(*Object).Own", "object.(*Note)."}},

@@ -24,8 +24,8 @@ import (
 // An object is compared when its next version arrives and whenever the world is quiescent: a change
 // in place remains for as long as the object is in the cache.
 type mutationDetector struct {
-	incarnation *Incarnation
-	lock        sync.Mutex
+	*core
+	lock sync.Mutex
 	// known are the objects that the cache holds, or was about to hold, by key.
 	known map[string]cachedObject
 }
@@ -36,54 +36,54 @@ type cachedObject struct {
 }
 
 // remember remembers an object that is about to be stored, and compares the one that it replaces.
-func (o *mutationDetector) remember(obj runtime.Object, group, kind string) {
+func (m *mutationDetector) remember(obj runtime.Object, group, kind string) {
 	key, err := cache.MetaNamespaceKeyFunc(obj)
 	if err != nil {
 		return
 	}
-	o.lock.Lock()
-	defer o.lock.Unlock()
-	if o.known == nil {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.known == nil {
 		return // its incarnation is over
 	}
-	if old, ok := o.known[key]; ok {
+	if old, ok := m.known[key]; ok {
 		if old.object == obj {
 			return // it was transformed before
 		}
-		o.compare(old, group, kind)
+		m.compare(old, group, kind)
 	}
-	o.known[key] = cachedObject{obj, obj.DeepCopyObject()}
+	m.known[key] = cachedObject{obj, obj.DeepCopyObject()}
 }
 
 // forget forgets everything: nothing reads this cache any more.
-func (o *mutationDetector) forget() {
-	o.lock.Lock()
-	defer o.lock.Unlock()
-	o.known = nil
+func (m *mutationDetector) forget() {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	m.known = nil
 }
 
 // compare records in the history that an object has changed since it came. It does so once for each
 // change.
-func (o *mutationDetector) compare(was cachedObject, group, kind string) {
+func (m *mutationDetector) compare(was cachedObject, group, kind string) {
 	if reflect.DeepEqual(was.object, was.copied) || equality.Semantic.DeepEqual(was.object, was.copied) {
 		return // a Quantity, for one, remembers how it was written last, which is no change
 	}
-	m, err := meta.Accessor(was.copied)
+	o, err := meta.Accessor(was.copied)
 	if err != nil {
 		return
 	}
-	ref := history.Ref{Group: group, Kind: kind, Namespace: m.GetNamespace(), Name: m.GetName()}
-	revision, _ := strconv.ParseInt(m.GetResourceVersion(), 10, 64)
-	l, note := o.incarnation, inPlace(was.copied, was.object)
+	ref := history.Ref{Group: group, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}
+	revision, _ := strconv.ParseInt(o.GetResourceVersion(), 10, 64)
+	note := inPlace(was.copied, was.object)
 	key, _ := cache.MetaNamespaceKeyFunc(was.object)
-	if now, ok := o.known[key]; ok && now.object == was.object {
-		o.known[key] = cachedObject{was.object, was.object.DeepCopyObject()}
+	if now, ok := m.known[key]; ok && now.object == was.object {
+		m.known[key] = cachedObject{was.object, was.object.DeepCopyObject()}
 	}
-	l.world.Sched.Note(l.Name()+" "+ref.String(), func() {
-		if !l.Port.Dead() {
-			e := l.event(history.Mutation)
+	m.Sched.Note(m.Name()+" "+ref.String(), func() {
+		if !m.Port.Dead() {
+			e := m.event(history.Mutation)
 			e.Ref, e.Revision, e.Note = ref, revision, note
-			l.world.History.Add(e)
+			m.History.Add(e)
 		}
 	})
 }
@@ -123,20 +123,4 @@ func inPlace(before, after runtime.Object) string {
 	}
 	slices.Sort(out)
 	return strings.Join(out, "; ")
-}
-
-// Inspect looks for objects that were changed in place, in all caches of living processes.
-func (s *Supervisor) Inspect() {
-	for _, l := range s.incarnations {
-		l.mu.Lock()
-		informers := l.informers
-		l.mu.Unlock()
-		for _, i := range informers {
-			if l.Port.Dead() {
-				i.forget()
-			} else {
-				i.inspect()
-			}
-		}
-	}
 }

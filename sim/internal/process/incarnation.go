@@ -3,85 +3,60 @@ package process
 import (
 	"context"
 	"net/http"
-	"sync"
-	"sync/atomic"
+	"runtime/pprof"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// turn is a goroutine that waits until gone is closed.
-type turn struct {
-	what string
-	n    int // of those who began to wait
-	gone chan struct{}
-}
-
-// waiter is a goroutine of an incarnation that is blocked until its action happens.
-type waiter struct {
-	action  *sched.Action
-	granted chan bool // gets false when the run is over
-	ofKey   bool      // the action is the dequeue of a key
-}
-
-// observedController is a controller that was added to a manager of the incarnation.
-type observedController struct {
-	name     string
-	runnable manager.Runnable
-	working  atomic.Bool // a worker has asked for its first key
-}
-
-type reconcileName struct{}
-
-// Attribute names the reconcile that a context belongs to; the zero value for none.
-func Attribute(ctx context.Context) history.Reconcile {
-	name, _ := ctx.Value(reconcileName{}).(history.Reconcile)
-	return name
-}
-
-// Incarnation is one start of a process.
+// Incarnation is one start of a process. It owns how that ends; its parts own the rest.
 type Incarnation struct {
+	*core
 	Process *Process
-	N       int // 1 for the first
-	Port    *wire.Port
+	*managers
+	waiters     *waiters
+	turns       *turns
+	pauses      *pauses
+	caches      *caches
+	controllers *controllers
 
-	world  *Supervisor
-	ctx    context.Context
-	cancel context.CancelFunc
 	exited bool
-	ending atomic.Bool   // hands nothing out any more
 	asked  bool          // asked to stop gracefully
 	grace  *sched.Action // the SIGKILL that follows if it does not
-
-	mu         sync.Mutex
-	queues     []*queue
-	informers  []*informer
-	resyncs    map[schema.GroupKind]time.Duration // if it has caches of several namespaces: see resync
-	turns      []turn                             // of goroutines that go on one at a time
-	waits      int                                // how many have begun to
-	runnables  int                                // of the program's own, that were added to managers
-	waiters    []waiter
-	handlers   []waitingHandler // until the next quiet moment
-	managers   []*Manager
-	webhooks   []*webhookServer
-	hooked     []*observedController
-	unobserved []string // controllers that cannot be observed
-	released   bool
 }
 
-type incarnationKey struct{}
+func newIncarnation(e *environment, p *Process, dequeued func(*Incarnation, string, reconcile.Request)) *Incarnation {
+	c := &core{environment: e, process: p.Name, N: p.started, Port: e.Wire.NewPort(p.Name, p.started)}
+	i := &Incarnation{core: c, Process: p, managers: &managers{}, turns: &turns{core: c}}
+	c.spawn = i.spawn
+	if p.Account() != "" {
+		c.readers = &p.readers
+	}
+	i.waiters = &waiters{core: c, exit: i.exit}
+	i.pauses = &pauses{waiters: i.waiters}
+	i.caches = &caches{waiters: i.waiters, turns: i.turns, listThenWatch: p.settings.ListThenWatch}
+	i.controllers = &controllers{waiters: i.waiters, caches: i.caches, pauses: i.pauses, kill: i.Kill,
+		dequeued: func(controller string, item reconcile.Request) { dequeued(i, controller, item) }}
+	i.Port.Owner = i
+	i.Port.Attribute = Attribute
+	p.identify(i.Port)
+	c.ctx, c.cancel = context.WithCancel(c.attach(context.Background()))
+	return i
+}
 
-// Name is the process and incarnation, as "pipelines/2".
-func (i *Incarnation) Name() string { return i.Port.Name() }
-
-// spawn runs a function on a goroutine of the incarnation.
-func (i *Incarnation) spawn(f func()) { go f() }
+// spawn runs a function on a goroutine of the incarnation. Those that it starts inherit its labels.
+func (i *Incarnation) spawn(f func()) {
+	go func() {
+		pprof.SetGoroutineLabels(i.ctx)
+		f()
+	}()
+}
 
 // Config is the rest.Config that the program is given.
 func (i *Incarnation) Config() *rest.Config {
@@ -103,73 +78,131 @@ func (i *Incarnation) wrap(rt http.RoundTripper) http.RoundTripper {
 	return rt
 }
 
-// event is an event of the incarnation, at this moment.
-func (i *Incarnation) event(k history.Kind) history.Event {
-	w := i.world
-	return history.Event{
-		Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: k, Process: i.Process.Name, Incarnation: i.N,
-		Server: w.Wire.Revision(),
+func (i *Incarnation) run() {
+	var err error
+	defer func() {
+		if r := recover(); r != nil {
+			err = &PanicError{Value: r, Stack: stack()}
+		}
+		i.Sched.Note(i.Name(), func() { i.exit(err) })
+	}()
+	err = i.Process.main(i.ctx, i.Config())
+}
+
+// exit runs on the scheduling goroutine when main has returned.
+func (i *Incarnation) exit(err error) {
+	if i.Port.Dead() || i.exited {
+		return
+	}
+	if i.Port.Frozen() { // its exit is reported only after it resumes
+		i.dismiss()
+		i.Port.Await(&sched.Action{
+			Order: i.Name() + " exit",
+			Actor: choice.Actor{Process: i.Name(), Name: "exit"},
+			What:  func() string { return "the end of " + i.Name() },
+			Do:    func() { i.exit(err) },
+		})
+		return
+	}
+	i.exited = true
+	outcome := history.Outcome{Kind: history.OutcomeSuccess}
+	if err != nil {
+		outcome = history.Outcome{Kind: history.OutcomeFailure, Text: repeatable(err.Error())}
+	}
+	e := i.record(history.Stop, outcome)
+	i.bury()
+	if i.Process.observer.Exited(i, err) {
+		i.Process.scheduleRestart(err != nil || !i.asked, i.asked, e.Remark())
 	}
 }
 
-func (i *Incarnation) record(k history.Kind, outcome history.Outcome) *history.Event {
-	e := i.event(k)
-	e.Outcome = outcome
-	i.world.History.Add(e)
-	return &e
+// Kill ends the incarnation as SIGKILL would: nothing of it takes effect any more.
+func (i *Incarnation) Kill() {
+	if i.Port.Dead() {
+		return
+	}
+	i.record(history.Crash, history.Outcome{})
+	i.bury()
+	i.Process.scheduleRestart(true, i.asked, "crashed")
+}
+
+// grace is how long the kubelet waits between SIGTERM and SIGKILL: terminationGracePeriodSeconds,
+// by default.
+const grace = 30 * time.Second
+
+// Stop asks the incarnation to end, as SIGTERM would. The kubelet kills it after 30 s, and starts
+// the next one when it has ended.
+func (i *Incarnation) Stop() {
+	if i.Port.Dead() || i.asked {
+		return
+	}
+	i.asked = true
+	i.record(history.Stop, history.Outcome{Kind: history.OutcomeAsked})
+	i.dismiss()
+	i.cancel()
+	i.grace = &sched.Action{
+		Order: i.Process.Name + " grace",
+		Actor: choice.Actor{Process: i.Process.Name, Name: "grace"},
+		What:  func() string { return "the end of " + i.Name() + "'s grace period" },
+		Delay: func() time.Duration { return grace },
+		Own:   grace,
+		Do:    i.Kill,
+	}
+	i.Sched.Park(i.grace)
+	i.Sched.Disturb()
+}
+
+// dismiss lets the incarnation begin no reconcile any more.
+func (i *Incarnation) dismiss() {
+	i.waiters.dismiss()
+	i.Sched.Disturb()
 }
 
 // Ending reports whether the incarnation was asked to end, or has ended and the world does not know
 // yet.
-func (i *Incarnation) Ending() bool { return i.ending.Load() }
+func (i *Incarnation) Ending() bool { return i.waiters.ending.Load() }
 
 // EndsByContext implements [wire.Owner]. A manager ends its own parts one after another, so only
 // programs without one are concerned.
-func (i *Incarnation) EndsByContext() bool {
-	if !i.ending.Load() {
-		return false
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return len(i.managers) == 0
-}
-
-// dismiss lets an incarnation that is ending begin no reconcile any more. In production it may: a
-// work queue that is shut down chooses at random between the next key and its end, and much of
-// client-go chooses between an answer and a context that is done.
-func (i *Incarnation) dismiss() {
-	i.dismissKeys()
-	i.world.Sched.Disturb()
-}
-
-// dismissKeys is dismiss for a goroutine of the incarnation. A program may end without being asked
-// to, for example because one of its runnables has failed.
-func (i *Incarnation) dismissKeys() {
-	i.ending.Store(true)
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	for _, h := range i.waiters {
-		if h.ofKey && i.world.Sched.Drop(h.action) {
-			h.granted <- false
-		}
-	}
-}
+func (i *Incarnation) EndsByContext() bool { return i.Ending() && !i.Managed() }
 
 // bury lets nothing of the incarnation happen any more. Its goroutines may be there still; those
 // that are blocked stay blocked until the run ends.
 func (i *Incarnation) bury() {
-	i.world.Wire.Bury(i.Port)
-	i.mu.Lock()
-	for _, h := range i.waiters {
-		i.world.Sched.Drop(h.action)
-	}
-	i.mu.Unlock()
+	i.Wire.Bury(i.Port)
+	i.waiters.drop()
 	if i.grace != nil {
-		i.world.Sched.Drop(i.grace)
+		i.Sched.Drop(i.grace)
 	}
 	if i.Process.current == i {
 		i.Process.current = nil
 	}
 	i.cancel()
-	i.world.Sched.Disturb()
+	i.Sched.Disturb()
+}
+
+// release lets the blocked goroutines of a dead incarnation continue, one at a time, to their end.
+// Then it ends the waits for caches that have not synced. wait must wait for quiet.
+func (i *Incarnation) release(wait func()) {
+	i.cancel()
+	wait()
+	i.turns.release()
+	blocked, informers := i.waiters.release(), i.caches.release()
+	i.controllers.close(wait)
+	for i.turns.next() {
+		wait()
+		i.controllers.close(wait)
+	}
+	for _, h := range blocked {
+		select {
+		case h.granted <- false:
+			wait()
+		default:
+		}
+	}
+	for _, at := range informers {
+		at.end()
+	}
+	wait()
+	i.controllers.close(wait)
 }

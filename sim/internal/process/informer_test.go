@@ -51,7 +51,7 @@ func TestHandlersHearObjectsInOrder(t *testing.T) {
 		want := "[a b c d e changed b deleted a]"
 		expect(t, "a handler from the start", early, want)
 		expect(t, "a handler that joined", late, want)
-		expect(t, "lists", len(p.Current().informers), 1)
+		expect(t, "lists", len(p.Current().caches.informers), 1)
 	})
 }
 

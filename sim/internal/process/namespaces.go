@@ -7,67 +7,27 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// inOrder makes caches of several namespaces do the same in each run.
-func (i *Incarnation) inOrder(create cache.NewCacheFunc) cache.NewCacheFunc {
-	if create == nil {
-		create = cache.New
-	}
-	return func(cfg *rest.Config, o cache.Options) (cache.Cache, error) {
-		c, err := create(cfg, o)
-		several := len(o.DefaultNamespaces) > 1
-		for _, by := range o.ByObject {
-			several = several || len(by.Namespaces) > 1
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !several {
-			return waitingCache{c, i, true}, nil
-		}
-		i.mu.Lock()
-		i.resyncs = map[schema.GroupKind]time.Duration{}
-		i.mu.Unlock()
-		return waitingCache{ordered{c, o.Scheme, o.ReaderFailOnMissingInformer}, i, true}, nil
-	}
-}
-
-// resync is the resync period of the informers of a kind, with the jitter that the first of them
-// drew. Which of several draws first is not decided by the harness.
-func (i *Incarnation) resync(kind schema.GroupKind, drawn time.Duration) time.Duration {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.resyncs == nil {
-		return drawn
-	}
-	if _, known := i.resyncs[kind]; !known {
-		i.resyncs[kind] = drawn
-	}
-	return i.resyncs[kind]
-}
-
-// ordered starts the informers of all namespaces before it waits for any, so that none is first,
+// cachesInOrder starts the informers of all namespaces before it waits for any, so that none is first,
 // and sorts what they list together.
-type ordered struct {
+type cachesInOrder struct {
 	cache.Cache
 	scheme *runtime.Scheme
 	strict bool // reading begins no informer
 }
 
 // GetInformer implements cache.Cache.
-func (c ordered) GetInformer(
+func (c cachesInOrder) GetInformer(
 	ctx context.Context, o client.Object, opts ...cache.InformerGetOption,
 ) (cache.Informer, error) {
 	unsynced := append(slices.Clone(opts), cache.BlockUntilSynced(false))
@@ -78,7 +38,7 @@ func (c ordered) GetInformer(
 }
 
 // GetInformerForKind implements cache.Cache.
-func (c ordered) GetInformerForKind(
+func (c cachesInOrder) GetInformerForKind(
 	ctx context.Context, kind schema.GroupVersionKind, opts ...cache.InformerGetOption,
 ) (cache.Informer, error) {
 	unsynced := append(slices.Clone(opts), cache.BlockUntilSynced(false))
@@ -89,7 +49,7 @@ func (c ordered) GetInformerForKind(
 }
 
 // List implements cache.Cache.
-func (c ordered) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+func (c cachesInOrder) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	o := client.ListOptions{}
 	o.ApplyOptions(opts)
 	if o.Namespace != "" {
@@ -118,7 +78,7 @@ func (c ordered) List(ctx context.Context, list client.ObjectList, opts ...clien
 
 // itemOf is an object of the item type of a list, as the cache keeps it; nil if the type is not
 // known.
-func (c ordered) itemOf(list client.ObjectList) client.Object {
+func (c cachesInOrder) itemOf(list client.ObjectList) client.Object {
 	kind, err := apiutil.GVKForObject(list, c.scheme)
 	if err != nil {
 		return nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"runtime"
 	"strings"
 	"sync"
@@ -28,31 +27,14 @@ var errNetwork = errors.New("sim: a run does not reach the real network; use sim
 // dial may go on. See cmd/wavetank/internal/exact.
 const OverlayNetwork = "wavetank "
 
-// attach returns a context of the incarnation. What is sent with it belongs to the incarnation, and
-// a goroutine that dials with it ends.
-func (i *Incarnation) attach(ctx context.Context) context.Context {
-	if ctx.Value(incarnationKey{}) == i {
-		return ctx
-	}
-	stop := func(address string) {
-		at, byHTTP := caller()
-		i.world.observer.Dialled(i.Process.Name, address, at, byHTTP)
-		runtime.Goexit() // a hook can return no error
-	}
-	return httptrace.WithClientTrace(context.WithValue(ctx, incarnationKey{}, i), &httptrace.ClientTrace{
-		DNSStart:     func(info httptrace.DNSStartInfo) { stop(info.Host) },
-		ConnectStart: func(_, address string) { stop(address) },
-	})
-}
-
 // dialled reports an address that the code under test dials.
 func (o Outside) dialled(ctx context.Context, address string) {
 	if o.Dialled == nil {
 		return
 	}
 	process := ""
-	if l, ok := ctx.Value(incarnationKey{}).(*Incarnation); ok {
-		process = l.Process.Name
+	if c, ok := ctx.Value(incarnationKey{}).(*core); ok {
+		process = c.process
 	}
 	at, byHTTP := caller()
 	o.Dialled(process, address, at, byHTTP)
@@ -140,8 +122,8 @@ type Outside struct {
 
 // RoundTrip implements http.RoundTripper.
 func (o Outside) RoundTrip(req *http.Request) (*http.Response, error) {
-	if l, ok := req.Context().Value(incarnationKey{}).(*Incarnation); ok {
-		return l.Port.RoundTrip(req)
+	if c, ok := req.Context().Value(incarnationKey{}).(*core); ok {
+		return c.Port.RoundTrip(req)
 	}
 	if o.Unattributed != nil && inBubble() {
 		o.Unattributed(req)

@@ -1,14 +1,11 @@
 package process
 
 import (
-	"slices"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/wavetank/wavetank/internal/versions"
 )
 
 // orderedHandler gets notifications in key order where client-go sends them in map order: the
@@ -20,7 +17,8 @@ import (
 // notifications it gets at once.
 type orderedHandler struct {
 	cache.ResourceEventHandler
-	informer *informer
+	waiters   *waiters
+	replacing *atomic.Bool // all objects of the informer were requested, and are not here yet
 
 	mu         sync.Mutex
 	held       []notification // of this step
@@ -33,10 +31,6 @@ type orderedHandler struct {
 type notification struct {
 	was, is any
 	initial bool
-}
-
-func (i *informer) ordered(h cache.ResourceEventHandler) *orderedHandler {
-	return &orderedHandler{ResourceEventHandler: caughtHandler{h, i.incarnation}, informer: i}
 }
 
 // OnAdd implements cache.ResourceEventHandler.
@@ -52,13 +46,13 @@ func (o *orderedHandler) OnDelete(obj any) { o.handle(notification{was: obj}) }
 
 func (o *orderedHandler) handle(n notification) {
 	o.mu.Lock()
-	wait := n.initial || n.unchanged() || o.informer.replacing.Load() || o.delivering || len(o.held)+len(o.ready) > 0
+	wait := n.initial || n.unchanged() || o.replacing.Load() || o.delivering || len(o.held)+len(o.ready) > 0
 	if wait {
 		o.held = append(o.held, n)
 	}
 	o.mu.Unlock()
 	if wait {
-		o.informer.wake()
+		o.waiters.Sched.Wake()
 	} else {
 		o.deliver(n)
 	}
@@ -78,6 +72,7 @@ func (n notification) unchanged() bool {
 }
 
 func (o *orderedHandler) deliver(n notification) {
+	defer o.waiters.catch() // the panic of a predicate or a mapping function ends its process
 	switch {
 	case n.was == nil:
 		o.ResourceEventHandler.OnAdd(n.is, n.initial)
@@ -99,7 +94,7 @@ func (o *orderedHandler) release() bool {
 		return false
 	}
 	o.delivering = true
-	o.informer.spawn(o.deliverReady)
+	o.waiters.spawn(o.deliverReady)
 	return true
 }
 
@@ -110,7 +105,7 @@ func (o *orderedHandler) deliverReady() {
 		if len(o.ready) == 0 {
 			o.delivering = false
 			o.mu.Unlock()
-			o.informer.wake()
+			o.waiters.Sched.Wake()
 			return
 		}
 		n := o.ready[0]
@@ -134,85 +129,4 @@ func sortNotifications(all []notification) []notification {
 		}
 		return n.was
 	})
-}
-
-func (i *informer) register(
-	h *orderedHandler, r cache.ResourceEventHandlerRegistration,
-) cache.ResourceEventHandlerRegistration {
-	own := &registration{ResourceEventHandlerRegistration: r, handler: h, synced: newSyncState(i.kind.String())}
-	own.given = versions.RegistrationWithChecker(own)
-	i.mu.Lock()
-	i.handlers = append(i.handlers, own)
-	over := i.over
-	i.mu.Unlock()
-	if over {
-		own.synced.end()
-	}
-	i.wake() // or the informer would not look before something else happens
-	return own.given
-}
-
-// AddEventHandler implements cache.SharedInformer.
-func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
-	o := i.ordered(h)
-	r, err := i.SharedIndexInformer.AddEventHandler(o)
-	if err != nil {
-		return r, err
-	}
-	return i.register(o, r), nil
-}
-
-// AddEventHandlerWithResyncPeriod implements cache.SharedInformer.
-func (i *informer) AddEventHandlerWithResyncPeriod(
-	h cache.ResourceEventHandler, d time.Duration,
-) (cache.ResourceEventHandlerRegistration, error) {
-	o := i.ordered(h)
-	r, err := i.SharedIndexInformer.AddEventHandlerWithResyncPeriod(o, d)
-	if err != nil {
-		return r, err
-	}
-	return i.register(o, r), nil
-}
-
-// AddEventHandlerWithOptions implements cache.SharedInformer.
-func (i *informer) AddEventHandlerWithOptions(
-	h cache.ResourceEventHandler, opts cache.HandlerOptions,
-) (cache.ResourceEventHandlerRegistration, error) {
-	o := i.ordered(h)
-	r, err := i.SharedIndexInformer.AddEventHandlerWithOptions(o, opts)
-	if err != nil {
-		return r, err
-	}
-	return i.register(o, r), nil
-}
-
-// RemoveEventHandler implements cache.SharedInformer.
-func (i *informer) RemoveEventHandler(r cache.ResourceEventHandlerRegistration) error {
-	i.mu.Lock()
-	if at := slices.IndexFunc(i.handlers, func(h *registration) bool { return h.given == r }); at >= 0 {
-		r = i.handlers[at].ResourceEventHandlerRegistration
-		i.handlers = slices.Delete(i.handlers, at, at+1)
-	}
-	i.mu.Unlock()
-	return i.SharedIndexInformer.RemoveEventHandler(r)
-}
-
-// onQuiet releases the notifications that handlers wait for, and notes what has synced. It is
-// called when the bubble is quiet, and reports whether a goroutine can go on because of that.
-func (i *informer) onQuiet() (woke bool) {
-	if !i.synced.is.Load() && i.SharedIndexInformer.HasSynced() {
-		woke = i.synced.set()
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	for _, r := range i.handlers {
-		if r.handler.release() {
-			woke = true
-			i.replacing.Store(false)
-		}
-		if !r.synced.is.Load() && !r.handler.behind() && r.ResourceEventHandlerRegistration.HasSynced() {
-			woke = r.synced.set() || woke
-		}
-	}
-	return woke
 }

@@ -2,14 +2,15 @@ package process
 
 import (
 	"maps"
-	"runtime"
 	"slices"
 	"sort"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
@@ -19,7 +20,7 @@ import (
 // queue observes one controller's work queue. The queue itself stays the real one. The observer
 //
 //   - records why keys were added, so that each dequeue has a cause, and what is pending
-//     (queue_rules.go),
+//     (key.go),
 //   - puts the plain adds of one phase into canonical order before the real queue gets them, as
 //     informers, resyncs and mapping functions may add in map order,
 //   - lets operations wait for a quiet moment if the real queue could answer them in two ways
@@ -27,33 +28,52 @@ import (
 //   - parks every dequeue, so that at most one worker starts in each step.
 type queue struct {
 	workQueue
-	priority    priorityqueue.PriorityQueue[request] // nil for the classic queue
-	incarnation *Incarnation
-	controller  string
-	onGet       func() // a worker asks for a key
-	hooked      *observedController
+	priority   priorityqueue.PriorityQueue[request] // nil for the classic queue
+	waiters    *waiters
+	pauses     *pauses
+	controller *observedController
+	seen       func(request) []history.Seen                    // compares the caches with the server
+	dequeued   func(controller string, item reconcile.Request) // see [Observer]
 
 	mu      sync.Mutex
-	working time.Duration // since when there are workers: a process may have to lead before
-	adds    []add         // plain adds of this phase, not yet passed on
-	later   []add         // delayed adds that wait for the quiet moment
-	blocked []chan bool   // workers that wait for it
-	next    time.Duration // no timer is due before: if this has come, some may have fired since the last quiet moment
-	down    bool          // ShutDown was called
-	closing func()        // shuts the real queue down, at the next quiet moment
-	keys    map[request]*key
-	// live are the keys of which something may be pending or in progress: those that were used
-	// since the last look through them, and those of which something was pending then.
-	live map[request]*key
+	adds    []addition  // plain adds of this phase, not yet passed on
+	later   []addition  // delayed adds that wait for the quiet moment
+	blocked []chan bool // workers that wait for it
+	down    bool        // ShutDown was called
+	closing func()      // shuts the real queue down, at the next quiet moment
+	keys    keys
 }
 
-type add struct {
+// observedController is a controller that was added to a manager of the incarnation.
+type observedController struct {
+	name     string
+	runnable manager.Runnable
+	working  atomic.Bool  // a worker has asked for its first key
+	since    atomic.Int64 // when that was: a process may have to lead before
+}
+
+// asked notes that a worker asks for a key.
+func (o *observedController) asked(s *sched.Scheduler) {
+	if !o.working.Swap(true) {
+		o.since.Store(int64(s.Now()))
+		s.Wake()
+	}
+}
+
+// waitsForLease reports whether the controller starts only in the leader.
+func (o *observedController) waitsForLease() bool {
+	r, ok := o.runnable.(manager.LeaderElectionRunnable)
+	return !ok || r.NeedLeaderElection()
+}
+
+// addition is an add that has not reached the real queue.
+type addition struct {
 	item  request
 	opts  priorityqueue.AddOpts
 	cause cause
 }
 
-func (a *add) priority() int {
+func (a *addition) priority() int {
 	if a.opts.Priority == nil {
 		return 0
 	}
@@ -64,90 +84,30 @@ func (a *add) priority() int {
 // PriorityQueue itself, or controller-runtime would put its adapter for classic queues around it.
 type priorityQueue struct{ *queue }
 
-func (i *Incarnation) observe(controller string, inner workQueue) workQueue {
-	q := &queue{
-		workQueue: inner, incarnation: i, controller: controller, next: never,
-		keys: map[request]*key{}, live: map[request]*key{},
-	}
-	i.mu.Lock()
-	i.queues = append(i.queues, q)
-	i.mu.Unlock()
-	if p, ok := inner.(priorityqueue.PriorityQueue[request]); ok {
-		q.priority = p
-		return priorityQueue{q}
-	}
-	return q
-}
-
-func (q *queue) key(item request) *key {
-	k := q.keys[item]
-	if k == nil {
-		k = &key{priority: q.priority != nil}
-		k.fired, k.owed = map[history.CauseKind]int{}, map[history.CauseKind]time.Duration{}
-		q.keys[item] = k
-	}
-	q.live[item] = k
-	return k
-}
-
-// each calls f for every key of which something is pending or in progress, in no order, until f
-// returns false. The mutex must be held.
-func (q *queue) each(f func(request, *key) bool) {
-	for item, k := range q.live {
-		if k.idle() {
-			delete(q.live, item)
-		} else if !f(item, k) {
-			return
-		}
-	}
-}
-
 // plain holds a plain add until the phase is over.
 func (q *queue) plain(o priorityqueue.AddOpts, items ...request) {
-	s := q.incarnation.world.Sched
+	s := q.waiters.Sched
 	now := s.Now()
 	what, stepped := s.Current().(history.Cause)
 	q.mu.Lock()
 	for _, item := range items {
 		why := what
 		if !stepped {
-			why = q.causeWithoutStep(item)
+			why = q.keys.causeWithoutStep(item)
 		}
 		if !q.down {
-			q.adds = append(q.adds, add{item, o, cause{at: now, what: why}})
+			q.adds = append(q.adds, addition{item, o, cause{at: now, what: why}})
 		}
 	}
 	q.mu.Unlock()
 	s.Wake()
 }
 
-// causeWithoutStep is the cause of an add that follows no step but the passing of time. It is an
-// informer that repeats what it had already (for a handler that joins late, or as a resync), or a
-// goroutine of the program's own through a channel.
-func (q *queue) causeWithoutStep(item request) history.Cause {
-	pcs := make([]uintptr, 32)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
-	for {
-		f, more := frames.Next()
-		fromInformer := strings.Contains(f.Function, "tools/cache.(*processorListener)") ||
-			strings.HasSuffix(f.Function, "(*orderedHandler).deliverReady")
-		if fromInformer {
-			if q.keys[item] == nil {
-				return history.Cause{Kind: history.CauseInitialList}
-			}
-			return history.Cause{Kind: history.CauseResync}
-		}
-		if !more {
-			return history.Cause{Kind: history.CauseChannel}
-		}
-	}
-}
-
 // flush is called at each quiet moment. It passes the held adds on and lets the blocked workers go
 // on. It reports whether there were any.
 func (q *queue) flush() bool {
 	q.mu.Lock()
-	q.fire()
+	q.keys.fire(q.waiters.Sched.Now())
 	later, blocked := q.later, q.blocked
 	q.later, q.blocked = nil, nil
 	q.mu.Unlock()
@@ -155,7 +115,7 @@ func (q *queue) flush() bool {
 	for _, a := range later {
 		q.pass(a.opts, a.item)
 		q.mu.Lock()
-		k := q.key(a.item)
+		k := q.keys.of(a.item)
 		k.held = max(0, k.held-1)
 		q.mu.Unlock()
 	}
@@ -191,7 +151,7 @@ func (q *queue) flushPlain() bool {
 	})
 	ranks := map[int][]request{}
 	for _, a := range adds {
-		k := q.key(a.item)
+		k := q.keys.of(a.item)
 		k.ready(a.cause)
 		if q.priority != nil {
 			rank := k.put(a.priority())
@@ -212,67 +172,58 @@ func (q *queue) flushPlain() bool {
 
 // Get implements workqueue.TypedInterface.
 func (q *queue) Get() (request, bool) {
-	q.onGet()
+	q.controller.asked(q.waiters.Sched)
 	q.waitForQuiet()
 	item, down := q.workQueue.Get()
 	return item, down || !q.admit(item)
 }
 
 // GetWithPriority implements priorityqueue.PriorityQueue.
-func (q priorityQueue) GetWithPriority() (request, int, bool) {
-	q.onGet()
-	q.waitForQuiet()
-	item, p, down := q.priority.GetWithPriority()
-	return item, p, down || !q.admit(item)
+func (p priorityQueue) GetWithPriority() (request, int, bool) {
+	p.controller.asked(p.waiters.Sched)
+	p.waitForQuiet()
+	item, priority, down := p.priority.GetWithPriority()
+	return item, priority, down || !p.admit(item)
 }
 
 // Get implements workqueue.TypedInterface.
-func (q priorityQueue) Get() (request, bool) {
-	item, _, down := q.GetWithPriority()
+func (p priorityQueue) Get() (request, bool) {
+	item, _, down := p.GetWithPriority()
 	return item, down
 }
 
 // admit lets the dequeue wait for its step. It returns false when the incarnation begins no
 // reconcile any more.
 func (q *queue) admit(item request) bool {
-	if q.incarnation.ending.Load() {
+	if q.waiters.ending.Load() {
 		return false
 	}
 	q.mu.Lock()
-	given := q.key(item).take(q.incarnation.world.Sched.Now())
+	given := q.keys.of(item).take(q.waiters.Sched.Now())
 	q.mu.Unlock()
-	granted := make(chan bool, 1)
-	name := q.keyOf(item).String()
-	a := &sched.Action{
-		Order: q.incarnation.Name() + " " + name,
-		Actor: choice.Actor{Process: q.incarnation.Name(), Name: name}, // and its requests': see [wire.Call.Actor]
+	incarnation, name := q.waiters.Name(), q.keys.named(item).String()
+	return q.waiters.await(&sched.Action{
+		Order: incarnation + " " + name,
+		Actor: choice.Actor{Process: incarnation, Name: name}, // and its requests': see [wire.Call.Actor]
 		What: func() string {
-			return "hand-out of " + item.String() + " to " + q.incarnation.Name() + " " + q.controller
+			return "hand-out of " + item.String() + " to " + incarnation + " " + q.controller.name
 		},
-		Do: func() {
-			q.begin(item, given)
-			granted <- true
-		},
-	}
-	q.incarnation.block(a, granted, true)
-	ok := <-granted
-	q.incarnation.unblock(a)
-	return ok
+		Do: func() { q.begin(item, given) },
+	}, true)
 }
 
 // begin records the dequeue. It runs on the scheduling goroutine.
 func (q *queue) begin(item request, g dequeue) {
-	w := q.incarnation.world
-	now := w.Sched.Now()
+	now := q.waiters.Sched.Now()
 	q.mu.Lock()
-	k := q.key(item)
-	g.ready = max(g.ready, q.working, q.incarnation.Port.Thawed())
+	k := q.keys.of(item)
+	g.ready = max(g.ready, time.Duration(q.controller.since.Load()), q.waiters.Port.Thawed())
 	k.runs++
-	k.name = history.Reconcile{Key: q.keyOf(item), N: k.runs}
+	k.name = history.Reconcile{Key: q.keys.named(item), N: k.runs}
 	q.mu.Unlock()
-	e := q.incarnation.event(history.Dequeue)
-	e.Reconcile, e.Cause, e.Wait, e.Ready, e.Seen = k.name, g.why, g.wait, g.ready, q.incarnation.versionsSeen(item)
-	at := w.History.Add(e)
+	e := q.waiters.event(history.Dequeue)
+	e.Reconcile, e.Cause, e.Wait, e.Ready, e.Seen = k.name, g.why, g.wait, g.ready, q.seen(item)
+	at := q.waiters.History.Add(e)
 	q.mu.Lock()
 	for what, due := range k.owed {
 		if due <= now {
@@ -281,19 +232,8 @@ func (q *queue) begin(item request, g dequeue) {
 		}
 	}
 	q.mu.Unlock()
-	w.Sched.SetCurrent(history.Cause{Kind: history.CauseReconcile, Of: k.name.String()})
-	w.observer.Dequeued(q.incarnation, q.controller, item)
-}
-
-// keyOf names a key of the controller.
-func (q *queue) keyOf(item request) history.Key {
-	return history.Key{Controller: q.controller, Namespace: item.Namespace, Name: item.Name}
-}
-
-// inject adds a key without an event. why says in words which fault does it.
-func (q *queue) inject(item request, why string) {
-	q.incarnation.world.Sched.SetCurrent(history.Cause{Kind: history.CauseFault, Of: why})
-	q.plain(priorityqueue.AddOpts{}, item)
+	q.waiters.Sched.SetCurrent(history.Cause{Kind: history.CauseReconcile, Of: k.name.String()})
+	q.dequeued(q.controller.name, item)
 }
 
 // waitForQuiet lets a worker wait for the next quiet moment if a timer may have fired since the
@@ -301,14 +241,14 @@ func (q *queue) inject(item request, why string) {
 func (q *queue) waitForQuiet() {
 	for again := true; again; {
 		q.mu.Lock()
-		if q.down || q.next > q.incarnation.world.Sched.Now() {
+		if q.down || q.keys.next > q.waiters.Sched.Now() {
 			q.mu.Unlock()
 			return
 		}
 		quiet := make(chan bool, 1)
 		q.blocked = append(q.blocked, quiet)
 		q.mu.Unlock()
-		again = q.incarnation.blockUntil(quiet)
+		again = q.waiters.awaitQuiet(quiet)
 	}
 }
 
@@ -326,21 +266,6 @@ func (q *queue) close() bool {
 	return true
 }
 
-// fire fires the timers that are due. The world must be quiet, and the mutex held.
-func (q *queue) fire() {
-	now := q.incarnation.world.Sched.Now()
-	if q.next > now {
-		return
-	}
-	q.next = never
-	q.each(func(_ request, k *key) bool {
-		if k.fire(now); k.timer != nil {
-			q.next = min(q.next, k.timer.due)
-		}
-		return true
-	})
-}
-
 // pass passes a delayed add to the real queue. The delay of a rate-limited one comes from the
 // limiter.
 func (q *queue) pass(o priorityqueue.AddOpts, item request) {
@@ -350,11 +275,11 @@ func (q *queue) pass(o priorityqueue.AddOpts, item request) {
 		return
 	}
 	if !o.RateLimited {
-		q.delayed(item, history.CauseRequeueAfter, o.After)
+		q.after(item, history.CauseRequeueAfter, o.After)
 	}
 	if q.priority != nil {
-		k := q.key(item)
-		k.put((&add{opts: o}).priority())
+		k := q.keys.of(item)
+		k.put((&addition{opts: o}).priority())
 		if o.RateLimited {
 			k.bounds = append(k.bounds, o.After)
 		}
@@ -370,18 +295,34 @@ func (q *queue) pass(o priorityqueue.AddOpts, item request) {
 	}
 }
 
-// delayed notes a timer. The mutex must be held.
-func (q *queue) delayed(item request, what history.CauseKind, d time.Duration) {
-	q.incarnation.world.noteWait(d)
-	due := q.incarnation.world.Sched.Now() + d
-	if q.key(item).after(timer{what, d, due}) {
-		q.next = min(q.next, due)
-	}
+// after notes a timer. The mutex must be held.
+func (q *queue) after(item request, what history.CauseKind, d time.Duration) {
+	q.waiters.noteWait(d)
+	q.keys.after(item, timer{what, d, q.waiters.Sched.Now() + d})
 }
 
-// observed are the queues of the incarnation's controllers so far.
-func (i *Incarnation) observed() []*queue {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.queues
+// running is the reconcile of a key that is in progress.
+func (q *queue) running(item request) history.Reconcile {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.keys.of(item).name
+}
+
+// ended notes that the reconciler of a key has returned.
+func (q *queue) ended(item request) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.keys.of(item).ended = q.waiters.Sched.Now()
+}
+
+// finish notes that a reconcile is no longer in progress.
+func (q *queue) finish(item request, name history.Reconcile) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if k := q.keys.of(item); k.name == name {
+		k.name = history.Reconcile{}
+		if k.timer == nil && k.held+len(k.causes) == 0 { // what was put off is not wanted any more
+			clear(k.owed)
+		}
+	}
 }

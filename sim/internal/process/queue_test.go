@@ -108,15 +108,8 @@ func underObservation(
 		if err != nil {
 			return err
 		}
-		outer := l.observe("c", inner)
-		q, ok := outer.(*queue)
-		if p, is := outer.(priorityQueue); is {
-			q, ok = p.queue, true
-		}
-		if !ok {
-			return fmt.Errorf("the observer is a %T", outer)
-		}
-		q.onGet = func() {}
+		outer, q := l.controllers.observeQueue(&observedController{name: "c"}, inner)
+		q.controller.working.Store(true)
 		lim.q = q
 		at, failures = failThrice(outer, during)
 		over = true

@@ -26,13 +26,13 @@ type randomBytes struct {
 	reseeded uint64   // how many times
 	from     uint64   // the seed since then
 	quiet    []uint64 // the newest goroutine at each quiet moment at which there was a new one
-	groups   map[group]uint64
+	groups   map[cohort]uint64
 	begun    map[string]uint64  // how many groups there are, by function
 	streams  map[uint64]*stream // by goroutine
 }
 
-// group are the goroutines that a goroutine has begun between two quiet moments by one function.
-type group struct {
+// cohort are the goroutines that a goroutine has begun between two quiet moments by one function.
+type cohort struct {
 	function, parent string
 	phase            int
 }
@@ -72,7 +72,7 @@ func (r *randomBytes) reseed(seed uint64) {
 	defer r.mu.Unlock()
 	r.from = r.seed ^ rand.NewPCG(seed, r.reseeded).Uint64()
 	r.reseeded++
-	r.groups, r.begun, r.streams = map[group]uint64{}, map[string]uint64{}, map[uint64]*stream{}
+	r.groups, r.begun, r.streams = map[cohort]uint64{}, map[string]uint64{}, map[uint64]*stream{}
 	cryptotest.SetGlobalRandom(r.t, r.from)
 	if !fips140.Enabled() {
 		cryptorand.Reader = r
@@ -121,7 +121,7 @@ func (r *randomBytes) begin(id uint64) *stream {
 	stack := make([]byte, 1<<16)
 	_, by, _ := strings.Cut(string(stack[:runtime.Stack(stack, false)]), "\ncreated by ")
 	by, _, _ = strings.Cut(by, "\n")
-	g := group{}
+	g := cohort{}
 	g.function, g.parent, _ = strings.Cut(by, " in goroutine ")
 	g.phase, _ = slices.BinarySearch(r.quiet, id)
 	nth, known := r.groups[g]

@@ -14,17 +14,17 @@ import (
 // This file finds the operator's line for which an informer lists and watches a kind. Informers
 // send their requests on goroutines of their own.
 
-// readers are the lines of one process that have kinds read.
+// readers are the lines of one process that have kinds read. Only a process with an account is
+// asked for them; the others have none.
 type readers struct {
 	mu     sync.Mutex
 	reads  map[string]string // the first line that read a kind from a cache
 	setups []wire.Place      // lines that add something to a manager
 }
 
-// noteRead notes the line that reads objects from a cache. Only a process with an account is asked
-// for it.
-func (i *Incarnation) noteRead(o any) {
-	if i.Process.settings.Account == "" {
+// noteRead notes the line that reads objects from a cache.
+func (r *readers) noteRead(o any) {
+	if r == nil {
 		return
 	}
 	t := reflect.TypeOf(o)
@@ -32,7 +32,6 @@ func (i *Incarnation) noteRead(o any) {
 		t = t.Elem()
 	}
 	kind := strings.TrimSuffix(t.Name(), "List")
-	r := &i.Process.readers
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, ok := r.reads[kind]; ok {
@@ -47,12 +46,11 @@ func (i *Incarnation) noteRead(o any) {
 }
 
 // noteSetup notes the line that adds something to a manager.
-func (i *Incarnation) noteSetup() {
-	if i.Process.settings.Account == "" {
+func (r *readers) noteSetup() {
+	if r == nil {
 		return
 	}
 	at, ok := wire.SourcePlace()
-	r := &i.Process.readers
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ok && !slices.Contains(r.setups, at) {
@@ -60,11 +58,11 @@ func (i *Incarnation) noteSetup() {
 	}
 }
 
-// ReaderOf is the operator's line for which informers of a process read a kind: one that watches
-// it, or that reads it from a cache. If neither is known it is the line that sets a controller up;
-// "" if there is none.
-func (p *Process) ReaderOf(kind string) string {
-	r := &p.readers
+// of is [Process.ReaderOf].
+func (r *readers) of(kind string) string {
+	if r == nil {
+		return ""
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, at := range r.setups {

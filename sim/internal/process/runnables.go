@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
@@ -21,17 +20,9 @@ import (
 //     with the manager's end.
 type managedController struct {
 	leaderElected
-	incarnation *Incarnation
-	name        string
-	over        chan struct{} // closed when Warmup has returned; nil for a controller that does not warm up
-}
-
-func (i *Incarnation) manage(r manager.Runnable, name string) manager.Runnable {
-	g := &managedController{leaderElected: leaderElected{r}, incarnation: i, name: name}
-	if warmsUp(r) {
-		g.over = make(chan struct{})
-	}
-	return g
+	waiters *waiters
+	name    string
+	over    chan struct{} // closed when Warmup has returned; nil for a controller that does not warm up
 }
 
 // Warmup implements what controller-runtime calls before the process leads.
@@ -40,7 +31,7 @@ func (m *managedController) Warmup(ctx context.Context) error {
 		return nil
 	}
 	defer close(m.over)
-	return m.Runnable.(interface{ Warmup(context.Context) error }).Warmup(m.incarnation.attach(ctx))
+	return m.Runnable.(interface{ Warmup(context.Context) error }).Warmup(m.waiters.attach(ctx))
 }
 
 // Start implements manager.Runnable.
@@ -52,25 +43,15 @@ func (m *managedController) Start(ctx context.Context) error {
 			return nil
 		}
 	}
-	err := m.Runnable.Start(m.incarnation.attach(ctx))
-	if !m.incarnation.Port.Dead() {
-		m.pass()
+	err := m.Runnable.Start(m.waiters.attach(ctx))
+	if w := m.waiters; !w.Port.Dead() {
+		w.await(&sched.Action{
+			Order: w.Name() + " " + m.name + " ended",
+			Actor: choice.Actor{Process: w.Name(), Name: m.name + " ended"},
+			What:  func() string { return "the end of controller " + m.name + " in " + w.Name() },
+		}, false)
 	}
 	return err
-}
-
-// pass waits for a step of its own.
-func (m *managedController) pass() {
-	granted := make(chan bool, 1)
-	a := &sched.Action{
-		Order: m.incarnation.Name() + " " + m.name + " ended",
-		Actor: choice.Actor{Process: m.incarnation.Name(), Name: m.name + " ended"},
-		What:  func() string { return "the end of controller " + m.name + " in " + m.incarnation.Name() },
-		Do:    func() { granted <- true },
-	}
-	m.incarnation.block(a, granted, false)
-	<-granted
-	m.incarnation.unblock(a)
 }
 
 // leaderElected is a runnable that waits for leadership if the one in it does.
@@ -87,25 +68,8 @@ func (l leaderElected) NeedLeaderElection() bool {
 // binary. The manager's context comes from nowhere; the runnable gets one of the incarnation.
 type panicCatcher struct {
 	leaderElected
-	incarnation *Incarnation
-	n           int // of the runnables that were added
-}
-
-// catchPanics returns what to add to a manager in place of r. It is r itself where its type decides
-// how it is run.
-func (i *Incarnation) catchPanics(r manager.Runnable) manager.Runnable {
-	sortLists(r)
-	i.mu.Lock()
-	i.runnables++
-	n := i.runnables
-	i.mu.Unlock()
-	switch r := r.(type) {
-	case clusterRunnable:
-		return otherCluster{r, i, n}
-	case *manager.Server, webhook.Server, interface{ Warmup(context.Context) error }:
-		return r
-	}
-	return panicCatcher{leaderElected{r}, i, n}
+	turns *turns
+	n     int // of the runnables that were added
 }
 
 // Start implements manager.Runnable.
@@ -115,6 +79,6 @@ func (p panicCatcher) Start(ctx context.Context) (err error) {
 			err = &PanicError{Value: v, Stack: stack()}
 		}
 	}()
-	p.incarnation.startInTurn(p.n)
-	return p.Runnable.Start(p.incarnation.attach(ctx))
+	p.turns.startInTurn(p.n)
+	return p.Runnable.Start(p.turns.attach(ctx))
 }

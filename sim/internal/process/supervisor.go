@@ -6,55 +6,43 @@
 package process
 
 import (
-	"sync"
-	"sync/atomic"
-	"time"
+	"fmt"
+	"slices"
 
 	"github.com/go-logr/logr"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// Supervisor starts the processes of a world, and starts them again as the kubelet does.
+// Supervisor starts the processes of a world, and lets their goroutines continue at each quiet
+// moment.
 type Supervisor struct {
-	Sched   *sched.Scheduler
-	History *history.History
-	Wire    *wire.Network
-	Log     logr.Logger
-	// BackOff, when not 0, is the longest that the queues back off.
-	BackOff time.Duration
-
+	*environment
 	observer     Observer
 	processes    []*Process
-	longest      atomic.Int64 // see LongestWait
-	unserved     sync.Map     // by schema.GroupKind, what was not found
-	missing      sync.Map     // by history.Ref, what caches were asked for and did not have
 	incarnations []*Incarnation
 	alive        []*Incarnation // room for Flush, which is called at each quiet moment
-	served       int            // see Served
-	servedAt     time.Duration  // see Served
-}
-
-// Observer observes what processes do by themselves.
-type Observer interface {
-	// Dequeued is called for every key that a worker gets, as its reconcile begins.
-	Dequeued(l *Incarnation, controller string, item reconcile.Request)
-	// Exited is called if a program's main returns by itself. It reports whether the kubelet
-	// should start it again.
-	Exited(l *Incarnation, err error) (restart bool)
-	// Dialled is called if a program dials an address by itself, with a context of its own
-	// incarnation. It may be called on any goroutine. at is the operator's line, as file:line.
-	Dialled(process, address, at string, byHTTP bool)
 }
 
 // New returns a supervisor without processes. The observer of its scheduler must call
 // [Supervisor.Flush] at each quiet moment. That of its network takes the endpoints of webhooks from
 // [Supervisor.Endpoints].
 func New(s *sched.Scheduler, h *history.History, w *wire.Network, log logr.Logger, o Observer) *Supervisor {
-	return &Supervisor{Sched: s, History: h, Wire: w, Log: log, observer: o}
+	e := &environment{Sched: s, History: h, Wire: w, Log: log, dialled: o.Dialled}
+	return &Supervisor{environment: e, observer: o}
+}
+
+// Start adds a process and begins its first incarnation.
+func (s *Supervisor) Start(name string, main Main, settings Settings) *Process {
+	p := &Process{Name: name, main: main, settings: settings, env: s.environment, observer: s.observer,
+		begun: func(i *Incarnation) { s.incarnations = append(s.incarnations, i) }}
+	s.processes = append(s.processes, p)
+	p.begin()
+	s.Sched.Disturb()
+	return p
 }
 
 // Processes are all processes, in the order in which they were started.
@@ -70,15 +58,159 @@ func (s *Supervisor) Find(name string) *Process {
 	return nil
 }
 
-// noteWait remembers the longest delay of a dequeue. Any goroutine of the world may call it.
-func (s *Supervisor) noteWait(d time.Duration) {
-	for {
-		was := s.longest.Load()
-		if int64(d) <= was || s.longest.CompareAndSwap(was, int64(d)) {
-			return
-		}
+// Settled resets the count of incarnations.
+func (s *Supervisor) Settled() {
+	for _, p := range s.processes {
+		p.settled = p.started
 	}
 }
 
-// LongestWait is the longest delay of a dequeue since the last call.
-func (s *Supervisor) LongestWait() time.Duration { return time.Duration(s.longest.Swap(0)) }
+// Flush is called at each quiet moment. First it lets those go on, one by one, who have waited for
+// a cache. Then informers' handlers get their notifications in order, and handlers that wait after
+// an addition continue. When there are none it passes the held adds to the queues, process by
+// process and controller by controller. It reports whether any goroutine can go on.
+func (s *Supervisor) Flush() (woke bool) {
+	s.alive = slices.DeleteFunc(append(s.alive[:0], s.incarnations...), isDead)
+	for _, i := range s.alive {
+		if i.turns.next() {
+			return true
+		}
+	}
+	for _, i := range s.alive {
+		woke = i.caches.flush() || woke
+	}
+	for _, i := range s.alive {
+		woke = i.pauses.flush() || woke
+	}
+	if woke {
+		return true
+	}
+	for _, i := range s.alive {
+		woke = i.controllers.flush() || woke
+	}
+	return woke
+}
+
+func isDead(i *Incarnation) bool { return i.Port.Dead() }
+
+// Teardown ends every incarnation and lets all goroutines of the run finish. wait must wait for
+// quiet.
+func (s *Supervisor) Teardown(wait func()) {
+	for _, i := range s.incarnations {
+		i.Port.Die()
+	}
+	wait()
+	for _, i := range s.incarnations {
+		i.release(wait)
+	}
+	s.Wire.Release(wait)
+	for _, i := range s.incarnations {
+		i.controllers.close(wait)
+	}
+}
+
+// Reap lets the goroutines of dead incarnations end before the run does, and forgets those
+// incarnations. wait must wait for quiet. These goroutines may draw random numbers while they end,
+// so the generators are seeded again.
+func (s *Supervisor) Reap(wait func()) {
+	if !slices.ContainsFunc(s.incarnations, isDead) {
+		return
+	}
+	for _, i := range s.incarnations {
+		if isDead(i) {
+			i.release(wait)
+			s.Wire.Dismiss(i.Port, wait)
+			i.controllers.close(wait)
+		}
+	}
+	s.incarnations = slices.DeleteFunc(s.incarnations, isDead)
+	reseed(uint64(s.Sched.Now()))
+}
+
+// Endpoints are the incarnations that serve a webhook. A Service reaches the processes that it was
+// declared for, and those without any declaration.
+func (s *Supervisor) Endpoints(service *apiserver.WebhookService, path string) []wire.Endpoint {
+	var out []wire.Endpoint
+	for _, i := range s.incarnations {
+		if isDead(i) || !i.Process.behind(service) {
+			continue
+		}
+		for _, server := range i.servers() {
+			if e := server.endpoint(path); e != nil {
+				out = append(out, *e)
+			}
+		}
+	}
+	return out
+}
+
+// Unobserved names the controllers that could not be observed.
+func (s *Supervisor) Unobserved() (out []string) {
+	for _, i := range s.incarnations {
+		for _, name := range i.controllers.unobservable() {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// Inspect looks for objects that were changed in place, in all caches of living processes.
+func (s *Supervisor) Inspect() {
+	for _, i := range s.incarnations {
+		i.caches.inspect()
+	}
+}
+
+// Starting says what a living process waits for before all its controllers work; "" when all that
+// can work do.
+func (s *Supervisor) Starting() string {
+	for _, p := range s.processes {
+		i := p.current
+		if i == nil {
+			continue
+		}
+		what, led := i.managers.starting(i.Name(), s.holder)
+		if what != "" {
+			return what
+		}
+		if name := i.controllers.starting(led); name != "" {
+			return fmt.Sprintf("the start of controller %s in %s", name, i.Name())
+		}
+	}
+	return ""
+}
+
+// MissingWatch says which informer of a living process has no open watch, because its reflector
+// backs off; "" when all have one.
+func (s *Supervisor) MissingWatch() string {
+	for _, p := range s.processes {
+		if p.current != nil {
+			if what := p.current.caches.missingWatch(); what != "" {
+				return what
+			}
+		}
+	}
+	return ""
+}
+
+// holder is the identity of the incarnation that holds the lease, "" if that incarnation is over.
+func (s *Supervisor) holder(lease history.Ref) string {
+	o, ok := s.History.Object(lease.Group, lease.Kind, lease.Namespace, lease.Name)
+	if !ok {
+		return ""
+	}
+	var v struct {
+		Spec struct{ HolderIdentity string }
+	}
+	if o.Into(&v) != nil {
+		return ""
+	}
+	for _, p := range s.processes {
+		if p.current != nil && p.current.holds(lease, v.Spec.HolderIdentity) {
+			return v.Spec.HolderIdentity
+		}
+	}
+	return ""
+}

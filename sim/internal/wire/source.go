@@ -68,7 +68,7 @@ func senderOf(callers []uintptr) sender {
 		var at runtime.Frame
 		at, more = frames.Next()
 		switch {
-		case at.Function == process+"(*Incarnation).reconcile":
+		case at.Function == process+"(*controllers).reconcile":
 			out.reconciles = true
 		case at.Function == process+"panicCatcher.Start":
 			out.runs = true

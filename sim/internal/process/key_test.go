@@ -144,11 +144,9 @@ func (q *queueRun) run(priority bool, ops []operation) {
 		if err != nil {
 			return err
 		}
-		q.outer = l.observe("c", q.inner)
-		if q.q, _ = q.outer.(*queue); q.q == nil {
-			q.q = q.outer.(priorityQueue).queue
-		}
-		q.q.onGet, q.q.hooked, lim.q = func() {}, &observedController{}, q.q
+		q.outer, q.q = l.controllers.observeQueue(&observedController{name: "c"}, q.inner)
+		q.q.controller.working.Store(true)
+		lim.q = q.q
 		for _, o := range ops {
 			if o.aside {
 				go q.do(o)
@@ -257,7 +255,7 @@ func (q *queueRun) compare(now time.Duration) {
 	}
 	q.q.mu.Lock()
 	var ready, pending []string
-	for item, k := range q.q.keys {
+	for item, k := range q.q.keys.all {
 		// The classic queue's length is without the keys that workers have.
 		if len(k.causes) > 0 && (q.q.priority != nil || !k.taken) {
 			ready = append(ready, item.String())

@@ -2,6 +2,7 @@ package process
 
 import (
 	"reflect"
+	"sort"
 	"strings"
 	"time"
 	"unsafe"
@@ -93,3 +94,59 @@ func (s sortedInformer) GetIndexer() toolscache.Indexer {
 }
 
 func (s sortedInformer) GetStore() toolscache.Store { return s.GetIndexer() }
+
+// sortedIndexer lists by key.
+type sortedIndexer struct{ toolscache.Indexer }
+
+func (s sortedIndexer) List() []any {
+	return sortByKey(s.Indexer.List())
+}
+
+func (s sortedIndexer) Index(name string, obj any) ([]any, error) {
+	out, err := s.Indexer.Index(name, obj)
+	return sortByKey(out), err
+}
+
+func (s sortedIndexer) ByIndex(name, value string) ([]any, error) {
+	out, err := s.Indexer.ByIndex(name, value)
+	return sortByKey(out), err
+}
+
+func (s sortedIndexer) ListKeys() []string {
+	out := s.Indexer.ListKeys()
+	sort.Strings(out)
+	return out
+}
+
+func (s sortedIndexer) IndexKeys(name, value string) ([]string, error) {
+	out, err := s.Indexer.IndexKeys(name, value)
+	sort.Strings(out)
+	return out, err
+}
+
+func sortByKey(objs []any) []any { return sortBy(objs, func(o any) any { return o }) }
+
+// sortBy sorts by the keys of the objects of the elements.
+func sortBy[T any](all []T, object func(T) any) []T {
+	if len(all) < 2 {
+		return all
+	}
+	keys := make([]string, len(all))
+	for i, o := range all {
+		keys[i], _ = toolscache.DeletionHandlingMetaNamespaceKeyFunc(object(o))
+	}
+	sort.Stable(byKey[T]{keys, all})
+	return all
+}
+
+type byKey[T any] struct {
+	keys []string
+	all  []T
+}
+
+func (b byKey[T]) Len() int           { return len(b.all) }
+func (b byKey[T]) Less(i, j int) bool { return b.keys[i] < b.keys[j] }
+func (b byKey[T]) Swap(i, j int) {
+	b.keys[i], b.keys[j] = b.keys[j], b.keys[i]
+	b.all[i], b.all[j] = b.all[j], b.all[i]
+}

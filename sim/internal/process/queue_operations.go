@@ -1,15 +1,18 @@
 package process
 
 import (
+	"runtime"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
-
-	"github.com/wavetank/wavetank/history"
 )
 
 // This file is about the instants at which the timers of a queue fire. A queue fires them on a
 // goroutine of its own, and from outside it cannot be seen whether it has.
+
+// Add implements workqueue.TypedInterface.
+func (q *queue) Add(item request) { q.add(priorityqueue.AddOpts{}, item) }
 
 // AddAfter implements workqueue.TypedDelayingInterface.
 func (q *queue) AddAfter(item request, d time.Duration) { q.add(priorityqueue.AddOpts{After: d}, item) }
@@ -18,7 +21,7 @@ func (q *queue) AddAfter(item request, d time.Duration) { q.add(priorityqueue.Ad
 func (q *queue) AddRateLimited(item request) { q.add(priorityqueue.AddOpts{RateLimited: true}, item) }
 
 // AddWithOpts implements priorityqueue.PriorityQueue.
-func (q priorityQueue) AddWithOpts(o priorityqueue.AddOpts, items ...request) { q.add(o, items...) }
+func (p priorityQueue) AddWithOpts(o priorityqueue.AddOpts, items ...request) { p.add(o, items...) }
 
 // add handles all adds. A delayed one reaches the real queue at once if a worker has the key and no
 // timer can have fired since the last quiet moment: the order of the goroutines that run now makes
@@ -26,18 +29,18 @@ func (q priorityQueue) AddWithOpts(o priorityqueue.AddOpts, items ...request) { 
 func (q *queue) add(o priorityqueue.AddOpts, items ...request) {
 	if !o.RateLimited && o.After <= 0 {
 		q.plain(o, items...)
-		if len(items) > 0 {
-			q.waitAfterAdd(items[len(items)-1])
+		if len(items) > 0 && mapsAgain() {
+			q.pauses.wait(q.keys.named(items[len(items)-1]), &q.controller.working)
 		}
 		return
 	}
-	s := q.incarnation.world.Sched
+	s := q.waiters.Sched
 	for _, item := range items {
 		q.mu.Lock()
-		k := q.key(item)
-		waits := !k.taken || q.next <= s.Now()
+		k := q.keys.of(item)
+		waits := !k.taken || q.keys.next <= s.Now()
 		if waits && !q.down {
-			q.later = append(q.later, add{item: item, opts: o})
+			q.later = append(q.later, addition{item: item, opts: o})
 			k.held++
 		}
 		q.mu.Unlock()
@@ -49,49 +52,11 @@ func (q *queue) add(o priorityqueue.AddOpts, items ...request) {
 	}
 }
 
-// limiter tells the observer which delay the real rate limiter has chosen.
-type limiter struct {
-	rateLimiter
-	q *queue
-}
-
-func (l *limiter) When(item request) time.Duration {
-	d := l.rateLimiter.When(item)
-	if l.q != nil {
-		if limit := l.q.incarnation.world.BackOff; limit > 0 {
-			d = min(d, limit)
-		}
-		l.q.limited(item, d)
-	}
-	return d
-}
-
-// limited notes a rate-limited add. If it has a delay as well, the shorter one counts
-// (priorityqueue.go, lockedAddWithOpts).
-func (q *queue) limited(item request, d time.Duration) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	k := q.key(item)
-	if len(k.bounds) > 0 {
-		if bound := k.bounds[0]; bound != 0 {
-			d = min(d, bound)
-		}
-		k.bounds = k.bounds[1:]
-	}
-	switch {
-	case q.down:
-	case d <= 0: // the key is ready at once
-		k.ready(cause{at: q.incarnation.world.Sched.Now(), what: history.Cause{Kind: history.CauseRateLimited}})
-	default:
-		q.delayed(item, history.CauseBackOff, d)
-	}
-}
-
 // Done implements workqueue.TypedInterface.
 func (q *queue) Done(item request) {
 	q.waitForQuiet()
 	q.mu.Lock()
-	q.key(item).done()
+	q.keys.of(item).done()
 	q.mu.Unlock()
 	q.workQueue.Done(item)
 }
@@ -116,19 +81,40 @@ func (q *queue) ShutDownWithDrain() {
 
 // shut forgets what is pending. closing is called at the next quiet moment.
 func (q *queue) shut(closing func()) {
-	q.incarnation.dismissKeys()
+	q.waiters.dismiss()
 	q.mu.Lock()
-	q.down, q.next, q.closing = true, never, closing
+	q.down, q.closing = true, closing
 	q.adds, q.later = nil, nil
-	for _, k := range q.live {
-		k.shut()
-	}
+	q.keys.shut()
 	q.mu.Unlock()
-	q.incarnation.world.Sched.Wake()
+	q.waiters.Sched.Wake()
 }
 
-// Add implements workqueue.TypedInterface.
-func (q *queue) Add(item request) {
-	q.plain(priorityqueue.AddOpts{}, item)
-	q.waitAfterAdd(item)
+// mapsAgain reports whether the caller adds a key in a handler that calls a mapping function again
+// after that, with no function of the program on the stack.
+func mapsAgain() (update bool) {
+	const runtimePackages = "sigs.k8s.io/controller-runtime/pkg/"
+	pcs := make([]uintptr, 24)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		name, library := strings.CutPrefix(f.Function, runtimePackages)
+		switch {
+		case strings.HasPrefix(name, "internal/source.(*EventHandler"):
+			return update
+		case strings.HasPrefix(name, "handler.(*enqueueRequestsFromMapFunc") && strings.HasSuffix(name, ").Update"):
+			update = true
+		case !library && !ofQueue(f.Function):
+			return false
+		}
+	}
+	return false
+}
+
+// ofQueue reports whether a function is a method of the observer around a queue.
+func ofQueue(name string) bool {
+	_, name, _ = strings.Cut(name, "/sim/internal/process.")
+	return strings.HasPrefix(name, "(*queue).") || strings.HasPrefix(name, "priorityQueue.") ||
+		strings.HasPrefix(name, "(*priorityQueue).")
 }

@@ -1,0 +1,64 @@
+package process
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// environment is what all incarnations of a world share.
+type environment struct {
+	Sched   *sched.Scheduler
+	History *history.History
+	Wire    *wire.Network
+	Log     logr.Logger
+	// BackOff, when not 0, is the longest that the queues back off.
+	BackOff time.Duration
+
+	dialled func(process, address, at string, byHTTP bool) // see [Observer]
+	longest atomic.Int64                                   // see LongestWait
+	lookups
+	serving
+}
+
+// noteWait remembers the longest delay of a dequeue. Any goroutine of the world may call it.
+func (e *environment) noteWait(d time.Duration) {
+	for {
+		was := e.longest.Load()
+		if int64(d) <= was || e.longest.CompareAndSwap(was, int64(d)) {
+			return
+		}
+	}
+}
+
+// LongestWait is the longest delay of a dequeue since the last call.
+func (e *environment) LongestWait() time.Duration { return time.Duration(e.longest.Swap(0)) }
+
+// Unserved are the kinds that processes have looked up and that the cluster does not serve, in
+// order.
+func (e *environment) Unserved() (out []string) {
+	e.unserved.Range(func(k, _ any) bool {
+		if _, err := e.Wire.Mapper().RESTMapping(k.(schema.GroupKind)); err != nil {
+			out = append(out, k.(schema.GroupKind).String())
+		}
+		return true
+	})
+	slices.Sort(out)
+	return out
+}
+
+// serving remembers when a process last began to serve webhooks.
+type serving struct {
+	served   int
+	servedAt time.Duration
+}
+
+// Served is the index of the last event before a process began to serve webhooks, and the time.
+func (s *serving) Served() (index int, at time.Duration) { return s.served, s.servedAt }
