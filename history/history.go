@@ -35,6 +35,9 @@ const (
 	Mutation  Kind = "mutation"  // an object in an incarnation's cache was changed in place; Note says what
 	// HandlerPause says that an event handler pauses before it continues; Note says where.
 	HandlerPause Kind = "handler-pause"
+	// HandledError says that a program has given an error to the error handlers of
+	// k8s.io/apimachinery, as the workers of a queue of its own do; Outcome has the error.
+	HandledError Kind = "handled-error"
 )
 
 // Ref names one object. Kind is empty for things outside the cluster.

@@ -162,7 +162,7 @@ func (e *Event) line(request string, effects []Effect, committed map[commit]Time
 		}
 	case Dequeue:
 		return e.dequeueLine()
-	case Done:
+	case Done, HandledError:
 		if !e.Outcome.OK() {
 			s := fmt.Sprintf("  ends: %s", e.Outcome)
 			if e.Source != "" {

@@ -67,7 +67,7 @@ func colourOf(e *history.Event) string {
 	switch {
 	case e.Kind == history.Fault, e.Kind == history.Crash, e.Kind == history.Reply, e.Kind == history.Deliver:
 		return yellow
-	case e.Kind == history.Done, e.Code >= 400:
+	case e.Kind == history.Done, e.Kind == history.HandledError, e.Code >= 400:
 		return red
 	case len(e.Seen) > 0:
 		return yellow

@@ -127,7 +127,7 @@ func (c *caches) resync(kind schema.GroupKind, drawn time.Duration) time.Duratio
 	return c.resyncs[kind]
 }
 
-// flush is called at each quiet moment. It reports whether a goroutine can continue because of that.
+// flush is called at each quiet moment. It reports whether a goroutine can continue because of it.
 func (c *caches) flush() (woke bool) {
 	for _, in := range c.all() {
 		woke = in.onQuiet() || woke

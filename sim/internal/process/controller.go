@@ -97,8 +97,7 @@ func (c Controller) Busy() []string {
 	return out
 }
 
-// Inject adds a key to the controller's queue, as an event would. why says in words which fault does
-// it.
+// Inject adds a key to the controller's queue, as an event would. why names the fault that does it.
 func (c Controller) Inject(item request, why string) {
 	c.q.waiters.Sched.SetCurrent(history.Cause{Kind: history.CauseFault, Of: why})
 	c.q.plain(priorityqueue.AddOpts{}, item)

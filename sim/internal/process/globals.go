@@ -24,10 +24,10 @@ import (
 
 // This file is the list of every package-level variable and process-wide setting that a run
 // changes; a test in the root compares it with the code. Enter and Seed below change variables of
-// other modules, and each incarnation begins with a metrics.Registry of its own. [RecordDials]
-// changes runtime.MemProfileRate, and rapid's flags are set while rapid makes the choices. A
-// campaign handles SIGINT and SIGTERM. The variables of the harness's own say what is going on in
-// the process:
+// other modules. Each run sets utilruntime.ErrorHandlers, and each incarnation begins with a
+// metrics.Registry of its own. [RecordDials] changes runtime.MemProfileRate, and rapid's flags are
+// set while rapid makes the choices. A campaign handles SIGINT and SIGTERM. The variables of the
+// harness's own say what is going on in the process:
 //
 //   - sim/internal/world: underWay is the world of the run under way.
 //   - sim/internal/process: random is what the run under way reads from crypto/rand.
@@ -58,8 +58,9 @@ import (
 //   - GODEBUG randseednop=0: math/rand.Seed has an effect again, for the jitter in client-go.
 //   - GODEBUG multipathtcp=1: package net counts the TCP connections that it begins ([Dials]).
 //   - GODEBUG cryptocustomrand=1: keys are made from crypto/rand.Reader, which is the run's.
-//   - utilruntime.ErrorHandlers is empty: its rate limiter remembers real time and would sleep for
-//     virtual decades.
+//   - GODEBUG tracebacklabels=1: the stack of a goroutine has the label of its incarnation.
+//   - utilruntime.ErrorHandlers is empty until a run sets its own: the rate limiter in it remembers
+//     real time and would sleep for virtual decades.
 //   - The garbage collector runs when the heap has grown tenfold: worlds are small and short-lived,
 //     and the default would collect once or twice in each run. [LimitMemory] bounds that.
 //   - klog is silent unless log is given.
@@ -73,7 +74,7 @@ func Enter(log logr.Logger, outside Outside) (leave func()) {
 	procs := runtime.GOMAXPROCS(1)
 	percent := debug.SetGCPercent(1000)
 	godebug, had := os.LookupEnv("GODEBUG")
-	os.Setenv("GODEBUG", strings.TrimPrefix(godebug+",randseednop=0,multipathtcp=1,cryptocustomrand=1", ","))
+	os.Setenv("GODEBUG", strings.TrimPrefix(godebug+",randseednop=0,multipathtcp=1,cryptocustomrand=1,tracebacklabels=1", ","))
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = nil
 	transport := http.DefaultTransport

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// cachesInOrder starts the informers of all namespaces before it waits for any, so that none is first,
-// and sorts what they list together.
+// cachesInOrder starts the informers of all namespaces before it waits for any, so that none is
+// first, and sorts what they list together.
 type cachesInOrder struct {
 	cache.Cache
 	scheme *runtime.Scheme

@@ -20,7 +20,7 @@ import (
 
 // The harness takes for granted where controller-runtime keeps the indexers of a cache. If this
 // fails after an upgrade, look at sigs.k8s.io/controller-runtime/pkg/cache/internal
-// (Informers.newInformer, CacheReader.indexer): own_caches.go finds them by their types.
+// (Informers.newInformer, CacheReader.indexer): sorted.go finds them by their types.
 func TestOwnCachesListInOrder(t *testing.T) {
 	for name, o := range map[string]cache.Options{
 		"all namespaces":     {},

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/go-logr/logr"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
@@ -29,10 +30,12 @@ type Supervisor struct {
 
 // New returns a supervisor without processes. The observer of its scheduler must call
 // [Supervisor.Flush] at each quiet moment. That of its network takes the endpoints of webhooks from
-// [Supervisor.Endpoints].
+// [Supervisor.Endpoints]. Programs report their errors to it until the next one is made.
 func New(s *sched.Scheduler, h *history.History, w *wire.Network, log logr.Logger, o Observer) *Supervisor {
 	e := &environment{Sched: s, History: h, Wire: w, Log: log, dialled: o.Dialled}
-	return &Supervisor{environment: e, observer: o}
+	supervisor := &Supervisor{environment: e, observer: o}
+	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{supervisor.handleError}
+	return supervisor
 }
 
 // Start adds a process and begins its first incarnation.

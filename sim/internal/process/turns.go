@@ -29,7 +29,7 @@ type turn struct {
 //
 // client-go's WaitForCacheSync looks every 100 ms. Several goroutines wake up at one instant, in an
 // order that the runtime chooses, and what one does next may matter to another: a new informer has
-// to sync, too, before a controller starts. So each continues alone, until the world is quiet again.
+// to sync, too, before a controller starts. So each continues alone, until the world is quiet.
 func (t *turns) inTurn(what string) func() {
 	since := t.Sched.Now()
 	t.mu.Lock()

@@ -41,6 +41,15 @@ type sender struct {
 // function, the line that panicked.
 func Source() string { return callingGoroutine().line }
 
+// HandlerSource is [Source] on a goroutine that reports an error to an error handler. It is "" on
+// one that fills a cache, and on one that runs an observed reconcile, whose end is recorded.
+func HandlerSource() string {
+	if from := callingGoroutine(); !from.reflects && !from.reconciles {
+		return from.line
+	}
+	return ""
+}
+
 // callingGoroutine reads the stack of the calling goroutine. Programs send from few places, so each
 // stack is read once.
 func callingGoroutine() sender {
