@@ -9,13 +9,13 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// label is the profiler's label of an incarnation in the first line of a goroutine's stack.
-var label = regexp.MustCompile(` labels:\{.*"` + incarnationLabel + `": "([^"]+)"`)
+// labelInStack is the profiler's label of an incarnation in the first line of a goroutine's stack.
+var labelInStack = regexp.MustCompile(` labels:\{.*"` + incarnationLabel + `": "([^"]+)"`)
 
-// labelled is the name of the incarnation that the calling goroutine belongs to; "" for none.
-func labelled() string {
+// labelledName is the name of the incarnation that the calling goroutine belongs to; "" for none.
+func labelledName() string {
 	var head [512]byte
-	if found := label.FindSubmatch(head[:runtime.Stack(head[:], false)]); found != nil {
+	if found := labelInStack.FindSubmatch(head[:runtime.Stack(head[:], false)]); found != nil {
 		return string(found[1])
 	}
 	return ""
@@ -25,7 +25,7 @@ func labelled() string {
 // queue of its own do when a key fails. Errors that a library reports are not recorded. The
 // context has the incarnation, or else the goroutine has its label: HandleError gives no context.
 func (s *Supervisor) handleError(ctx context.Context, err error, message string, _ ...any) {
-	source, name := wire.HandlerSource(), labelled()
+	source, name := wire.HandlerSource(), labelledName()
 	if c, ok := ctx.Value(incarnationKey{}).(*core); ok {
 		name = c.Name()
 	}

@@ -41,6 +41,7 @@ func (l *limiter) note(item request, d time.Duration) {
 	case d <= 0: // the key is ready at once
 		k.ready(cause{at: q.waiters.Sched.Now(), what: history.Cause{Kind: history.CauseRateLimited}})
 	default:
-		q.after(item, history.CauseBackOff, d)
+		q.waiters.noteWait(d)
+		q.keys.after(item, timer{history.CauseBackOff, d, q.waiters.Sched.Now() + d})
 	}
 }

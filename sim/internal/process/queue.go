@@ -275,7 +275,8 @@ func (q *queue) pass(o priorityqueue.AddOpts, item request) {
 		return
 	}
 	if !o.RateLimited {
-		q.after(item, history.CauseRequeueAfter, o.After)
+		q.waiters.noteWait(o.After)
+		q.keys.after(item, timer{history.CauseRequeueAfter, o.After, q.waiters.Sched.Now() + o.After})
 	}
 	if q.priority != nil {
 		k := q.keys.of(item)
@@ -293,12 +294,6 @@ func (q *queue) pass(o priorityqueue.AddOpts, item request) {
 	default:
 		q.workQueue.AddAfter(item, o.After)
 	}
-}
-
-// after notes a timer. The mutex must be held.
-func (q *queue) after(item request, what history.CauseKind, d time.Duration) {
-	q.waiters.noteWait(d)
-	q.keys.after(item, timer{what, d, q.waiters.Sched.Now() + d})
 }
 
 // running is the reconcile of a key that is in progress.
