@@ -167,26 +167,26 @@ func forbidden(who subject, act action, reason string) error {
 }
 
 // allowedBy reports whether a rule covers the action (pkg/apis/rbac/v1/evaluation_helpers.go).
-func (act action) allowedBy(rule *rbacv1.PolicyRule) bool {
-	if !matches(rule.Verbs, act.verb) {
+func (a action) allowedBy(rule *rbacv1.PolicyRule) bool {
+	if !matches(rule.Verbs, a.verb) {
 		return false
 	}
-	if act.onPath {
-		return slices.ContainsFunc(rule.NonResourceURLs, act.underPath)
+	if a.onPath {
+		return slices.ContainsFunc(rule.NonResourceURLs, a.underPath)
 	}
-	resource := act.resource
-	if act.subresource != "" {
-		resource += "/" + act.subresource
+	resource := a.resource
+	if a.subresource != "" {
+		resource += "/" + a.subresource
 	}
-	return matches(rule.APIGroups, act.group) &&
-		(matches(rule.Resources, resource) || act.subresource != "" &&
-			slices.Contains(rule.Resources, "*/"+act.subresource)) &&
-		(len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, act.name))
+	return matches(rule.APIGroups, a.group) &&
+		(matches(rule.Resources, resource) || a.subresource != "" &&
+			slices.Contains(rule.Resources, "*/"+a.subresource)) &&
+		(len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, a.name))
 }
 
-func (act action) underPath(allowed string) bool {
-	return allowed == act.path || strings.HasSuffix(allowed, "*") &&
-		strings.HasPrefix(act.path, strings.TrimRight(allowed, "*"))
+func (a action) underPath(allowed string) bool {
+	return allowed == a.path || strings.HasSuffix(allowed, "*") &&
+		strings.HasPrefix(a.path, strings.TrimRight(allowed, "*"))
 }
 
 // matches reports whether a list has an entry or has everything.

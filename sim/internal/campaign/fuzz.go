@@ -77,10 +77,10 @@ type target struct {
 }
 
 // Name implements [host.Host].
-func (h target) Name() string { return h.name }
+func (t target) Name() string { return t.name }
 
 // Replay implements [host.Host].
-func (h target) Replay(file string) string { return host.ReplayCommand(h.name, h.Package(), file) }
+func (t target) Replay(file string) string { return host.ReplayCommand(t.name, t.Package(), file) }
 
 // fuzzShrink bounds shrinking in a fuzz worker, whose engine minimises inputs itself and counts
 // long runs as hangs.

@@ -184,8 +184,8 @@ func (c *campaign) replay(s *story.Story) storyReplay {
 }
 
 // used are the choices that the run asked for.
-func (r storyReplay) used() choice.Sequence {
-	return slices.DeleteFunc(slices.Clone(r.choices), func(e story.Choice) bool { return slices.Contains(r.unused, e) })
+func (s storyReplay) used() choice.Sequence {
+	return slices.DeleteFunc(slices.Clone(s.choices), func(e story.Choice) bool { return slices.Contains(s.unused, e) })
 }
 
 // ofCatalogue reports whether the test plays stories by itself, with sim.Replay. They may be those

@@ -31,9 +31,9 @@ type shrinkLimit struct {
 	limit, shortened time.Duration
 }
 
-func (p *shrinkLimit) over() bool {
-	spent := p.spent()
-	return spent >= p.limit && (spent-p.shortened >= p.limit/4 || spent >= 2*p.limit)
+func (s *shrinkLimit) over() bool {
+	spent := s.spent()
+	return spent >= s.limit && (spent-s.shortened >= s.limit/4 || spent >= 2*s.limit)
 }
 
 // maxCandidate is how many steps a candidate may have. A story should not become longer than the

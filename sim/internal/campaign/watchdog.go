@@ -88,8 +88,8 @@ func newWatchdog(limit time.Duration, signs uint64) *watchdog {
 	return d
 }
 
-func (d *watchdog) reset(signs uint64) {
-	d.signs, d.since, d.used, d.place, d.idle = signs, d.now(), d.cpu(), "", time.Time{}
+func (w *watchdog) reset(signs uint64) {
+	w.signs, w.since, w.used, w.place, w.idle = signs, w.now(), w.cpu(), "", time.Time{}
 }
 
 // look reports whether the run hangs: for how long it has made no progress, and in which dump of
@@ -97,37 +97,37 @@ func (d *watchdog) reset(signs uint64) {
 // must not look like a loop. So a goroutine that could run is judged by the CPU time that the
 // process has used, and goroutines that wait must wait in the same places at a second look. Where
 // the system reports no CPU time, real time counts for both.
-func (d *watchdog) look(signs uint64) (dump, waited string) {
-	if signs != d.signs {
-		d.reset(signs)
+func (w *watchdog) look(signs uint64) (dump, waited string) {
+	if signs != w.signs {
+		w.reset(signs)
 		return "", ""
 	}
-	now, used := d.now(), d.cpu()
-	if now.Sub(d.since) < d.limit {
+	now, used := w.now(), w.cpu()
+	if now.Sub(w.since) < w.limit {
 		return "", ""
 	}
-	dump = d.dump()
+	dump = w.dump()
 	s := suspectsOf(dump)
 	if s.runnable() {
-		d.place, d.idle = "", time.Time{}
+		w.place, w.idle = "", time.Time{}
 		switch {
 		case used == 0:
-			return dump, fmt.Sprintf("%v of real time", d.limit)
-		case used-d.used >= d.limit:
-			return dump, fmt.Sprintf("%v of CPU time", d.limit)
+			return dump, fmt.Sprintf("%v of real time", w.limit)
+		case used-w.used >= w.limit:
+			return dump, fmt.Sprintf("%v of CPU time", w.limit)
 		}
 		return "", ""
 	}
-	if place := s.places(); place != d.place {
-		d.place, d.first = place, now
+	if place := s.places(); place != w.place {
+		w.place, w.first = place, now
 	}
-	if d.idle.IsZero() {
-		d.idle = now
+	if w.idle.IsZero() {
+		w.idle = now
 	}
-	if now.Sub(d.first) < d.limit/4 && now.Sub(d.idle) < longestWait*d.limit {
+	if now.Sub(w.first) < w.limit/4 && now.Sub(w.idle) < longestWait*w.limit {
 		return "", ""
 	}
-	return dump, fmt.Sprintf("%v of real time", d.limit)
+	return dump, fmt.Sprintf("%v of real time", w.limit)
 }
 
 // watch lets a watchdog look at the runs of a test until stop is called. A run that hangs ends the

@@ -100,32 +100,32 @@ func NewAimed(seed uint64, seen *Classes) *Aimed {
 }
 
 // Choose implements [Source].
-func (o *Aimed) Choose(p Point) int {
+func (a *Aimed) Choose(p Point) int {
 	switch {
 	case p.Kind == story.Arm:
 		return p.N - 1
 	case p.Kind == story.Inject:
-		return o.inject(p)
-	case p.Kind.Schedules() && !o.paced:
+		return a.inject(p)
+	case p.Kind.Schedules() && !a.paced:
 		return 0
 	}
-	return o.walk.Choose(p)
+	return a.walk.Choose(p)
 }
 
 // inject answers whether a fault is injected, and how.
-func (o *Aimed) inject(p Point) int {
-	a := o.aims[p.group()]
+func (a *Aimed) inject(p Point) int {
+	one := a.aims[p.group()]
 	switch {
-	case a == nil || a.times == 0 || a.at != ClassOf(p.Label):
+	case one == nil || one.times == 0 || one.at != ClassOf(p.Label):
 		return 0
-	case a.skip > 0:
-		a.skip--
+	case one.skip > 0:
+		one.skip--
 		return 0
-	case o.walk.r.IntN(a.odds) > 0:
+	case a.walk.r.IntN(one.odds) > 0:
 		return 0
 	}
-	a.times--
-	return o.walk.strong(p.N)
+	one.times--
+	return a.walk.strong(p.N)
 }
 
 // strong is an answer other than the default, rather a strong than a weak one.

@@ -118,26 +118,26 @@ func TestBuiltinControllers(t *testing.T) {
 // are ready.
 type deploys struct{ client.Client }
 
-func (r *deploys) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (d *deploys) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var cm corev1.ConfigMap
-	if err := r.Get(ctx, req.NamespacedName, &cm); err != nil {
+	if err := d.Get(ctx, req.NamespacedName, &cm); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: cm.Namespace, Name: cm.Name}}
-	_, err := ctrl.CreateOrUpdate(ctx, r.Client, d, func() error {
+	object := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: cm.Namespace, Name: cm.Name}}
+	_, err := ctrl.CreateOrUpdate(ctx, d.Client, object, func() error {
 		labels, two := map[string]string{"app": cm.Name}, int32(2)
-		d.Spec.Replicas = &two
-		d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
-		d.Spec.Template.Labels = labels
-		d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Image: "image:" + cm.Data["k"]}}
-		return controllerutil.SetControllerReference(&cm, d, r.Scheme())
+		object.Spec.Replicas = &two
+		object.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
+		object.Spec.Template.Labels = labels
+		object.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Image: "image:" + cm.Data["k"]}}
+		return controllerutil.SetControllerReference(&cm, object, d.Scheme())
 	})
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	was := cm.DeepCopy()
-	metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "ready", fmt.Sprint(d.Status.ReadyReplicas))
-	return reconcile.Result{}, r.Patch(ctx, &cm, client.MergeFrom(was))
+	metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "ready", fmt.Sprint(object.Status.ReadyReplicas))
+	return reconcile.Result{}, d.Patch(ctx, &cm, client.MergeFrom(was))
 }
 
 // A program with a cache for each of its namespaces, one of which ends while the program's

@@ -23,14 +23,14 @@ import (
 const configMaps = "/api/v1/namespaces/default/configmaps"
 
 // createConfigMap creates a ConfigMap at once, as a user does.
-func (w *testWorld) createConfigMap(t *testing.T, name string) {
+func (w *world) createConfigMap(t *testing.T, name string) {
 	t.Helper()
 	const body = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":{"k":"v"}}`
 	w.create(t, configMaps, fmt.Sprintf(body, name))
 }
 
 // manage starts a process that is one manager.
-func (w *testWorld) manage(name string, o ctrl.Options, setup func(manager.Manager) error) *Process {
+func (w *world) manage(name string, o ctrl.Options, setup func(manager.Manager) error) *Process {
 	return w.Start(name, func(ctx context.Context, cfg *rest.Config) error {
 		mgr, err := NewManager(cfg, o)
 		if err != nil {
@@ -63,16 +63,16 @@ func queueKind(priority bool) ctrl.Options {
 }
 
 // bothQueues runs a test with each of controller-runtime's work queues.
-func bothQueues(t *testing.T, f func(t *testing.T, w *testWorld, o ctrl.Options)) {
+func bothQueues(t *testing.T, f func(t *testing.T, w *world, o ctrl.Options)) {
 	for _, priority := range []bool{true, false} {
 		t.Run(fmt.Sprintf("priority=%v", priority), func(t *testing.T) {
-			run(t, func(t *testing.T, w *testWorld) { f(t, w, queueKind(priority)) })
+			run(t, func(t *testing.T, w *world) { f(t, w, queueKind(priority)) })
 		})
 	}
 }
 
 // reconciles are what the history says of reconciles: when and why each began, and how it ended.
-func (w *testWorld) reconciles() string {
+func (w *world) reconciles() string {
 	var out []string
 	for _, e := range w.History.Events {
 		switch e.Kind {
@@ -88,7 +88,7 @@ func (w *testWorld) reconciles() string {
 // The keys of one list are dequeued in order, one in each step, whatever order the list or the
 // queue has.
 func TestKeysAreDequeuedInOrderOneAtATime(t *testing.T) {
-	bothQueues(t, func(t *testing.T, w *testWorld, o ctrl.Options) {
+	bothQueues(t, func(t *testing.T, w *world, o ctrl.Options) {
 		for _, name := range []string{"c", "a", "b"} {
 			w.createConfigMap(t, name)
 		}
@@ -111,7 +111,7 @@ func TestKeysAreDequeuedInOrderOneAtATime(t *testing.T) {
 // Each reconcile has a cause: the list, an event, a failure or a wish to come back. The observer
 // knows what is pending.
 func TestCausesOfReconciles(t *testing.T) {
-	bothQueues(t, func(t *testing.T, w *testWorld, o ctrl.Options) {
+	bothQueues(t, func(t *testing.T, w *world, o ctrl.Options) {
 		w.createConfigMap(t, "a")
 		attempts := 0
 		w.manage("p", o, reconciling(func(context.Context, request) (reconcile.Result, error) {
@@ -152,7 +152,7 @@ func TestCausesOfReconciles(t *testing.T) {
 
 // A worker that is slow keeps its key, and the others wait in the queue. Both are named as pending.
 func TestBusyControllers(t *testing.T) {
-	bothQueues(t, func(t *testing.T, w *testWorld, o ctrl.Options) {
+	bothQueues(t, func(t *testing.T, w *world, o ctrl.Options) {
 		w.createConfigMap(t, "a")
 		w.createConfigMap(t, "b")
 		w.manage("p", o, reconciling(func(context.Context, request) (reconcile.Result, error) {
@@ -172,7 +172,7 @@ func TestBusyControllers(t *testing.T) {
 // A panic is controller-runtime's to recover; where it would end the process, the incarnation ends.
 func TestPanicsOfReconcilers(t *testing.T) {
 	for recovers, want := range map[bool]string{true: "0s start p/1", false: "0s start p/1\n3ms crash p/1"} {
-		run(t, func(t *testing.T, w *testWorld) {
+		run(t, func(t *testing.T, w *world) {
 			w.createConfigMap(t, "a")
 			o := ctrl.Options{Controller: config.Controller{RecoverPanic: &recovers}}
 			w.manage("p", o, reconciling(func(context.Context, request) (reconcile.Result, error) { panic("oops") }))
@@ -190,7 +190,7 @@ func TestPanicsOfReconcilers(t *testing.T) {
 
 // A process that is stopped finishes the reconcile that it has begun and begins no other.
 func TestAStoppedProcessBeginsNoReconcile(t *testing.T) {
-	bothQueues(t, func(t *testing.T, w *testWorld, o ctrl.Options) {
+	bothQueues(t, func(t *testing.T, w *world, o ctrl.Options) {
 		w.createConfigMap(t, "a")
 		w.createConfigMap(t, "b")
 		p := w.manage("p", o, reconciling(func(context.Context, request) (reconcile.Result, error) {
@@ -209,7 +209,7 @@ func TestAStoppedProcessBeginsNoReconcile(t *testing.T) {
 // What is sent to a process that was killed, or pending in it, is gone; the next incarnation lists
 // anew.
 func TestAKilledProcessListsAnew(t *testing.T) {
-	bothQueues(t, func(t *testing.T, w *testWorld, o ctrl.Options) {
+	bothQueues(t, func(t *testing.T, w *world, o ctrl.Options) {
 		w.createConfigMap(t, "a")
 		p := w.manage("p", o, reconciling(func(context.Context, request) (reconcile.Result, error) {
 			return reconcile.Result{RequeueAfter: time.Second}, nil
@@ -227,7 +227,7 @@ func TestAKilledProcessListsAnew(t *testing.T) {
 
 // A reconcile begins while the cache is behind the server: its event says by which revisions.
 func TestAReconcileWithAStaleCache(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.createConfigMap(t, "a")
 		w.manage("p", ctrl.Options{}, reconciling(ok))
 		w.drain(time.Second)
@@ -249,7 +249,7 @@ func TestAReconcileWithAStaleCache(t *testing.T) {
 
 // A controller whose requests are of a type of its own runs, and is named as not observed.
 func TestControllersThatCannotBeObserved(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		own := func(context.Context, string) (reconcile.Result, error) { return reconcile.Result{}, nil }
 		w.manage("p", ctrl.Options{}, func(mgr manager.Manager) error {
 			_, err := controller.NewTyped("own", mgr, controller.TypedOptions[string]{

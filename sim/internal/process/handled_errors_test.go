@@ -22,7 +22,7 @@ func TestHandledErrorsAreShownWithTheirIncarnation(t *testing.T) {
 		"p": func(_ context.Context, err error) { utilruntime.HandleError(err) },
 		"q": func(ctx context.Context, err error) { utilruntime.HandleErrorWithContext(ctx, err, "syncing") },
 	}
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		for _, name := range []string{"p", "q"} {
 			w.Start(name, func(ctx context.Context, _ *rest.Config) error {
 				queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())

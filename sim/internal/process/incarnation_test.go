@@ -20,12 +20,12 @@ import (
 )
 
 // run calls f with a new world, in a bubble, and ends the world when f has returned.
-func run(t *testing.T, f func(t *testing.T, w *testWorld)) {
+func run(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Helper()
 	defer Enter(logr.Discard(), Outside{})()
 	synctest.Test(t, func(t *testing.T) {
 		Seed(t, 0)
-		w := newTestWorld()
+		w := newWorld()
 		defer func() {
 			w.Teardown(synctest.Wait)
 			time.Sleep(2 * time.Hour) // goroutines that sleep come to their end
@@ -35,14 +35,14 @@ func run(t *testing.T, f func(t *testing.T, w *testWorld)) {
 }
 
 // drain performs all that becomes due before a time.
-func (w *testWorld) drain(until time.Duration) {
+func (w *world) drain(until time.Duration) {
 	w.Sched.Disturb()
 	for w.Sched.Step(until) {
 	}
 }
 
 // events are the events of some kinds, in short.
-func (w *testWorld) events(kinds ...history.Kind) string {
+func (w *world) events(kinds ...history.Kind) string {
 	var out []string
 	for _, e := range w.History.Events {
 		for _, k := range kinds {
@@ -71,7 +71,7 @@ var changes = []history.Kind{history.Start, history.Stop, history.Crash}
 
 // A crash ends an incarnation; the next one starts from nothing.
 func TestACrashBeginsANewIncarnation(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		var memory []int
 		p := w.Start("p", func(ctx context.Context, _ *rest.Config) error {
 			count := 0
@@ -99,7 +99,7 @@ func TestACrashBeginsANewIncarnation(t *testing.T) {
 // The kubelet doubles its back-off from 10 s to 5 min, and forgets it when a program has run for 10
 // min.
 func TestTheBackOffOfRestarts(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		p := w.Start("p", obedient, Settings{})
 		var waits []time.Duration
 		crash := func() {
@@ -120,7 +120,7 @@ func TestTheBackOffOfRestarts(t *testing.T) {
 
 // A program that ends whenever it is asked to is in the same back-off, but for the first time.
 func TestTheBackOffOfGracefulRestarts(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		p := w.Start("p", obedient, Settings{})
 		var waits []time.Duration
 		for range 4 {
@@ -139,7 +139,7 @@ func TestTheBackOffOfGracefulRestarts(t *testing.T) {
 
 // Faults may begin 20 incarnations, until the world settles.
 func TestFaultsEndAProcessSoOftenOnly(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		p := w.Start("p", obedient, Settings{})
 		for range 2 {
 			n := 0
@@ -159,7 +159,7 @@ func TestFaultsEndAProcessSoOftenOnly(t *testing.T) {
 
 // The first failure after Fresh does not wait, once.
 func TestTheFirstFailureOfAFreshProcessDoesNotWait(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		p := w.Start("p", obedient, Settings{})
 		for range 3 {
 			p.Fresh()
@@ -186,7 +186,7 @@ func TestAProgramThatEndsByItself(t *testing.T) {
 			"0s start p/1\n0s stop p/1 exited: panic: oops"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T, w *testWorld) {
+			run(t, func(t *testing.T, w *world) {
 				w.gone = c.gone
 				w.Start("p", c.main, Settings{})
 				w.drain(15 * time.Second)
@@ -213,7 +213,7 @@ func TestStop(t *testing.T) {
 		"stubborn": {false, "0s start p/1\n1s stop p/1 asked to stop\n31s crash p/1\n41s start p/2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T, w *testWorld) {
+			run(t, func(t *testing.T, w *world) {
 				p := w.Start("p", func(ctx context.Context, _ *rest.Config) error {
 					if <-ctx.Done(); !c.obeys {
 						time.Sleep(time.Hour)
@@ -236,7 +236,7 @@ func TestStop(t *testing.T) {
 
 // Each incarnation draws names of its own, also when every choice is the default choice.
 func TestIncarnationsDrawDifferentNames(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		Seed(t, 0)
 		drawn := map[string]int{}
 		main := func(ctx context.Context, _ *rest.Config) error {
@@ -260,7 +260,7 @@ func TestIncarnationsDrawDifferentNames(t *testing.T) {
 
 // A frozen program that ends does so when it goes on, as nobody hears of it before.
 func TestAFrozenProgramEndsLater(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		p := w.Start("p", func(ctx context.Context, _ *rest.Config) error {
 			time.Sleep(time.Second)
 			return errors.New("over")
@@ -281,7 +281,7 @@ func TestAFrozenProgramEndsLater(t *testing.T) {
 // A process is stopped and nothing of it takes effect any more: neither what it has sent nor what
 // it sends.
 func TestNothingOfAKilledProcessTakesEffect(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		answered := 0
 		p := w.Start("p", func(ctx context.Context, cfg *rest.Config) error {
 			client, err := rest.HTTPClientFor(cfg)
@@ -305,7 +305,7 @@ func TestNothingOfAKilledProcessTakesEffect(t *testing.T) {
 // Clients are numbered as a program makes them, and so are their requests of one phase ordered.
 func TestClientsOfAProgramAreNumbered(t *testing.T) {
 	for range 5 {
-		run(t, func(t *testing.T, w *testWorld) {
+		run(t, func(t *testing.T, w *world) {
 			var order []string
 			w.arrive = func(c *wire.Call) { order = append(order, c.Request.Header.Get("Client")) }
 			w.Start("p", func(ctx context.Context, cfg *rest.Config) error {
@@ -331,7 +331,7 @@ func TestClientsOfAProgramAreNumbered(t *testing.T) {
 
 // A ServiceAccount's token is for the account that exists when the incarnation starts.
 func TestIdentity(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.create(t, "/api/v1/namespaces/default/serviceaccounts",
 			`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"robot"}}`)
 		p := w.Start("p", obedient, Settings{Account: "default/robot"}).Current().Port
@@ -347,7 +347,7 @@ func TestIdentity(t *testing.T) {
 
 // Reap lets the goroutines of incarnations that are over end while the run goes on.
 func TestReapEndsTheGoroutinesOfTheDead(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		ended := 0
 		p := w.Start("p", func(ctx context.Context, cfg *rest.Config) error {
 			defer func() { ended++ }()

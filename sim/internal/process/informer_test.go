@@ -21,7 +21,7 @@ import (
 // Handlers of a program's own hear the objects of a list, and those that are there when they join,
 // in order.
 func TestHandlersHearObjectsInOrder(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		names := []string{"e", "b", "d", "a", "c"}
 		for _, name := range names {
 			w.createConfigMap(t, name)
@@ -63,7 +63,7 @@ func TestCachedListsAreSorted(t *testing.T) {
 		"namespaces": {Cache: cache.Options{DefaultNamespaces: namespaces}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T, w *testWorld) {
+			run(t, func(t *testing.T, w *world) {
 				for i := range 10 {
 					w.createConfigMap(t, fmt.Sprint("c", 9-i))
 				}
@@ -104,7 +104,7 @@ func names(list corev1.ConfigMapList) string {
 // An object of the cache is changed in place: whoever looks at the caches learns which field it
 // was.
 func TestChangesInPlaceAreFound(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.createConfigMap(t, "a")
 		w.manage("p", ctrl.Options{}, func(mgr manager.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Named("c").

@@ -135,7 +135,7 @@ func observedQueue(t *testing.T, priority bool, ops []operation) ([]string, erro
 func (q *queueRun) run(priority bool, ops []operation) {
 	lim := &limiter{rateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[request](grid, longest)}
 	q.inner = plainQueue(priority, lim)
-	w := newTestWorld()
+	w := newWorld()
 	s := w.Sched
 	w.onQuiet = func() { q.compare(s.Now()) }
 	over := false

@@ -23,7 +23,7 @@ import (
 // Of two replicas the first one that gets the lease works. When it is killed, the other one takes
 // over.
 func TestLeaderElection(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.createConfigMap(t, "a")
 		o := ctrl.Options{LeaderElection: true, LeaderElectionID: "lock"}
 		p := w.manage("p", o, reconciling(ok))
@@ -49,7 +49,7 @@ func TestOptionsThatNewManagerRefuses(t *testing.T) {
 		"NewInformer":            {Cache: cache.Options{NewInformer: toolscache.NewSharedIndexInformer}},
 		"needs LeaderElectionID": {LeaderElection: true},
 	} {
-		run(t, func(t *testing.T, w *testWorld) {
+		run(t, func(t *testing.T, w *world) {
 			w.gone = true
 			w.manage("p", o, func(manager.Manager) error { return nil })
 			w.drain(time.Second)
@@ -62,7 +62,7 @@ func TestOptionsThatNewManagerRefuses(t *testing.T) {
 
 // A kind that the cluster does not serve is remembered until it does.
 func TestUnservedKinds(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.manage("p", ctrl.Options{}, func(mgr manager.Manager) error {
 			_, err := mgr.GetRESTMapper().RESTMapping(corev1.SchemeGroupVersion.WithKind("Widget").GroupKind())
 			if err == nil {
@@ -78,7 +78,7 @@ func TestUnservedKinds(t *testing.T) {
 
 // A manager's webhook server has no port: the world calls its handlers, once it serves.
 func TestTheWebhookServerOfAManager(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.create(t, "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
 			`{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration",
 			"metadata":{"name":"hook"},"webhooks":[{"name":"hook.example.com",
@@ -114,7 +114,7 @@ func TestTheWebhookServerOfAManager(t *testing.T) {
 // Requests with a context of an incarnation belong to it, whatever client sends them; others are
 // refused. Who dials is reported and goes no further.
 func TestTheRealNetworkIsOutOfReach(t *testing.T) {
-	run(t, func(t *testing.T, w *testWorld) {
+	run(t, func(t *testing.T, w *world) {
 		if err := w.Wire.Hosts.Outside("git.example", http.NotFoundHandler()); err != nil {
 			t.Fatal(err)
 		}

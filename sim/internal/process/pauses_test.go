@@ -21,7 +21,7 @@ import (
 )
 
 // pausing makes every choice of a handler's pause that answer, and counts them.
-func (w *testWorld) pausing(answer int) (asked *int) {
+func (w *world) pausing(answer int) (asked *int) {
 	asked = new(int)
 	w.Sched.Choices = choice.New(choice.Func(func(p choice.Point) int {
 		if p.Kind != story.Handler {
@@ -54,7 +54,7 @@ func TestWorkersMayStartBetweenTwoCallsOfAMappingFunction(t *testing.T) {
 		{"map v", "map w", "a", "b"}, // the default choice: all additions come first
 		{"map v", "a", "b", "map w"},
 	} {
-		bothQueues(t, func(t *testing.T, w *testWorld, o ctrl.Options) {
+		bothQueues(t, func(t *testing.T, w *world, o ctrl.Options) {
 			var calls []string
 			asked := w.pausing(answer)
 			w.createConfigMap(t, "x")
@@ -91,7 +91,7 @@ func TestOtherHandlersDoNotPause(t *testing.T) {
 	}
 	object := func(handler.MapFunc) handler.EventHandler { return &handler.EnqueueRequestForObject{} }
 	for name, h := range map[string]func(handler.MapFunc) handler.EventHandler{"its own": own, "the object's": object} {
-		run(t, func(t *testing.T, w *testWorld) {
+		run(t, func(t *testing.T, w *world) {
 			var calls []string
 			asked := w.pausing(1)
 			w.createConfigMap(t, "x")
@@ -109,7 +109,7 @@ func TestOtherHandlersDoNotPause(t *testing.T) {
 // A process that is killed while a handler pauses leaves no goroutine behind, and the handler does
 // not continue.
 func TestKilledWhileAHandlerPauses(t *testing.T) {
-	bothQueues(t, func(t *testing.T, w *testWorld, o ctrl.Options) {
+	bothQueues(t, func(t *testing.T, w *world, o ctrl.Options) {
 		var calls []string
 		w.pausing(2)
 		w.createConfigMap(t, "x")

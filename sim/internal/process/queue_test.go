@@ -101,7 +101,7 @@ func failThrice(q workQueue, during bool) (at []time.Duration, failures int) {
 func underObservation(
 	t *testing.T, inner workQueue, lim *limiter, during bool,
 ) (at []time.Duration, failures int, h *history.History) {
-	w := newTestWorld()
+	w := newWorld()
 	over := false
 	w.Start("p", func(ctx context.Context, cfg *rest.Config) error {
 		l, err := IncarnationOf(cfg)

@@ -17,9 +17,9 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// testWorld is a world without faults, in which the oldest action is always next. Requests and
+// world is a world without faults, in which the oldest action is always next. Requests and
 // replies take a millisecond each.
-type testWorld struct {
+type world struct {
 	*Supervisor
 	arrive   func(*wire.Call)                  // called as a request takes effect
 	lag      time.Duration                     // of watch events
@@ -31,8 +31,8 @@ type testWorld struct {
 	dialled  []string
 }
 
-func newTestWorld() *testWorld {
-	w := &testWorld{}
+func newWorld() *world {
+	w := &world{}
 	h := &history.History{}
 	s := sched.New(choice.New(choice.Play(nil)), w)
 	server := apiserver.New(apiserver.Options{Now: time.Now})
@@ -42,9 +42,9 @@ func newTestWorld() *testWorld {
 }
 
 // create creates an object at once, as a user does.
-func (w *testWorld) create(t *testing.T, path, body string) { w.write(t, http.MethodPost, path, body) }
+func (w *world) create(t *testing.T, path, body string) { w.write(t, http.MethodPost, path, body) }
 
-func (w *testWorld) write(t *testing.T, method, path, body string) {
+func (w *world) write(t *testing.T, method, path, body string) {
 	t.Helper()
 	req := apiserver.Request{Method: method, URL: &url.URL{Path: path}, Body: []byte(body), User: "user",
 		Groups: []string{"system:masters"}, Header: http.Header{"Content-Type": {"application/json"}}}
@@ -57,52 +57,52 @@ func (w *testWorld) write(t *testing.T, method, path, body string) {
 	w.Sched.Disturb()
 }
 
-func (w *testWorld) Quiet() (woke bool) {
+func (w *world) Quiet() (woke bool) {
 	if woke = w.Flush(); !woke && w.onQuiet != nil {
 		w.onQuiet()
 	}
 	return woke
 }
 
-func (w *testWorld) Stepped() {}
+func (w *world) Stepped() {}
 
-func (w *testWorld) Held(a *sched.Action) time.Duration {
+func (w *world) Held(a *sched.Action) time.Duration {
 	if w.held == nil {
 		return 0
 	}
 	return w.held(a)
 }
 
-func (w *testWorld) Latency(*wire.Call, story.Kind) time.Duration { return time.Millisecond }
+func (w *world) Latency(*wire.Call, story.Kind) time.Duration { return time.Millisecond }
 
-func (w *testWorld) Arrive(c *wire.Call) wire.Ruling {
+func (w *world) Arrive(c *wire.Call) wire.Ruling {
 	if w.arrive != nil {
 		w.arrive(c)
 	}
 	return wire.Ruling{}
 }
 
-func (w *testWorld) Landed(*wire.Call) wire.Ruling { return wire.Ruling{} }
+func (w *world) Landed(*wire.Call) wire.Ruling { return wire.Ruling{} }
 
-func (w *testWorld) Webhook(*wire.Call) wire.Ruling { return wire.Ruling{} }
+func (w *world) Webhook(*wire.Call) wire.Ruling { return wire.Ruling{} }
 
-func (w *testWorld) Lag(*wire.Stream, apiserver.Frame) time.Duration { return w.lag }
+func (w *world) Lag(*wire.Stream, apiserver.Frame) time.Duration { return w.lag }
 
-func (w *testWorld) Fate(*wire.Stream, apiserver.Frame) wire.Fate { return wire.Arrives }
+func (w *world) Fate(*wire.Stream, apiserver.Frame) wire.Fate { return wire.Arrives }
 
-func (w *testWorld) Committed(apiserver.Change) {}
+func (w *world) Committed(apiserver.Change) {}
 
-func (w *testWorld) UnknownHost(*wire.Call, string) {}
+func (w *world) UnknownHost(*wire.Call, string) {}
 
-func (w *testWorld) Dequeued(l *Incarnation, controller string, item request) {
+func (w *world) Dequeued(l *Incarnation, controller string, item request) {
 	w.dequeued = append(w.dequeued, l.Name()+" "+controller+" "+item.String())
 }
 
-func (w *testWorld) Exited(_ *Incarnation, err error) (restart bool) {
+func (w *world) Exited(_ *Incarnation, err error) (restart bool) {
 	w.exits = append(w.exits, err)
 	return !w.gone
 }
 
-func (w *testWorld) Dialled(process, address, at string, _ bool) {
+func (w *world) Dialled(process, address, at string, _ bool) {
 	w.dialled = append(w.dialled, process+" "+address+" "+at)
 }

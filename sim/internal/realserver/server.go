@@ -252,7 +252,7 @@ type statusError struct {
 }
 
 // Error implements error.
-func (e *statusError) Error() string { return fmt.Sprintf("%d %s", e.code, e.message) }
+func (s *statusError) Error() string { return fmt.Sprintf("%d %s", s.code, s.message) }
 
 // call sends a request as an administrator and decodes the answer.
 func (s *Server) call(method, path string, in, out any) error {

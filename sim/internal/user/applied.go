@@ -20,27 +20,27 @@ type Applied struct {
 }
 
 // Applied lists the objects that were applied last, in the order in which they were applied first.
-func (u *Client) Applied() []Applied { return slices.Clone(u.applied) }
+func (c *Client) Applied() []Applied { return slices.Clone(c.applied) }
 
 // Remember records that an object was applied.
-func (u *Client) Remember(obj client.Object, serverSide bool, event int) {
-	a := Applied{obj.DeepCopyObject().(client.Object), serverSide, event, u.id(obj)}
-	if i := slices.IndexFunc(u.applied, func(have Applied) bool { return have.id == a.id }); i >= 0 {
-		u.applied[i] = a
+func (c *Client) Remember(obj client.Object, serverSide bool, event int) {
+	a := Applied{obj.DeepCopyObject().(client.Object), serverSide, event, c.id(obj)}
+	if i := slices.IndexFunc(c.applied, func(have Applied) bool { return have.id == a.id }); i >= 0 {
+		c.applied[i] = a
 		return
 	}
-	u.applied = append(u.applied, a)
+	c.applied = append(c.applied, a)
 }
 
 // Forget records that an object was removed.
-func (u *Client) Forget(obj client.Object) {
-	id := u.id(obj)
-	u.applied = slices.DeleteFunc(u.applied, func(a Applied) bool { return a.id == id })
+func (c *Client) Forget(obj client.Object) {
+	id := c.id(obj)
+	c.applied = slices.DeleteFunc(c.applied, func(a Applied) bool { return a.id == id })
 }
 
 // id is an object's group, kind and name; "" if no scheme knows the object.
-func (u *Client) id(obj client.Object) string {
-	gvk, err := u.GroupVersionKindFor(obj)
+func (c *Client) id(obj client.Object) string {
+	gvk, err := c.GroupVersionKindFor(obj)
 	if err != nil {
 		return ""
 	}
@@ -48,29 +48,29 @@ func (u *Client) id(obj client.Object) string {
 }
 
 // Declare records that a definition was given to the cluster.
-func (u *Client) Declare(d definitions.Definition) { u.declared[d.Key()] = d }
+func (c *Client) Declare(d definitions.Definition) { c.declared[d.Key()] = d }
 
 // DeclareApplied records an applied object if it is a definition. A definition that means the same
 // keeps the file that it came from.
-func (u *Client) DeclareApplied(obj client.Object) {
+func (c *Client) DeclareApplied(obj client.Object) {
 	if !definitions.IsDefinition(obj) {
 		return
 	}
 	d := definitions.Definition{From: "an object given to w.Apply", Object: obj}
-	if was, ok := u.declared[d.Key()]; ok && was.Same(d) {
+	if was, ok := c.declared[d.Key()]; ok && was.Same(d) {
 		return
 	}
 	d.Object = obj.DeepCopyObject().(client.Object)
-	u.Declare(d)
+	c.Declare(d)
 }
 
 // Declared is the definition of a key that was given to the cluster.
-func (u *Client) Declared(key definitions.Key) (d definitions.Definition, ok bool) {
-	d, ok = u.declared[key]
+func (c *Client) Declared(key definitions.Key) (d definitions.Definition, ok bool) {
+	d, ok = c.declared[key]
 	return d, ok
 }
 
 // Definitions are the definitions that were given to the cluster, in no order.
-func (u *Client) Definitions() []definitions.Definition {
-	return slices.Collect(maps.Values(u.declared))
+func (c *Client) Definitions() []definitions.Definition {
+	return slices.Collect(maps.Values(c.declared))
 }

@@ -42,9 +42,9 @@ func SchemeHint(err error) string {
 }
 
 // Describe names an object in messages.
-func (u *Client) Describe(obj client.Object) string {
+func (c *Client) Describe(obj client.Object) string {
 	kind := ""
-	if gvk, err := u.GroupVersionKindFor(obj); err == nil {
+	if gvk, err := c.GroupVersionKindFor(obj); err == nil {
 		kind = gvk.Kind + " "
 	}
 	return kind + client.ObjectKeyFromObject(obj).String()
@@ -81,99 +81,99 @@ func New(host string, transport http.RoundTripper, mapper meta.RESTMapper) *Clie
 }
 
 // Know adds a scheme. The scheme that was added last comes first.
-func (u *Client) Know(s *runtime.Scheme) {
-	if !slices.Contains(u.schemes, s) {
-		u.schemes = slices.Insert(u.schemes, 0, s)
+func (c *Client) Know(s *runtime.Scheme) {
+	if !slices.Contains(c.schemes, s) {
+		c.schemes = slices.Insert(c.schemes, 0, s)
 	}
 }
 
 // KnowAsWell adds the schemes of another client.
-func (u *Client) KnowAsWell(o *Client) {
+func (c *Client) KnowAsWell(o *Client) {
 	for _, s := range o.schemes {
-		u.Know(s)
+		c.Know(s)
 	}
 }
 
 // of picks the client for an object. An object of an unknown kind goes to the first client, whose
 // error says so.
-func (u *Client) of(obj runtime.Object) client.Client {
-	scheme := u.schemes[0]
-	for _, s := range u.schemes {
+func (c *Client) of(obj runtime.Object) client.Client {
+	scheme := c.schemes[0]
+	for _, s := range c.schemes {
 		if _, _, err := s.ObjectKinds(obj); err == nil {
 			scheme = s
 			break
 		}
 	}
-	c := u.clients[scheme]
-	if c == nil {
+	made := c.clients[scheme]
+	if made == nil {
 		var err error
-		c, err = client.New(u.config, client.Options{HTTPClient: u.http, Scheme: scheme, Mapper: u.mapper})
+		made, err = client.New(c.config, client.Options{HTTPClient: c.http, Scheme: scheme, Mapper: c.mapper})
 		if err != nil {
 			panic("sim: making the user's client: " + err.Error()) // nothing of it comes from outside
 		}
-		u.clients[scheme] = c
+		c.clients[scheme] = made
 	}
-	return c
+	return made
 }
 
 // Get implements [client.Client].
-func (u *Client) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-	return u.of(obj).Get(ctx, key, obj, opts...)
+func (c *Client) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	return c.of(obj).Get(ctx, key, obj, opts...)
 }
 
 // List implements [client.Client].
-func (u *Client) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	return u.of(list).List(ctx, list, opts...)
+func (c *Client) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	return c.of(list).List(ctx, list, opts...)
 }
 
 // Apply implements [client.Client].
-func (u *Client) Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-	return u.of(&metav1.Status{}).Apply(ctx, obj, opts...)
+func (c *Client) Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+	return c.of(&metav1.Status{}).Apply(ctx, obj, opts...)
 }
 
 // Create implements [client.Client].
-func (u *Client) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
-	return u.of(obj).Create(ctx, obj, opts...)
+func (c *Client) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
+	return c.of(obj).Create(ctx, obj, opts...)
 }
 
 // Delete implements [client.Client].
-func (u *Client) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
-	return u.of(obj).Delete(ctx, obj, opts...)
+func (c *Client) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
+	return c.of(obj).Delete(ctx, obj, opts...)
 }
 
 // Update implements [client.Client].
-func (u *Client) Update(ctx context.Context, obj client.Object, opts ...client.UpdateOption) error {
-	return u.of(obj).Update(ctx, obj, opts...)
+func (c *Client) Update(ctx context.Context, obj client.Object, opts ...client.UpdateOption) error {
+	return c.of(obj).Update(ctx, obj, opts...)
 }
 
 // Patch implements [client.Client].
-func (u *Client) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-	return u.of(obj).Patch(ctx, obj, patch, opts...)
+func (c *Client) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	return c.of(obj).Patch(ctx, obj, patch, opts...)
 }
 
 // DeleteAllOf implements [client.Client].
-func (u *Client) DeleteAllOf(ctx context.Context, obj client.Object, opts ...client.DeleteAllOfOption) error {
-	return u.of(obj).DeleteAllOf(ctx, obj, opts...)
+func (c *Client) DeleteAllOf(ctx context.Context, obj client.Object, opts ...client.DeleteAllOfOption) error {
+	return c.of(obj).DeleteAllOf(ctx, obj, opts...)
 }
 
 // Status implements [client.Client].
-func (u *Client) Status() client.SubResourceWriter { return u.SubResource("status") }
+func (c *Client) Status() client.SubResourceWriter { return c.SubResource("status") }
 
 // SubResource implements [client.Client].
-func (u *Client) SubResource(name string) client.SubResourceClient {
-	return &subResource{u, name}
+func (c *Client) SubResource(name string) client.SubResourceClient {
+	return &subResource{c, name}
 }
 
 // Scheme implements [client.Client].
-func (u *Client) Scheme() *runtime.Scheme { return u.schemes[0] }
+func (c *Client) Scheme() *runtime.Scheme { return c.schemes[0] }
 
 // RESTMapper implements [client.Client].
-func (u *Client) RESTMapper() meta.RESTMapper { return u.mapper }
+func (c *Client) RESTMapper() meta.RESTMapper { return c.mapper }
 
 // GroupVersionKindFor implements [client.Client].
-func (u *Client) GroupVersionKindFor(obj runtime.Object) (schema.GroupVersionKind, error) {
+func (c *Client) GroupVersionKindFor(obj runtime.Object) (schema.GroupVersionKind, error) {
 	var err error
-	for _, s := range u.schemes {
+	for _, s := range c.schemes {
 		var gvk schema.GroupVersionKind
 		if gvk, err = apiutil.GVKForObject(obj, s); err == nil {
 			return gvk, nil
@@ -183,8 +183,8 @@ func (u *Client) GroupVersionKindFor(obj runtime.Object) (schema.GroupVersionKin
 }
 
 // Typed is an empty object of the type that a program has for a kind; nil if none has one.
-func (u *Client) Typed(gvk schema.GroupVersionKind) runtime.Object {
-	for _, s := range u.schemes {
+func (c *Client) Typed(gvk schema.GroupVersionKind) runtime.Object {
+	for _, s := range c.schemes {
 		if typed, err := s.New(gvk); err == nil {
 			return typed
 		}
@@ -193,8 +193,8 @@ func (u *Client) Typed(gvk schema.GroupVersionKind) runtime.Object {
 }
 
 // IsObjectNamespaced implements [client.Client].
-func (u *Client) IsObjectNamespaced(obj runtime.Object) (bool, error) {
-	return u.of(obj).IsObjectNamespaced(obj)
+func (c *Client) IsObjectNamespaced(obj runtime.Object) (bool, error) {
+	return c.of(obj).IsObjectNamespaced(obj)
 }
 
 type subResource struct {

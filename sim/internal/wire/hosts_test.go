@@ -32,7 +32,7 @@ func TestHostsAndPatterns(t *testing.T) {
 		"nobody.example.org": {answer: noHost, unknown: "nobody.example.org"},
 	} {
 		t.Run(host, func(t *testing.T) {
-			run(t, func(t *testing.T, w *fakeWorld) {
+			run(t, func(t *testing.T, w *world) {
 				for pattern, h := range map[string]http.Handler{
 					"git.example": says("exact"), "*.example": says("pattern"), "*.registry.sample": says("long"),
 					"e?.registry.sample": says("longer"), "gone.example.org": nil, "*.gone.test": nil,
@@ -58,7 +58,7 @@ func TestHostsAndPatterns(t *testing.T) {
 }
 
 func TestHostsThatCannotBeDeclared(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		for _, host := range []string{"a.example", "*.example"} {
 			if err := w.Hosts.Outside(host, says("")); err != nil {
 				t.Fatal(err)
@@ -95,7 +95,7 @@ func TestHostsOfServices(t *testing.T) {
 		"web.default.svc.another.domain.test": {answer: "no such host", unknown: "web.default.svc.another.domain.test"},
 	} {
 		t.Run(host, func(t *testing.T) {
-			run(t, func(t *testing.T, w *fakeWorld) {
+			run(t, func(t *testing.T, w *world) {
 				w.Hosts.Services(func(s *corev1.Service) http.Handler { return says(s.Name) })
 				w.must(t, "/api/v1/namespaces/default/services", service)
 				got := w.send(context.Background(), w.program("p"), http.MethodGet, "http://"+host+"/", "")
@@ -116,7 +116,7 @@ func TestHostsOfServices(t *testing.T) {
 // The effects of a request to a model are those that the model reports; without any, the request
 // itself is one if it may have changed something.
 func TestEffectsOutside(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		serve := func(rw http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/reported" {
 				history.AddEffect(r.Context(), history.Effect{Kind: "pull request", Key: "7"})
@@ -152,7 +152,7 @@ func TestEffectsOutside(t *testing.T) {
 // server would say. The request itself takes steps like every other.
 func TestEventSeriesAreAcknowledgedAtOnce(t *testing.T) {
 	const events = "/apis/events.k8s.io/v1/namespaces/default/events"
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		p := w.program("p")
 		body := `{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"e"},
 			"eventTime":"2000-01-01T00:00:00.000000Z","type":"Normal","reason":"r","action":"a",
@@ -174,7 +174,7 @@ func TestEventSeriesAreAcknowledgedAtOnce(t *testing.T) {
 
 // eventBroadcasterImpl has the name of client-go's type, by which such requests are known.
 type eventBroadcasterImpl struct {
-	w *fakeWorld
+	w *world
 	p *program
 }
 

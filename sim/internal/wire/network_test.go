@@ -20,10 +20,10 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
-// fakeWorld is an API server with a scheduler that takes the default choices. Its rules are fields,
+// world is an API server with a scheduler that takes the default choices. Its rules are fields,
 // so that a test replaces the one that it is about; by default nothing goes wrong and each leg
 // takes a millisecond.
-type fakeWorld struct {
+type world struct {
 	*Network
 	latency  func(c *Call, leg story.Kind) time.Duration
 	arrive   func(*Call) Ruling
@@ -38,38 +38,38 @@ type fakeWorld struct {
 	streamed []string
 }
 
-func (w *fakeWorld) Quiet() (woke bool) { return false }
+func (w *world) Quiet() (woke bool) { return false }
 
-func (w *fakeWorld) Stepped() {}
+func (w *world) Stepped() {}
 
-func (w *fakeWorld) Held(*sched.Action) time.Duration { return 0 }
+func (w *world) Held(*sched.Action) time.Duration { return 0 }
 
-func (w *fakeWorld) Latency(c *Call, leg story.Kind) time.Duration { return w.latency(c, leg) }
+func (w *world) Latency(c *Call, leg story.Kind) time.Duration { return w.latency(c, leg) }
 
-func (w *fakeWorld) Arrive(c *Call) Ruling { return w.arrive(c) }
+func (w *world) Arrive(c *Call) Ruling { return w.arrive(c) }
 
-func (w *fakeWorld) Landed(c *Call) Ruling { return w.landed(c) }
+func (w *world) Landed(c *Call) Ruling { return w.landed(c) }
 
-func (w *fakeWorld) Webhook(c *Call) Ruling { return w.webhook(c) }
+func (w *world) Webhook(c *Call) Ruling { return w.webhook(c) }
 
-func (w *fakeWorld) Lag(_ *Stream, f apiserver.Frame) time.Duration { return w.lag(f) }
+func (w *world) Lag(_ *Stream, f apiserver.Frame) time.Duration { return w.lag(f) }
 
-func (w *fakeWorld) Fate(_ *Stream, f apiserver.Frame) Fate { return w.fate(f) }
+func (w *world) Fate(_ *Stream, f apiserver.Frame) Fate { return w.fate(f) }
 
-func (w *fakeWorld) Committed(c apiserver.Change) { w.commits = append(w.commits, c.Type+" "+c.Name) }
+func (w *world) Committed(c apiserver.Change) { w.commits = append(w.commits, c.Type+" "+c.Name) }
 
-func (w *fakeWorld) UnknownHost(c *Call, clash string) {
+func (w *world) UnknownHost(c *Call, clash string) {
 	w.unknown = append(w.unknown, strings.TrimSpace(c.Host+" "+clash))
 }
 
-func (w *fakeWorld) Endpoints(*apiserver.WebhookService, string) []Endpoint { return w.serving }
+func (w *world) Endpoints(*apiserver.WebhookService, string) []Endpoint { return w.serving }
 
 // run calls f with a new world, in a bubble, and ends the world when f has returned.
-func run(t *testing.T, f func(t *testing.T, w *fakeWorld)) {
+func run(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		nothing := func(*Call) Ruling { return Ruling{} }
-		w := &fakeWorld{
+		w := &world{
 			latency: func(*Call, story.Kind) time.Duration { return time.Millisecond },
 			arrive:  nothing, landed: nothing, webhook: nothing,
 			lag:  func(apiserver.Frame) time.Duration { return 0 },
@@ -87,7 +87,7 @@ func run(t *testing.T, f func(t *testing.T, w *fakeWorld)) {
 // program is an incarnation with a port, which Kill ends as a crash does.
 type program struct {
 	*Port
-	w      *fakeWorld
+	w      *world
 	killed bool
 }
 
@@ -95,7 +95,7 @@ func (p *program) EndsByContext() bool { return false }
 
 func (p *program) Kill() { p.killed = true; p.w.Bury(p.Port) }
 
-func (w *fakeWorld) program(name string) *program {
+func (w *world) program(name string) *program {
 	p := &program{Port: w.NewPort(name, 1), w: w}
 	p.User, p.Groups, p.Owner = name, []string{"system:masters"}, p
 	return p
@@ -120,7 +120,7 @@ func (r *reply) String() string {
 }
 
 // send sends a request on a goroutine of its own, through the port or a client of it.
-func (w *fakeWorld) send(ctx context.Context, rt http.RoundTripper, method, url, body string) *reply {
+func (w *world) send(ctx context.Context, rt http.RoundTripper, method, url, body string) *reply {
 	if strings.HasPrefix(url, "/") {
 		url = "http://" + APIHost + url
 	}
@@ -150,7 +150,7 @@ func (w *fakeWorld) send(ctx context.Context, rt http.RoundTripper, method, url,
 }
 
 // read notes the events of a stream as they come, and its end.
-func (w *fakeWorld) read(body io.ReadCloser) {
+func (w *world) read(body io.ReadCloser) {
 	for d := json.NewDecoder(body); ; {
 		var e struct {
 			Type   string
@@ -172,18 +172,18 @@ func configMap(name string) string {
 }
 
 // create sends a request for a new ConfigMap.
-func (w *fakeWorld) create(p *program, name string) *reply {
+func (w *world) create(p *program, name string) *reply {
 	return w.send(context.Background(), p, http.MethodPost, configMaps, configMap(name))
 }
 
 // commit creates a ConfigMap at once, as a user of another program does.
-func (w *fakeWorld) commit(t *testing.T, name string) {
+func (w *world) commit(t *testing.T, name string) {
 	t.Helper()
 	w.must(t, configMaps, configMap(name))
 }
 
 // must creates an object at once.
-func (w *fakeWorld) must(t *testing.T, path, body string) {
+func (w *world) must(t *testing.T, path, body string) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodPost, "http://"+APIHost+path, nil)
 	if err != nil {
@@ -197,19 +197,19 @@ func (w *fakeWorld) must(t *testing.T, path, body string) {
 }
 
 // drain performs all that becomes due before a time.
-func (w *fakeWorld) drain(until time.Duration) {
+func (w *world) drain(until time.Duration) {
 	w.Sched.Disturb()
 	for w.Sched.Step(until) {
 	}
 }
 
 // stored reports whether the server has a ConfigMap.
-func (w *fakeWorld) stored(name string) bool {
+func (w *world) stored(name string) bool {
 	return w.Server().Typed("", "configmaps", "default", name) != nil
 }
 
 // events are the history in short: kind, verb and what was noted.
-func (w *fakeWorld) events() (out []string) {
+func (w *world) events() (out []string) {
 	for _, e := range w.History.Events {
 		out = append(out, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", e.Kind, e.Verb, e.Ref.Name, e.Note)))
 	}

@@ -17,7 +17,7 @@ import (
 
 // A request takes effect in one step, and its reply is delivered in another.
 func TestARequestTakesTwoSteps(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		got := w.create(w.program("p"), "a")
 		if w.stored("a") || got.Done {
 			t.Fatal("the request took effect before the scheduler let it")
@@ -55,7 +55,7 @@ func TestRulings(t *testing.T) {
 		"killed after the effect":  {landed: Ruling{Kill: true}, stored: true, answer: "waits", killed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T, w *fakeWorld) {
+			run(t, func(t *testing.T, w *world) {
 				w.arrive = func(*Call) Ruling { return c.arrive }
 				w.landed = func(*Call) Ruling { return c.landed }
 				p := w.program("p")
@@ -77,7 +77,7 @@ func TestRulings(t *testing.T) {
 // instant. Which fires first must not matter: a request of that instant is not sent.
 func TestARequestAtItsDeadlineIsNotSent(t *testing.T) {
 	for range 20 {
-		run(t, func(t *testing.T, w *fakeWorld) {
+		run(t, func(t *testing.T, w *world) {
 			p, asked := w.program("p"), 0
 			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 			defer cancel()
@@ -109,7 +109,7 @@ func TestARequestAtItsDeadlineIsNotSent(t *testing.T) {
 // Seen is called when the consequence reaches the caller, not before.
 func TestSeenIsCalledWithTheReply(t *testing.T) {
 	for _, leg := range []string{"arrive", "landed"} {
-		run(t, func(t *testing.T, w *fakeWorld) {
+		run(t, func(t *testing.T, w *world) {
 			seen := 0
 			ruling := func(*Call) Ruling { return Ruling{Seen: func() { seen++ }} }
 			if leg == "arrive" {
@@ -128,7 +128,7 @@ func TestSeenIsCalledWithTheReply(t *testing.T) {
 
 // A request that is put back takes effect in a later step, and pays no latency again.
 func TestAHeldRequestWaitsForAnotherStep(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		arrivals := 0
 		w.arrive = func(*Call) Ruling { arrivals++; return Ruling{Hold: arrivals == 1} }
 		got := w.create(w.program("p"), "a")
@@ -144,7 +144,7 @@ func TestAHeldRequestWaitsForAnotherStep(t *testing.T) {
 
 // Only requests to the outside take effect twice; the API server's own retries are the client's.
 func TestAgainDoublesAnEffectOutside(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		calls := 0
 		serve := func(rw http.ResponseWriter, _ *http.Request) { calls++; rw.WriteHeader(http.StatusAccepted) }
 		if err := w.Hosts.Outside("git.example", http.HandlerFunc(serve)); err != nil {
@@ -165,7 +165,7 @@ func TestAgainDoublesAnEffectOutside(t *testing.T) {
 // Requests that were sent in one phase arrive in an order that does not depend on which goroutine
 // ran first: by process, method, path and body, and by the client that sends them.
 func TestRequestsOfOnePhaseHaveACanonicalOrder(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		p, q := w.program("p"), w.program("q")
 		first, second := p.Client(), p.Client()
 		var order []string
@@ -185,7 +185,7 @@ func TestRequestsOfOnePhaseHaveACanonicalOrder(t *testing.T) {
 // own, in canonical order, and what had not arrived never does.
 func TestCancelledRequestsEndInSteps(t *testing.T) {
 	for range 5 {
-		run(t, func(t *testing.T, w *fakeWorld) {
+		run(t, func(t *testing.T, w *world) {
 			p := w.program("p")
 			w.latency = func(*Call, story.Kind) time.Duration { return time.Hour }
 			ctx, cancel := context.WithCancel(context.Background())
@@ -210,7 +210,7 @@ func TestCancelledRequestsEndInSteps(t *testing.T) {
 // The reply is on its way and the caller gives up: the effect stays, and the caller hears of its
 // context only.
 func TestACancelledRequestMayHaveTakenEffect(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		ctx, cancel := context.WithCancel(context.Background())
 		w.latency = func(_ *Call, leg story.Kind) time.Duration {
 			return map[story.Kind]time.Duration{story.Reply: time.Hour}[leg]
@@ -227,7 +227,7 @@ func TestACancelledRequestMayHaveTakenEffect(t *testing.T) {
 // The writes of a frozen process arrive, whatever its contexts say. It learns of nothing before it
 // goes on.
 func TestAFrozenProcessHearsNothing(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		p := w.program("p")
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -249,7 +249,7 @@ func TestAFrozenProcessHearsNothing(t *testing.T) {
 }
 
 func TestADeadProcessSendsNothing(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		p := w.program("p")
 		before := w.create(p, "before")
 		w.Bury(p.Port)
@@ -265,7 +265,7 @@ func TestADeadProcessSendsNothing(t *testing.T) {
 
 // Informers ask for discovery while they hold a mutex, so it takes no step.
 func TestDiscoveryIsAnsweredAtOnce(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		got := w.send(context.Background(), w.program("p"), http.MethodGet, "/api/v1", "")
 		expect(t, "answer", got, http.StatusOK)
 		expect(t, "steps", w.Sched.Steps(), 0)
@@ -274,7 +274,7 @@ func TestDiscoveryIsAnsweredAtOnce(t *testing.T) {
 
 // A property reads through a port that serves reads at once and unrecorded. Its writes take steps.
 func TestADirectPortReadsAtOnce(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.commit(t, "a")
 		p := w.program("p")
 		p.Direct = func() bool { return true }
@@ -287,7 +287,7 @@ func TestADirectPortReadsAtOnce(t *testing.T) {
 
 // A call made on the scheduling goroutine runs the scheduler until it is answered.
 func TestDriveRunsTheSchedulerUntilTheReply(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		p := w.program("p")
 		p.Drive = func(replied func() bool) {
 			for !replied() && w.Sched.Step(time.Minute) {
@@ -305,7 +305,7 @@ func TestDriveRunsTheSchedulerUntilTheReply(t *testing.T) {
 // Another cluster has a host of its own; what happens there is recorded under it, and built-in
 // controllers of this cluster do not hear of it.
 func TestRequestsToAnotherCluster(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		other := apiserver.New(apiserver.Options{Now: time.Now})
 		if err := w.Hosts.Remote("east.example", other); err != nil {
 			t.Fatal(err)
@@ -323,7 +323,7 @@ func TestRequestsToAnotherCluster(t *testing.T) {
 
 // Whoever asks for it learns from where each request was made.
 func TestCallersOfRequests(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.Callers = map[int][]uintptr{}
 		w.create(w.program("p"), "a")
 		w.drain(time.Second)
@@ -336,7 +336,7 @@ func TestCallersOfRequests(t *testing.T) {
 // A watch or list outside any reconcile that fails leaves its program without news, until it is
 // repeated or nobody would any more.
 func TestFailedListsAreRemembered(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		p := w.program("p")
 		lose := errLost
 		w.arrive = func(*Call) Ruling { return Ruling{Lose: lose} }
@@ -360,7 +360,7 @@ func TestFailedListsAreRemembered(t *testing.T) {
 }
 
 func TestWritesOfUsersTakeEffectAtOnce(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.commit(t, "a")
 		expect(t, "commits", w.commits, "[ADDED a]")
 		expect(t, "history", w.events(), "[request create a]")
@@ -379,7 +379,7 @@ func reconcileOf(n int) history.Reconcile {
 
 // The parts of a call that histories and choices are made of.
 func TestACallInWords(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		var got []string
 		w.arrive = func(c *Call) Ruling {
 			got = append(got, fmt.Sprintf("%s | %s | %s | %v %v", c, c.Description(), c.Actor(), c.Writes(), c.Idle()))
@@ -414,7 +414,7 @@ type key struct{}
 
 // A create that is refused has the name of its object on record, though no object has it.
 func TestRefusedCreateHasAName(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.commit(t, "a")
 		p := w.program("p")
 		got := w.create(p, "a")

@@ -13,7 +13,7 @@ import (
 const watchConfigMaps = configMaps + "?watch=1&resourceVersion=1"
 
 // watch opens a watch of all ConfigMaps, in two steps.
-func (w *fakeWorld) watch(ctx context.Context, p http.RoundTripper, url string) {
+func (w *world) watch(ctx context.Context, p http.RoundTripper, url string) {
 	w.send(ctx, p, http.MethodGet, url, "")
 	w.Sched.Disturb()
 	opened := len(w.Watches.Streams()) + 1
@@ -23,7 +23,7 @@ func (w *fakeWorld) watch(ctx context.Context, p http.RoundTripper, url string) 
 
 // Every event of a watch is a step of its own, in the order of the commits.
 func TestWatchEventsAreSteps(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.watch(context.Background(), w.program("p"), watchConfigMaps)
 		for _, name := range []string{"b", "a", "c"} {
 			w.commit(t, name)
@@ -40,7 +40,7 @@ func TestWatchEventsAreSteps(t *testing.T) {
 
 // An event that lags keeps those behind it back: a stream is never out of order.
 func TestALaggingEventKeepsTheNextOnesBack(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.lag = func(f apiserver.Frame) time.Duration {
 			return map[string]time.Duration{"slow": time.Minute}[f.Name]
 		}
@@ -57,7 +57,7 @@ func TestALaggingEventKeepsTheNextOnesBack(t *testing.T) {
 // Two streams are independent of each other: the default choice delivers to both, each in its
 // order.
 func TestStreamsOfTwoProcesses(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		for _, name := range []string{"q", "p"} {
 			w.watch(context.Background(), w.program(name), watchConfigMaps)
 		}
@@ -87,7 +87,7 @@ func TestFates(t *testing.T) {
 		"expires": {Expires, "[ERROR EOF]", 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T, w *fakeWorld) {
+			run(t, func(t *testing.T, w *world) {
 				w.fate = func(apiserver.Frame) Fate { return c.fate }
 				w.watch(context.Background(), w.program("p"), watchConfigMaps)
 				w.commit(t, "a")
@@ -102,7 +102,7 @@ func TestFates(t *testing.T) {
 
 // A waiting event lags anew each time that it is due.
 func TestAWaitingEventLagsAgain(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		times := 0
 		w.lag = func(apiserver.Frame) time.Duration { return 10 * time.Second }
 		w.fate = func(apiserver.Frame) Fate {
@@ -126,7 +126,7 @@ func TestAWaitingEventLagsAgain(t *testing.T) {
 func TestAWatchListIsOneStep(t *testing.T) {
 	const list = configMaps + "?watch=1&sendInitialEvents=true" +
 		"&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.commit(t, "a")
 		w.commit(t, "b")
 		p := w.program("p")
@@ -146,7 +146,7 @@ func TestAWatchListIsOneStep(t *testing.T) {
 // random time in the request is drawn in no order that the harness chooses.
 func TestTheServerEndsOldWatches(t *testing.T) {
 	ends := func(timeout string) (at time.Duration) {
-		run(t, func(t *testing.T, w *fakeWorld) {
+		run(t, func(t *testing.T, w *world) {
 			w.watch(context.Background(), w.program("p"), watchConfigMaps+timeout)
 			if !w.Sched.Idle() {
 				t.Error("an open watch keeps the world from being idle")
@@ -169,7 +169,7 @@ func TestTheServerEndsOldWatches(t *testing.T) {
 // Watches without events last longer and longer, so that a long time takes few steps. An event
 // makes them as short as before.
 func TestWatchesWithoutEventsLastLonger(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		p := w.program("p")
 		lasts := func() time.Duration {
 			w.watch(context.Background(), p, watchConfigMaps+"&timeoutSeconds=400")
@@ -208,7 +208,7 @@ func TestWatchesWithoutEventsLastLonger(t *testing.T) {
 // A reader that closes its stream needs no step; the server forgets the stream at the next quiet
 // moment.
 func TestAClosedStreamIsForgotten(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.watch(context.Background(), w.program("p"), watchConfigMaps)
 		s := w.Watches.Streams()[0]
 		s.body.Close()
@@ -223,7 +223,7 @@ func TestAClosedStreamIsForgotten(t *testing.T) {
 
 // A stream whose context ends is closed in a step of its own.
 func TestACancelledStreamEndsInAStep(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		ctx, cancel := context.WithCancel(context.Background())
 		w.watch(ctx, w.program("p"), watchConfigMaps)
 		cancel()
@@ -238,7 +238,7 @@ func TestACancelledStreamEndsInAStep(t *testing.T) {
 
 // The streams of a process that was killed end without a word, and nothing more is delivered to it.
 func TestAStreamEndsWithItsProcess(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		p := w.program("p")
 		ctx, cancel := context.WithCancel(context.Background())
 		w.watch(ctx, p, watchConfigMaps)

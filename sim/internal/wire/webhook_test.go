@@ -16,7 +16,7 @@ import (
 )
 
 // configure has ConfigMaps judged by a webhook, at a URL or, for "", at a Service.
-func (w *fakeWorld) configure(t *testing.T, url string) {
+func (w *world) configure(t *testing.T, url string) {
 	t.Helper()
 	client := `"service":{"namespace":"default","name":"hook","path":"/judge"}`
 	if url != "" {
@@ -42,7 +42,7 @@ func judge(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve lets a program serve the webhook.
-func (w *fakeWorld) serve(name string, h http.HandlerFunc) *program {
+func (w *world) serve(name string, h http.HandlerFunc) *program {
 	p := w.program(name)
 	start := func(f func()) { go f() }
 	w.serving = append(w.serving, Endpoint{Port: p.Port, Handler: h, Context: context.Background(), Go: start})
@@ -52,7 +52,7 @@ func (w *fakeWorld) serve(name string, h http.HandlerFunc) *program {
 // A request that a webhook judges waits at the server. The call arrives in one step and its answer
 // in another.
 func TestARequestWaitsForItsWebhook(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.configure(t, "")
 		w.serve("hook", judge)
 		p := w.program("p")
@@ -90,7 +90,7 @@ func TestWebhooksThatDoNotAnswer(t *testing.T) {
 		"an unknown address": {url: "https://nobody.example/judge", says: "connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run(t, func(t *testing.T, w *fakeWorld) {
+			run(t, func(t *testing.T, w *world) {
 				w.configure(t, c.url)
 				if c.rule != nil {
 					w.webhook = c.rule
@@ -111,7 +111,7 @@ func TestWebhooksThatDoNotAnswer(t *testing.T) {
 // A webhook at a URL may be a model of the outside world.
 func TestAWebhookOutsideTheCluster(t *testing.T) {
 	for _, host := range []string{"judge.example", "*.example"} {
-		run(t, func(t *testing.T, w *fakeWorld) {
+		run(t, func(t *testing.T, w *world) {
 			w.configure(t, "https://judge.example/judge")
 			if err := w.Hosts.Outside(host, http.HandlerFunc(judge)); err != nil {
 				t.Fatal(err)
@@ -127,7 +127,7 @@ func TestAWebhookOutsideTheCluster(t *testing.T) {
 // The server of a webhook is killed while it works: the connection ends, and the API server hears
 // that.
 func TestAWebhookServerIsKilled(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.configure(t, "")
 		server := w.serve("hook", func(http.ResponseWriter, *http.Request) { time.Sleep(time.Second) })
 		got := w.create(w.program("p"), "good")
@@ -141,7 +141,7 @@ func TestAWebhookServerIsKilled(t *testing.T) {
 
 // A call to a frozen server waits until it goes on, and reaches it then.
 func TestAFrozenWebhookServerIsAskedLater(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.configure(t, "")
 		server := w.serve("hook", judge)
 		server.Freeze()
@@ -156,7 +156,7 @@ func TestAFrozenWebhookServerIsAskedLater(t *testing.T) {
 
 // The caller is gone when its webhook has answered: the server gives up, and nothing is stored.
 func TestTheServerGivesUpWhenTheCallerIsGone(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.configure(t, "")
 		w.serve("hook", judge)
 		p := w.program("p")
@@ -170,7 +170,7 @@ func TestTheServerGivesUpWhenTheCallerIsGone(t *testing.T) {
 
 // A step of a built-in controller waits for webhooks like everybody else, and goes on where it was.
 func TestAStepOfABuiltInControllerWaitsForWebhooks(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		w.configure(t, "")
 		w.serve("hook", judge)
 		var log []string
@@ -194,7 +194,7 @@ func TestAStepOfABuiltInControllerWaitsForWebhooks(t *testing.T) {
 
 // Without webhooks a step is over when it returns.
 func TestAStepWithoutWebhooksEndsAtOnce(t *testing.T) {
-	run(t, func(t *testing.T, w *fakeWorld) {
+	run(t, func(t *testing.T, w *world) {
 		ended := false
 		w.Step(func() { w.commit(t, "a") }, func() { ended = true })
 		expect(t, "ended", ended, true)

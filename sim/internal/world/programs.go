@@ -118,7 +118,7 @@ func (p *programs) Stop(name string) {
 type setupError struct{ error }
 
 // Unwrap implements the interface of package errors.
-func (e *setupError) Unwrap() error { return e.error }
+func (s *setupError) Unwrap() error { return s.error }
 
 // exited decides whether the kubelet starts a program again that has ended by itself. If not, the
 // run ends.

@@ -59,15 +59,15 @@ type late struct {
 }
 
 // Reconcile implements reconcile.Reconciler.
-func (r *late) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+func (l *late) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	var cm corev1.ConfigMap
-	if err := r.Get(ctx, req.NamespacedName, &cm); err != nil {
+	if err := l.Get(ctx, req.NamespacedName, &cm); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if left := time.Until(cm.CreationTimestamp.Add(100 * time.Second)); left > 0 {
 		return ctrl.Result{RequeueAfter: left}, nil
 	}
-	return ctrl.Result{}, client.IgnoreAlreadyExists(r.Create(ctx, r.made(req.Name)))
+	return ctrl.Result{}, client.IgnoreAlreadyExists(l.Create(ctx, l.made(req.Name)))
 }
 
 func makeJob(name string) client.Object {

@@ -66,59 +66,59 @@ const unbounded = math.MaxUint64
 
 // check compiles the rules of a schema and of those below it. elements is how many values of the
 // schema an object may have.
-func (c *ruleChecker) check(path *field.Path, s *apiextensions.JSONSchemaProps, root bool, elements uint64) {
+func (r *ruleChecker) check(path *field.Path, s *apiextensions.JSONSchemaProps, root bool, elements uint64) {
 	if len(s.XValidations) > 0 {
-		c.compile(path.Child("x-kubernetes-validations"), s, root || s.XEmbeddedResource, elements)
+		r.compile(path.Child("x-kubernetes-validations"), s, root || s.XEmbeddedResource, elements)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		p := s.Properties[name]
-		c.check(path.Child("properties").Key(name), &p, false, elements)
+		r.check(path.Child("properties").Key(name), &p, false, elements)
 	}
 	if a := s.AdditionalProperties; a != nil && a.Schema != nil {
-		c.check(path.Child("additionalProperties"), a.Schema, false, times(elements, limitOf(s.MaxProperties)))
+		r.check(path.Child("additionalProperties"), a.Schema, false, times(elements, limitOf(s.MaxProperties)))
 	}
 	if s.Items != nil && s.Items.Schema != nil {
-		c.check(path.Child("items"), s.Items.Schema, false, times(elements, limitOf(s.MaxItems)))
+		r.check(path.Child("items"), s.Items.Schema, false, times(elements, limitOf(s.MaxItems)))
 	}
 }
 
-func (c *ruleChecker) compile(path *field.Path, s *apiextensions.JSONSchemaProps, root bool, elements uint64) {
+func (r *ruleChecker) compile(path *field.Path, s *apiextensions.JSONSchemaProps, root bool, elements uint64) {
 	node, err := structural.NewStructural(s)
 	if err != nil {
-		c.errs = append(c.errs, field.InternalError(path, err))
+		r.errs = append(r.errs, field.InternalError(path, err))
 		return
 	}
-	results, err := cel.Compile(node, model.SchemaDeclType(node, root), celconfig.PerCallLimit, c.env,
+	results, err := cel.Compile(node, model.SchemaDeclType(node, root), celconfig.PerCallLimit, r.env,
 		cel.NewExpressionsEnvLoader())
 	if err != nil {
-		c.errs = append(c.errs, field.InternalError(path, err))
+		r.errs = append(r.errs, field.InternalError(path, err))
 		return
 	}
-	for i, r := range results {
+	for i, result := range results {
 		at := path.Index(i)
 		if strings.TrimSpace(s.XValidations[i].Rule) == "" {
-			c.errs = append(c.errs, field.Required(at.Child("rule"), "rule is not specified"))
+			r.errs = append(r.errs, field.Required(at.Child("rule"), "rule is not specified"))
 			continue
 		}
 		most := elements
 		if most == unbounded {
-			most = r.MaxCardinality // as many as fit into a request
+			most = result.MaxCardinality // as many as fit into a request
 		}
-		c.bound(at.Child("rule"), "estimated rule cost", times(r.MaxCost, most))
-		if r.Error != nil {
-			c.errs = append(c.errs, field.Invalid(at.Child("rule"), s.XValidations[i], r.Error.Detail))
+		r.bound(at.Child("rule"), "estimated rule cost", times(result.MaxCost, most))
+		if result.Error != nil {
+			r.errs = append(r.errs, field.Invalid(at.Child("rule"), s.XValidations[i], result.Error.Detail))
 		}
-		if r.MessageExpressionError != nil {
-			c.errs = append(c.errs,
-				field.Invalid(at.Child("messageExpression"), s.XValidations[i], r.MessageExpressionError.Detail))
+		if result.MessageExpressionError != nil {
+			r.errs = append(r.errs,
+				field.Invalid(at.Child("messageExpression"), s.XValidations[i], result.MessageExpressionError.Detail))
 		} else {
-			c.bound(at.Child("messageExpression"), "estimated messageExpression cost", r.MessageExpressionMaxCost)
+			r.bound(at.Child("messageExpression"), "estimated messageExpression cost", result.MessageExpressionMaxCost)
 		}
 	}
 }
 
 // bound refuses an expression that may cost too much, in the words of a real server.
-func (c *ruleChecker) bound(path *field.Path, what string, cost uint64) {
+func (r *ruleChecker) bound(path *field.Path, what string, cost uint64) {
 	if cost <= maxRuleCost {
 		return
 	}
@@ -129,7 +129,7 @@ func (c *ruleChecker) bound(path *field.Path, what string, cost uint64) {
 	case cost < maxRuleCost*3/2:
 		factor = fmt.Sprintf("%fx", float64(cost)/maxRuleCost)
 	}
-	c.errs = append(c.errs, field.Forbidden(path, fmt.Sprintf("%s exceeds budget by factor of %s (try simplifying the "+
+	r.errs = append(r.errs, field.Forbidden(path, fmt.Sprintf("%s exceeds budget by factor of %s (try simplifying the "+
 		"rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)",
 		what, factor)))
 }
