@@ -32,13 +32,13 @@ func (r Row) setting() Setting {
 }
 
 type (
-	outcome  = matrix.Case[Row] // who fails, and why
+	outcome  = matrix.Case[Row] // which variants fail, and why
 	cases    = []outcome
+	remarks  = []matrix.Remark
 	workload = *matrix.Workload[Row]
 )
 
-// A row of the table, and remarks on it.
-var row, note, omit = matrix.NewCase[Row], matrix.Note, matrix.Omit
+var note, omit = matrix.Note, matrix.Omit
 
 // Table is the matrix of the scenario. A variant that neither fails nor is omitted must pass.
 func Table() matrix.Table[Row] {
@@ -104,15 +104,22 @@ func eachOf(c outcome, when string) (out cases) {
 // settling are the cases about whether failures settle.
 func settling() cases {
 	failsHeld := of(fails, held)
-	return append(eachOf(outcome{Workload: failing, Fail: unsettled}, ""),
-		row("it settles with the classic queue", of(fails, classic), nil, settles, unsettled),
-		row("it settles reading its own writes", of(fails, ownWrites), nil, settles, unsettled),
-		row("it settles beside watched kinds", of(failsWatched), nil, settles, undoes),
-		row("it settles, a namespace is held for a minute", failsHeld, nil, settles, "V0 V1 V2 V2-slow"),
-		row("the status names the cause, a namespace is held for a minute", failsHeld, nil, actionable, "V1 V2 V2-slow",
-			note("V0", "the next attempt comes at once, adopts what is held, and meets the cause again")),
-		row("it settles although the refusal varies", of(fails, varies), nil, settles, "all but V0-status-filter V4",
-			note("V3", "each refusal is news to the status, and the event of writing it starts the next attempt")))
+	return slices.Concat(eachOf(outcome{Workload: failing, Fail: unsettled}, ""), cases{
+		{Name: "it settles with the classic queue", Workload: of(fails, classic), Property: settles, Fail: unsettled},
+		{Name: "it settles reading its own writes", Workload: of(fails, ownWrites), Property: settles,
+			Fail: unsettled},
+		{Name: "it settles beside watched kinds", Workload: of(failsWatched), Property: settles, Fail: undoes},
+		{Name: "it settles, a namespace is held for a minute", Workload: failsHeld, Property: settles,
+			Fail: "V0 V1 V2 V2-slow"},
+		{Name: "the status names the cause, a namespace is held for a minute", Workload: failsHeld,
+			Property: actionable, Fail: "V1 V2 V2-slow",
+			Remarks: remarks{note("V0", "the next attempt comes at once, adopts what is held, and meets the cause "+
+				"again")}},
+		{Name: "it settles although the refusal varies", Workload: of(fails, varies), Property: settles,
+			Fail: "all but V0-status-filter V4",
+			Remarks: remarks{note("V3", "each refusal is news to the status, and the event of writing it starts "+
+				"the next attempt")}},
+	})
 }
 
 // settlingUnderFaults are the cases about whether failures settle while faults are injected, and
@@ -122,8 +129,8 @@ func settlingUnderFaults() cases {
 		slowStep = "a slow step is not counted, because it wakes nobody. The namespace goes too late for the wait, " +
 			"and the event of the status that says so starts an attempt"
 		wedges  = "a release record stays pending or half undone, and no attempt is made any more"
-		brief   = "it never comes to rest, see “it settles”; these faults last for too short a time to see that"
-		forgets = "a restart empties the work queue's memory, so its back-off begins anew"
+		brief   = "it never settles, see “it settles”; these faults last for too short a time to see that"
+		forgets = "a restart empties the work queue's memory, so its back-off starts again"
 	)
 	fail := func(variants string, remarks ...matrix.Remark) outcome {
 		return outcome{Fail: variants, Remarks: remarks}
@@ -134,8 +141,10 @@ func settlingUnderFaults() cases {
 	long, short := failsUnderFaults(30*time.Minute), failsUnderFaults(2*time.Minute)
 	return slices.Concat(
 		cases{
-			row("it settles while the cache lags", of(fails), lagging, settles, "all but V0-status-filter V4"),
-			row("it settles while keys are queued again", of(fails), requeued, settles, "all but V4"),
+			{Name: "it settles while the cache lags", Workload: of(fails), Faults: lagging, Property: settles,
+				Fail: "all but V0-status-filter V4"},
+			{Name: "it settles while keys are queued again", Workload: of(fails), Faults: requeued, Property: settles,
+				Fail: "all but V4"},
 		},
 		underFaults("the cache lags", lagging, of(long), fail(unsettled+" V3"), ends),
 		underFaults("keys are queued again", requeued, of(long), ends, ends),
@@ -160,68 +169,79 @@ func underFaults(class string, faults func() []fault.Fault, w workload, during, 
 func undoing() cases {
 	fails := of(failsToUpgrade(briefly))
 	return slices.Concat(cases{
-		row("no overlap after an install", failing, nil, noOverlap, "V0 V0-status-filter V2-slow"),
-		row("no overlap after an upgrade", fails, nil, noOverlap, undoes),
-		row("a failing upgrade keeps the old", fails, nil, keepsOld, ""),
+		{Name: "no overlap after an install", Workload: failing, Property: noOverlap,
+			Fail: "V0 V0-status-filter V2-slow"},
+		{Name: "no overlap after an upgrade", Workload: fails, Property: noOverlap, Fail: undoes},
+		{Name: "a failing upgrade keeps the old", Workload: fails, Property: keepsOld},
 	}, eachOf(outcome{Workload: of(failsToUpgrade(longEnough)), Fail: undoes}, ", an upgrade fails"), cases{
-		row("records are bounded", fails, nil, bounded, undoes),
-		row("a failing upgrade is given up", of(abandoned), nil, noOrphans, "V3",
-			note("V3", "Helm compares with what is deployed, which never had what the failed upgrade made")),
-		row("a record cannot be purged for a while", of(interruptedFailing), purgeFails, installed, undoes,
-			omit("V3 V4", "it removes no record there")),
+		{Name: "records are bounded", Workload: fails, Property: bounded, Fail: undoes},
+		{Name: "a failing upgrade is given up", Workload: of(abandoned), Property: noOrphans, Fail: "V3",
+			Remarks: remarks{note("V3", "Helm compares with what is deployed, which never had what the failed "+
+				"upgrade made")}},
+		{Name: "a record cannot be purged for a while", Workload: of(interruptedFailing), Faults: purgeFails,
+			Property: installed, Fail: undoes, Remarks: remarks{omit("V3 V4", "it removes no record there")}},
 	})
 }
 
 // crowds are the cases about what deployments have to do with each other (S0-F1 and S0-T1).
 var crowds = cases{
-	row("one fails beside a healthy one", of(starved(1, 0), visible), nil, prompt, "V0 V0-status-filter V1 V3",
-		note("V0 V0-status-filter V3",
-			"while requests are slow, one failing attempt was seen to hold the only worker for 4 s"),
-		note("V2-slow", "one of four workers waits, the others are free")),
-	row("four fail beside a healthy one", of(starved(4, slowRequests), visible), nil, prompt, "V1 V2 V2-slow"),
-	row("several are installed at once", of(several, workers), crash, watchedOnce, ""),
+	{Name: "one fails beside a healthy one", Workload: of(starved(1, 0), visible), Property: prompt,
+		Fail: "V0 V0-status-filter V1 V3",
+		Remarks: remarks{note("V0 V0-status-filter V3", "while requests are slow, one failing attempt held the "+
+			"only worker for 4 s"), note("V2-slow", "one of four workers waits, the others are free")}},
+	{Name: "four fail beside a healthy one", Workload: of(starved(4, slowRequests), visible), Property: prompt,
+		Fail: "V1 V2 V2-slow"},
+	{Name: "several are installed at once", Workload: of(several, workers), Faults: crash, Property: watchedOnce},
 }
 
 // deaths are the cases about a deployment whose operator dies, or whose cache is behind.
 var deaths = cases{
-	row("dies in the clean-up", of(fails), crashInCleanUp, noWedge, undoes,
-		omit("V3", "it cleans nothing up, so it cannot die in that")),
-	row("dies anywhere", of(interrupted), crash, installed, "all but V4"),
-	row("dies anywhere while it fails", of(interruptedFailing), crash, installed, "all but V4"),
-	row("is asked to stop anywhere", of(interrupted), restarted, installed, ""),
-	row("is asked to stop anywhere while it fails", of(interruptedFailing), restarted, installed, "V2-slow",
-		note("V2-slow", "it still waits after the 30 s that it has to stop, and is killed")),
-	row("the cache trails", of(interrupted), statusTrails, installed, "V0-status-filter", note("V0-status-filter",
-		"the repair that succeeds finds the status in the cache as it wants it, from before the one that failed, "+
-			"and no event tells it of its own write")),
-	row("the cache trails, own writes are waited for", of(interrupted, ownWrites), statusTrails, installed, ""),
-	row("two leaders", of(twoLeaders(false), replicas), overlap, fenced, undoes,
-		note("V3", "it undoes nothing of what the other one has begun")),
-	row("two leaders while it fails", of(twoLeaders(true), replicas), overlap, fenced, "", matrix.OnlyFixed("V4")),
-	row("every fault", of(interruptedFailing), everyFault, installed, "", matrix.OnlyFixed("V4")),
+	{Name: "dies in the clean-up", Workload: of(fails), Faults: crashInCleanUp, Property: noWedge, Fail: undoes,
+		Remarks: remarks{omit("V3", "it cleans nothing up, so it cannot die in that")}},
+	{Name: "dies anywhere", Workload: of(interrupted), Faults: crash, Property: installed, Fail: "all but V4"},
+	{Name: "dies anywhere while it fails", Workload: of(interruptedFailing), Faults: crash, Property: installed,
+		Fail: "all but V4"},
+	{Name: "is asked to stop anywhere", Workload: of(interrupted), Faults: restarted, Property: installed},
+	{Name: "is asked to stop anywhere while it fails", Workload: of(interruptedFailing), Faults: restarted,
+		Property: installed, Fail: "V2-slow",
+		Remarks: remarks{note("V2-slow", "it still waits after the 30 s that it has to stop, and is killed")}},
+	{Name: "the cache trails", Workload: of(interrupted), Faults: statusTrails, Property: installed,
+		Fail: "V0-status-filter",
+		Remarks: remarks{note("V0-status-filter", "the repair that succeeds finds the status in the cache as it "+
+			"wants it, from before the one that failed, and no event tells it of its own write")}},
+	{Name: "the cache trails, own writes are waited for", Workload: of(interrupted, ownWrites), Faults: statusTrails,
+		Property: installed},
+	{Name: "two leaders", Workload: of(twoLeaders(false), replicas), Faults: overlap, Property: fenced, Fail: undoes,
+		Remarks: remarks{note("V3", "it undoes nothing of what the other one has begun")}},
+	{Name: "two leaders while it fails", Workload: of(twoLeaders(true), replicas), Faults: overlap, Property: fenced,
+		Remarks: remarks{matrix.OnlyFixed("V4")}},
+	{Name: "every fault", Workload: of(interruptedFailing), Faults: everyFault, Property: installed,
+		Remarks: remarks{matrix.OnlyFixed("V4")}},
 }
 
 // mends are the cases about how soon a deployment is installed once the cause of its failure is
 // gone (S0-L3).
 var mends = cases{
-	row("the environment is mended", of(environmentMended), nil, recovers, ""),
-	row("the environment is mended, and nothing is deleted twice", of(environmentMended, oldServer), nil, recovers,
-		noWait, note("V0-status-filter V2-slow", "so does whoever deletes again what still terminates")),
-	row("the deployment is mended", of(deploymentMended), nil, recovers, "V0 V0-status-filter",
-		note("V0 V0-status-filter", metRemains)),
-	row("the content is mended", of(contentMended), nil, recovers, noWait, note(noWait, metRemains)),
-	row("it is another's for a while", of(disowned), nil, handsOff, "all but V4",
-		note(undoes+" V3", "events of what is another's are dropped, timers are not")),
+	{Name: "the environment is mended", Workload: of(environmentMended), Property: recovers},
+	{Name: "the environment is mended, and nothing is deleted twice", Workload: of(environmentMended, oldServer),
+		Property: recovers, Fail: noWait,
+		Remarks: remarks{note("V0-status-filter V2-slow", "so does whoever deletes again what still terminates")}},
+	{Name: "the deployment is mended", Workload: of(deploymentMended), Property: recovers,
+		Fail: "V0 V0-status-filter", Remarks: remarks{note("V0 V0-status-filter", metRemains)}},
+	{Name: "the content is mended", Workload: of(contentMended), Property: recovers, Fail: noWait,
+		Remarks: remarks{note(noWait, metRemains)}},
+	{Name: "it is another's for a while", Workload: of(disowned), Property: handsOff, Fail: "all but V4",
+		Remarks: remarks{note(undoes+" V3", "events of what is another's are dropped, timers are not")}},
 }
 
 // sharing are the cases about what two deployments want (S0-T1).
 var sharing = cases{
-	row("two want one namespace", of(shared("app", "apps", "")), nil, oneOwner, ""),
-	row("two want one kind", of(shared("kinds", "seconds", "")), nil, oneOwner, ""),
-	row("two want one kind, one is refused", of(shared("kinds", "seconds", refused)), nil, oneOwner, "V0",
-		note("V0", inItsOwnWay)),
-	row("two want one namespace, one is refused", of(shared("app", "apps", refused)), nil, oneOwner, unsettled,
-		note(unsettled, inItsOwnWay)),
+	{Name: "two want one namespace", Workload: of(shared("app", "apps", "")), Property: oneOwner},
+	{Name: "two want one kind", Workload: of(shared("kinds", "seconds", "")), Property: oneOwner},
+	{Name: "two want one kind, one is refused", Workload: of(shared("kinds", "seconds", refused)), Property: oneOwner,
+		Fail: "V0", Remarks: remarks{note("V0", inItsOwnWay)}},
+	{Name: "two want one namespace, one is refused", Workload: of(shared("app", "apps", refused)), Property: oneOwner,
+		Fail: unsettled, Remarks: remarks{note(unsettled, inItsOwnWay)}},
 }
 
 func lagging() []fault.Fault {

@@ -16,27 +16,29 @@ import (
 type (
 	variant  = clusterextension.Variant
 	cases    = []matrix.Case[variant]
+	remarks  = []matrix.Remark
 	workload = *matrix.Workload[variant]
 )
 
-// Table is what the story says of every variant.
+// Table is the matrix of the scenario. Most cases run V2-waits and V3-limit only if they fail,
+// because they do the same as V2, later, and as V3, until V3-limit gives up.
 func Table() matrix.Table[variant] {
-	return matrix.Table[variant]{Variants: clusterextension.Variants(), Fixed: clusterextension.V6,
-		Cases: slices.Concat(versions, records, others)}
+	all := slices.Concat(versions, records, others)
+	for i := range all {
+		if c := &all[i]; !slices.Contains(c.Remarks, waitsToo) {
+			c.Remarks = slices.Concat(c.Remarks, remarks{omit("V2-waits V3-limit", "")})
+		}
+	}
+	return matrix.Table[variant]{Variants: clusterextension.Variants(), Fixed: clusterextension.V6, Cases: all}
 }
 
-// Remarks on a row of the table.
 var note, omit = matrix.Note, matrix.Omit
 
-// only are the variants that are run: for the others the case makes no sense.
-func only(names string) matrix.Remark { return omit("all but "+names, "") }
+// waitsToo is for a case in which V2-waits is run although it passes.
+var waitsToo = omit("V3-limit", "")
 
-// row is a case. Two variants are only in the cases that they fail, because otherwise they do what
-// another one does: V2-waits what V2 does, later, and V3-limit what V3 does, until it gives up.
-func row(name string, w workload, faults func() []fault.Fault, property, fail string,
-	remarks ...matrix.Remark) matrix.Case[variant] {
-	return matrix.NewCase(name, w, faults, property, fail, append(remarks, omit("V2-waits V3-limit", ""))...)
-}
+// only omits all other variants, for which the case makes no sense.
+func only(names string) matrix.Remark { return omit("all but "+names, "") }
 
 // The edges to version 3, and what they are called.
 var (
@@ -139,76 +141,103 @@ const (
 
 // versions are the cases about which version is applied: whether it goes on, and where to.
 var versions = cases{
-	matrix.NewCase("progress after an interrupted upgrade", anUpgrade, crash, progress, "V0", omit("V3-limit", "")),
-	row("progress after an interrupted install", anInstall, crash, progress, "V0 V1", note("V1",
-		"its uninstall can be interrupted, too, and leaves a record that says uninstalling: not pending, and "+
-			"Helm refuses it")),
-	row("finish first", upgradesBoth, crash, finishFirst, reResolves+" V2-waits V3-limit",
-		note("V3b", "its record says deployed, and by the letter nothing is unfinished")),
-	row("finish first what is refused", of(refuses, fromBoth), nil, finishFirst, "V0 "+unfenced),
-	row("edges, 3 from 1 only", of(upgrades, fromOne), crash, validEdges, reResolves, note("V1", wayBack),
-		note("V3b", "from what it calls installed there is no edge here; see the next question")),
-	row("edges, 3 from 2 only", upgradesTwo, crash, validEdges, "V1 V3b", note("V1", wayBack)),
-	row("edges, 3 from neither", of(upgrades, fromNone), crash, validEdges, reResolves, note("V1", wayBack)),
-	row("never backwards", upgradesBoth, crash, forwards, "V1"),
-	row("data at one level", upgradesBoth, crash, together, reResolves+" V3b V2-waits V3-limit"),
-	row("no orphans", upgradesBoth, crash, noOrphans, reResolves+" V3b",
-		note("V0", "it never gets to another version"),
-		note("V1", "two interruptions: the rollback that follows an interrupted rollback goes to the half of a "+
-			"version, and calls it deployed"),
-		note("V3b", "what an upgrade has to delete it deletes last; nobody makes up for that once the record says "+
-			"deployed")),
+	{Name: "progress after an interrupted upgrade", Workload: anUpgrade, Faults: crash, Property: progress,
+		Fail: "V0", Remarks: remarks{waitsToo}},
+	{Name: "progress after an interrupted install", Workload: anInstall, Faults: crash, Property: progress,
+		Fail: "V0 V1",
+		Remarks: remarks{note("V1", "its uninstall can be interrupted, too, and leaves a record that says "+
+			"uninstalling: not pending, and Helm refuses it")}},
+	{Name: "finish first", Workload: upgradesBoth, Faults: crash, Property: finishFirst,
+		Fail:    reResolves + " V2-waits V3-limit",
+		Remarks: remarks{note("V3b", "its record says deployed, and by the letter nothing is unfinished")}},
+	{Name: "finish first what is refused", Workload: of(refuses, fromBoth), Property: finishFirst,
+		Fail: "V0 " + unfenced},
+	{Name: "edges, 3 from 1 only", Workload: of(upgrades, fromOne), Faults: crash, Property: validEdges,
+		Fail: reResolves, Remarks: remarks{note("V1", wayBack),
+			note("V3b", "from what it calls installed there is no edge here; see the next question")}},
+	{Name: "edges, 3 from 2 only", Workload: upgradesTwo, Faults: crash, Property: validEdges, Fail: "V1 V3b",
+		Remarks: remarks{note("V1", wayBack)}},
+	{Name: "edges, 3 from neither", Workload: of(upgrades, fromNone), Faults: crash, Property: validEdges,
+		Fail: reResolves, Remarks: remarks{note("V1", wayBack)}},
+	{Name: "never backwards", Workload: upgradesBoth, Faults: crash, Property: forwards, Fail: "V1"},
+	{Name: "data at one level", Workload: upgradesBoth, Faults: crash, Property: together,
+		Fail: reResolves + " V3b V2-waits V3-limit"},
+	{Name: "no orphans", Workload: upgradesBoth, Faults: crash, Property: noOrphans, Fail: reResolves + " V3b",
+		Remarks: remarks{note("V0", "it never gets to another version"),
+			note("V1", "two interruptions: the rollback that follows an interrupted rollback goes to the half of a "+
+				"version, and calls it deployed"),
+			note("V3b", "what an upgrade has to delete it deletes last; nothing deletes it later once the record says "+
+				"deployed")}},
 }
 
 // records are the cases about release records, what users have, what it costs, and what the user is
 // told.
 var records = cases{
-	row("user data", anInstall, crash, userData, "V1"),
-	matrix.NewCase("two leaders", of(upgrades, leaders), overlap(8*time.Second), fenced, unfenced,
-		omit("V3-limit", "")),
-	row("two leaders, all questions", of(upgrades, leaders, fenced, installed, finishFirst, validEdges, together,
-		saneRecords, noOrphans, userData), overlap(8*time.Second), forwards, "",
-		matrix.OnlyFixed(clusterextension.V6)),
-	row("torn records", of(upgrades, inShards), crash, installed, tornBy),
-	row("torn records, chunks are refused", of(upgrades, inShards), noChunks, installed, tornBy),
-	row("interruptions cost one attempt each", upgradesTwo, crash, fewAttempts, "V0 V1"),
-	row("the status says what was interrupted", anUpgrade, crash, actionable, "V0 V1", note("V1",
-		"it states the property, and nothing of this variant; a rollback that follows interrupted rollbacks "+
-			"finds what the record that it begins at does not name, and Helm's error for that takes the place "+
-			"of the interruption in the status")),
-	row("interrupted for hours", of(interrupts, noThree), often, perpetual, "V1 V2b V5",
-		only("V1 V2 V2b V3 V3b V4 V5 V6")),
-	row("a failure is not masked", aRefusal, crash, unmasked, "V0 V1"),
-	row("a success is not masked by a lost record", of(upgrades, noThree), unrecorded, progress, "V0"),
-	row("installed is true", upgradesBoth, crash, installTruth, "V3b"),
-	row("sane records", upgradesBoth, crash, saneRecords, "V2 V2b V3b V4", note("V2 V2b V4", reused),
-		note("V3b", "what it calls deployed is so beside the one before")),
-	row("sane records, a write is lost", of(upgrades, noThree), unrecorded, saneRecords, "V0 "+unfenced),
+	{Name: "user data", Workload: anInstall, Faults: crash, Property: userData, Fail: "V1"},
+	{Name: "two leaders", Workload: of(upgrades, leaders), Faults: overlap(8 * time.Second), Property: fenced,
+		Fail: unfenced, Remarks: remarks{waitsToo}},
+	{Name: "two leaders, all questions",
+		Workload: of(upgrades, leaders, fenced, installed, finishFirst, validEdges, together, saneRecords, noOrphans,
+			userData),
+		Faults: overlap(8 * time.Second), Property: forwards, Remarks: remarks{matrix.OnlyFixed(clusterextension.V6)}},
+	{Name: "torn records", Workload: of(upgrades, inShards), Faults: crash, Property: installed, Fail: tornBy},
+	{Name: "torn records, chunks are refused", Workload: of(upgrades, inShards), Faults: noChunks,
+		Property: installed, Fail: tornBy},
+	{Name: "interruptions cost one attempt each", Workload: upgradesTwo, Faults: crash, Property: fewAttempts,
+		Fail: "V0 V1"},
+	{Name: "the status says what was interrupted", Workload: anUpgrade, Faults: crash, Property: actionable,
+		Fail: "V0 V1",
+		Remarks: remarks{note("V1", "it states the property, and nothing of this variant; a rollback that follows "+
+			"interrupted rollbacks finds what the record that it begins at does not name, and Helm's error for "+
+			"that takes the place of the interruption in the status")}},
+	{Name: "interrupted for hours", Workload: of(interrupts, noThree), Faults: often, Property: perpetual,
+		Fail: "V1 V2b V5", Remarks: remarks{only("V1 V2 V2b V3 V3b V4 V5 V6")}},
+	{Name: "a failure is not masked", Workload: aRefusal, Faults: crash, Property: unmasked, Fail: "V0 V1"},
+	{Name: "a success is not masked by a lost record", Workload: of(upgrades, noThree), Faults: unrecorded,
+		Property: progress, Fail: "V0"},
+	{Name: "installed is true", Workload: upgradesBoth, Faults: crash, Property: installTruth, Fail: "V3b"},
+	{Name: "sane records", Workload: upgradesBoth, Faults: crash, Property: saneRecords, Fail: "V2 V2b V3b V4",
+		Remarks: remarks{note("V2 V2b V4", reused),
+			note("V3b", "it and the record before it are both deployed")}},
+	{Name: "sane records, a write is lost", Workload: of(upgrades, noThree), Faults: unrecorded,
+		Property: saneRecords, Fail: "V0 " + unfenced},
 }
 
 // others are the cases about other ways in which things may go: users and catalogs change their
 // minds, migrations take time, other ends than that of a process that is killed, refusals for good.
 var others = cases{
-	row("finish first, install", anInstall, crash, finishFirst, reResolves),
-	row("version 2 is withdrawn", of(withdraws, noThree), crash, finished, "V0 "+reResolves),
-	row("the user wants version 1 back", aWayBack, crash, forwards, reResolves),
-	row("the user wants version 1 back, finish first", aWayBack, crash, finishFirst, reResolves),
-	row("the user wants version 1 back, installed is true", aWayBack, crash, installTruth, "V3b"),
-	row("version 2 is refused, and then it is not", aRefusal, crash, installed, "V0"),
-	row("deleted and made again", of(remakes, noThree), crash, installed, "V0 V1"),
-	row("every fault",
-		of(upgrades, inShards, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData),
-		everyFault, installed, "", matrix.OnlyFixed(clusterextension.V6)),
-	// Nobody but V6 looks whether version 2 is healthy: V0 and V5 stand for all others.
-	row("finish first, migrations take time", aMigration, crash, finishFirst, "V0 V5", only("V0 V5 V6")),
-	row("data at one level, migrations take time", aMigration, crash, together, "V0 V5", only("V0 V5 V6")),
-	row("installed is true, migrations take time", aMigration, crash, installTruth, "V0 V5", only("V0 V5 V6")),
-	row("done is healthy, migrations take time", aMigration, crash, healthTruth, "V0 V5", only("V0 V5 V6")),
-	row("stopped while it is frozen", of(upgrades, noThree), stopped, installed, "V0", only("V0 V6")),
-	// The proposals to wait and to give up.
-	row("two leaders, one is frozen", of(upgrades, leaders), overlap(2*time.Minute, fault.OnVerb("get")), fenced,
-		"V2-waits", only("V2-waits V6")),
-	row("interrupted often, then left alone", of(leavesAlone, noThree), often, installed, "V3-limit",
-		only("V3-limit V6")),
-	row("refused for good, it settles after faults", forGood, wakingAndInterrupting, settles, "V0", only("V0 V6")),
+	{Name: "finish first, install", Workload: anInstall, Faults: crash, Property: finishFirst, Fail: reResolves},
+	{Name: "version 2 is withdrawn", Workload: of(withdraws, noThree), Faults: crash, Property: finished,
+		Fail: "V0 " + reResolves},
+	{Name: "the user wants version 1 back", Workload: aWayBack, Faults: crash, Property: forwards, Fail: reResolves},
+	{Name: "the user wants version 1 back, finish first", Workload: aWayBack, Faults: crash, Property: finishFirst,
+		Fail: reResolves},
+	{Name: "the user wants version 1 back, installed is true", Workload: aWayBack, Faults: crash,
+		Property: installTruth, Fail: "V3b"},
+	{Name: "version 2 is refused, and then it is not", Workload: aRefusal, Faults: crash, Property: installed,
+		Fail: "V0"},
+	{Name: "deleted and made again", Workload: of(remakes, noThree), Faults: crash, Property: installed,
+		Fail: "V0 V1"},
+	{Name: "every fault",
+		Workload: of(upgrades, inShards, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData),
+		Faults:   everyFault, Property: installed, Remarks: remarks{matrix.OnlyFixed(clusterextension.V6)}},
+	// Only V6 checks whether version 2 is healthy. V0 and V5 stand for the other variants.
+	{Name: "finish first, migrations take time", Workload: aMigration, Faults: crash, Property: finishFirst,
+		Fail: "V0 V5", Remarks: remarks{only("V0 V5 V6")}},
+	{Name: "data at one level, migrations take time", Workload: aMigration, Faults: crash, Property: together,
+		Fail: "V0 V5", Remarks: remarks{only("V0 V5 V6")}},
+	{Name: "installed is true, migrations take time", Workload: aMigration, Faults: crash, Property: installTruth,
+		Fail: "V0 V5", Remarks: remarks{only("V0 V5 V6")}},
+	{Name: "done is healthy, migrations take time", Workload: aMigration, Faults: crash, Property: healthTruth,
+		Fail: "V0 V5", Remarks: remarks{only("V0 V5 V6")}},
+	{Name: "stopped while it is frozen", Workload: of(upgrades, noThree), Faults: stopped, Property: installed,
+		Fail: "V0", Remarks: remarks{only("V0 V6")}},
+	// The proposals to wait, and to give up.
+	{Name: "two leaders, one is frozen", Workload: of(upgrades, leaders),
+		Faults: overlap(2*time.Minute, fault.OnVerb("get")), Property: fenced, Fail: "V2-waits",
+		Remarks: remarks{only("V2-waits V6")}},
+	{Name: "interrupted often, then left alone", Workload: of(leavesAlone, noThree), Faults: often,
+		Property: installed, Fail: "V3-limit", Remarks: remarks{only("V3-limit V6")}},
+	{Name: "refused for good, it settles after faults", Workload: forGood, Faults: wakingAndInterrupting,
+		Property: settles, Fail: "V0", Remarks: remarks{only("V0 V6")}},
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/scenarios/internal/properties"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 // The names of the properties.
@@ -22,6 +23,7 @@ const (
 	honoured    = "managed objects go before the finalizer, unless the namespace goes"
 	strongOrder = "nobody deletes what something else depends on"
 	weakOrder   = "the operator deletes nothing that something else depends on"
+	usersOrder  = "what a user's finalizer keeps goes last"
 	outlive     = "rights outlive their use"
 	noLeaks     = "a RepoSync that has gone leaves nothing in the system namespace"
 	onceOff     = "the finalizer is taken off once, and not put back"
@@ -50,6 +52,7 @@ func (r *Record) properties() properties.Set {
 		truth: r.truth, actionable: r.actionable, settles: r.settles(), honoured: nil,
 		strongOrder: nil, weakOrder: nil, outlive: nil, onceOff: nil, converges: nil, revived: nil, noFight: nil,
 		inventoried: nil, siblings: nil, spared: nil, vain: nil,
+		usersOrder: property.DeletionOrder(managed(shop)[0], managed(shop)[1]),
 	}, Eventually: map[string]properties.Judge{whole: r.whole, synced: r.synced, gone: r.gone}}
 }
 

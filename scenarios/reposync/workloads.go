@@ -13,6 +13,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -253,6 +254,28 @@ func revoked(s *World) {
 			worlds.Must(err, "deleting %s", reposync.BindingName)
 		}
 	}
+}
+
+// finalized gives the Service a finalizer, with which the user's controller keeps it until the
+// ConfigMap, which needs it, has gone.
+func finalized(all []*unstructured.Unstructured) []*unstructured.Unstructured {
+	for _, o := range all {
+		if o.GetKind() == "Service" {
+			o.SetFinalizers([]string{hold})
+		}
+	}
+	return all
+}
+
+// deletesInUsersOrder deletes the namespace, in which that controller keeps the order.
+func deletesInUsersOrder(s *World) {
+	deletesNamespace(s)
+	s.while(3*time.Minute, func() bool {
+		s.read(s.History())
+		return s.live(managed(shop)[0]) != nil
+	})
+	kept := managed(shop)[1]
+	s.patch(bare("v1", kept.Kind, kept.Namespace, kept.Name), `{"finalizers":null}`)
 }
 
 // bereaved has somebody delete what the reconciler needs, beside its binding, a while before
