@@ -21,7 +21,7 @@
 // a Store that may take longer must remember what it has loaded.
 //
 // Some things in a chart are not done as Helm alone would do them. A hook that takes longer than a
-// reconcile has failed, and the next attempt runs it anew, so long work belongs in the bundle. A
+// reconcile has failed, and the next attempt runs it again, so long work belongs in the bundle. A
 // deployment is not uninstalled when it is deleted: what it owns goes with it. So hooks of a
 // deletion are not run, and what asks to be kept goes, too. What the operator does not mark stays:
 // the objects of hooks, and what is in the chart's folder crds.

@@ -4,9 +4,9 @@
 //
 // The release records say all that it needs to know, so that it may die anywhere and continue:
 //
-//   - The newest record says who may write, and until when. Whoever installs, upgrades, repairs or
-//     removes holds it before, and writes nothing after that time. So of two processes that both
-//     believe that they are the leader only one does anything, and the other one waits.
+//   - The newest record names the process that may write, and until when. A process holds the
+//     record before it installs, upgrades, repairs or removes, and writes nothing after that time.
+//     If two processes believe that they are the leader, one of them acts and the other one waits.
 //   - The record says how the last attempt ended. One that is pending or half undone, although the
 //     time for it is over, was made by a process that is gone. It counts as failed.
 //   - A label counts the attempts that have failed in a row. With the time of the attempt it says
@@ -18,8 +18,8 @@
 //     failed attempt has made is removed before the next one. Afterwards nothing is removed or
 //     rolled back: an upgrade may have done what cannot be undone.
 //   - An attempt that needs more time than one reconcile has is resumed by the next one. An attempt
-//     with a chart that has hooks is made anew instead, because resuming would leave them out.
-//   - What failed upgrades have made and nobody wants any more is deleted when one has succeeded,
+//     with a chart that has hooks is repeated instead, because resuming would leave them out.
+//   - Objects of failed upgrades that are not wanted any more are deleted when one has succeeded,
 //     because Helm compares with one record only.
 //
 // Hooks are the one thing that a worker waits for, and no longer than a reconcile may write. What
@@ -265,8 +265,7 @@ func (p *pass) next(failed *helmrelease.Release, left bool) (wait time.Duration)
 
 func (p *pass) generation() string { return strconv.FormatInt(p.bd.Generation, 10) }
 
-// closeRecord turns the record of an attempt that nobody is making any more into that of a failed
-// one.
+// closeRecord marks the record of an attempt whose process is gone as failed.
 func (p *pass) closeRecord(last *helmrelease.Release) error {
 	s := last.Info.Status
 	if !s.IsPending() && s != helmrelease.StatusUninstalling {

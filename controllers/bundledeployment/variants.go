@@ -1,5 +1,5 @@
 // This file holds the variants: one policy each, and a line for each step from the controller as it
-// was to the fixed one. Whoever copies the fixed one needs its policy only.
+// was to the fixed one. A copy of the fixed variant needs only its policy.
 
 package bundledeployment
 
@@ -44,9 +44,9 @@ type policy struct {
 	fixed bool
 	// onlySpecChanges drops events of BundleDeployments whose generation has not changed.
 	onlySpecChanges bool
-	// cleanUp is what Helm is told to do after a failure.
+	// cleanUp is what Helm does after a failure.
 	cleanUp release.CleanUp
-	// workers are used unless the operator is told how many.
+	// workers is the default of Reconciler.Workers.
 	workers int
 	// maxHistory is how many release records are kept; 0 keeps all of them.
 	maxHistory int
@@ -79,7 +79,7 @@ func policies() map[Variant]policy {
 // Variants lists every variant.
 func Variants() []Variant { return []Variant{V0, V0StatusFilter, V1, V2, V3, V4} }
 
-// DefaultWorkers is how many workers a variant has unless the operator is told.
+// DefaultWorkers returns how many workers a variant has by default.
 func DefaultWorkers(v Variant) int { return policies()[v].workers }
 
 func (v Variant) policy() (policy, error) {

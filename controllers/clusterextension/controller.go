@@ -1,5 +1,5 @@
-// This file exists to wire the operator into a manager and to show one pass from beginning to end,
-// the same for every variant.
+// This file adds the operator to a manager, and holds one pass from beginning to end, which is the
+// same for every variant.
 
 package clusterextension
 
@@ -81,8 +81,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	var events []predicate.Predicate
 	if r.policy.fenced {
 		// As the events of its own status are dropped, a pass that read an old one from the cache
-		// could take it for what it was about to write, and nobody would tell it that the newest
-		// one says something else.
+		// could take it for what it was about to write. No event would tell it that the newest
+		// status differs.
 		r.reads, events = mgr.GetAPIReader(), append(events, notOnlyStatus())
 	}
 	c, err := ctrl.NewControllerManagedBy(mgr).
@@ -148,7 +148,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	if e := p.writeStatus(ctx); e != nil {
 		if errors.Is(err, reconcile.TerminalError(nil)) {
-			err = nil // it is final once the status says so; until then somebody has to try again
+			err = nil // it is final once the status says so; until then it is retried
 		}
 		return result, errors.Join(err, e)
 	}

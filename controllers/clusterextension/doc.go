@@ -13,7 +13,7 @@
 // Before an upgrade it asks Helm what the upgrade would make, on the client's side: the server is
 // asked by a dry run before an install alone. What it does not do: impersonate the service account
 // of an extension, ranges of versions, deprecation, and the preflight check of CRD upgrades. The
-// fixed variant does not go on with an attempt of a chart that has hooks; a slice of 20 s has to be
+// fixed variant does not resume an attempt of a chart that has hooks; a slice of 20 s has to be
 // enough for all reads of such an attempt and for at least one write.
 //
 // What a chart can say that is not done as Helm alone would do it: a hook that takes longer than a

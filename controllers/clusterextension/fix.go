@@ -6,12 +6,13 @@
 //     who wants out sets the upgrade constraint policy SelfCertified.
 //   - It is finished on the record that was begun, and what is there is not written again. So it
 //     may be interrupted anywhere and often, and there is no moment between two records.
-//   - The newest record says who may write, and until when. Whoever installs, upgrades, repairs or
-//     prunes holds it before, by a write with an optimistic lock on what he read before he decided
-//     anything. After that time his connection refuses, and another process waits for it. What
-//     remains is a process that is frozen between that check and the wire, or a slow server.
+//   - The newest record names the process that may write, and until when. A process holds it before
+//     it installs, upgrades, repairs or prunes, by a write with an optimistic lock on what it read
+//     before it decided anything. After that time its connection refuses writes, and another
+//     process waits for it. A process that is frozen between that check and the wire can still
+//     write late.
 //   - Records cannot be torn: chunks are named by their content and written before the index that
-//     names them, and old ones are deleted last. What an older version tore is made again.
+//     names them, and old ones are deleted last. What an older version tore is repaired.
 //   - Before anything is done again, the status says that it was interrupted, and how often.
 //   - Events of its own status are dropped, so a refusal that says something else each time is
 //     tried no sooner. A chart that renders something else each time is applied once.
@@ -19,7 +20,7 @@
 //     cannot delete, and knows nothing of versions that were skipped.
 //   - What was begun of a chart with hooks is not gone on with, as that would leave them out.
 //
-// No worker ever waits, except for hooks: whoever has to, says when to call again.
+// No worker ever waits, except for hooks. A pass that has to wait returns when to call it again.
 
 package clusterextension
 
@@ -73,7 +74,7 @@ func (p *pass) finish(ctx context.Context) error {
 					return err
 				}
 			}
-			p.setInstalled(bundleOf(indices[i].Annotations)) // whoever deployed it may have died before he could say so
+			p.setInstalled(bundleOf(indices[i].Annotations)) // its process may have died before it wrote the status
 		}
 		if errors.Is(err, release.ErrTorn) {
 			return p.mend(ctx, &indices[i], err)
@@ -109,7 +110,7 @@ func (p *pass) finish(ctx context.Context) error {
 }
 
 // looks is how often a version that is not healthy is looked at: events of the status of what is
-// installed wake nobody.
+// installed cause no reconcile.
 const looks = release.Later(10 * time.Second)
 
 // awaitHealth has the status say what a deployed version still lacks to be healthy, and what has
@@ -211,7 +212,7 @@ func (p *pass) history(index *corev1.Secret, err error) error {
 	return fmt.Errorf("it was interrupted %d times, and then it failed: %w", n, err)
 }
 
-// mend makes a record that cannot be read again, from the catalog, unless nobody needs it.
+// mend replaces a record that cannot be read, from the catalog, or deletes it if it is not needed.
 func (p *pass) mend(ctx context.Context, index *corev1.Secret, torn error) error {
 	bundle, status := bundleOf(index.Annotations), release.Status(index)
 	begun := index.Name == p.newest.Name && unfinished(status)

@@ -18,8 +18,8 @@ import (
 	"github.com/wavetank/wavetank/controllers/internal/release"
 )
 
-// clear does what the variant does about a pending record. Unless it goes on in the same pass, the
-// error says that there will be another.
+// clear does what the variant does about a pending record. It returns an error if the next pass
+// continues.
 func (p *pass) clear(pending *helmrelease.Release) (newest *helmrelease.Release, err error) {
 	if err := p.policy.pending(p, pending); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (p *pass) markFailed(pending *helmrelease.Release) error {
 const mostTries = 3
 
 // giveUp (V3-limit) tries no more once the newest records are all of interrupted attempts. It does
-// so until somebody removes them.
+// so until a user removes them.
 func (p *pass) giveUp(context.Context) error {
 	history, err := p.client.Config.Releases.History(p.ext.Name)
 	if errors.Is(err, driver.ErrReleaseNotFound) {
@@ -88,7 +88,7 @@ func (p *pass) giveUp(context.Context) error {
 	return nil
 }
 
-// markDeployed (V3b) says what nobody has looked at.
+// markDeployed (V3b) marks the record as deployed without a check.
 func (p *pass) markDeployed(pending *helmrelease.Release) error {
 	pending.SetStatus(helmrelease.StatusDeployed, interruptedWhile+string(pending.Info.Status))
 	return p.client.Config.Releases.Update(pending)

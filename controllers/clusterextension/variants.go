@@ -24,7 +24,7 @@ const (
 	// V2 deletes the pending record and nothing else, and lets the next pass decide. The pull
 	// request.
 	V2 Variant = "V2"
-	// V2b deletes it and goes on in the same pass, with the bundle that was resolved before.
+	// V2b deletes it and continues in the same pass, with the bundle that was resolved before.
 	V2b Variant = "V2b"
 	// V2Waits is V2 for a record that was begun a minute ago or longer: until then its process may
 	// be alive. A reviewer's question.
@@ -53,7 +53,7 @@ type policy struct {
 	first func(*pass, context.Context) error
 	// pending is done when Helm would refuse because the newest record is pending.
 	pending func(*pass, *helmrelease.Release) error
-	// goOn goes on in the same pass after that.
+	// goOn continues in the same pass after that.
 	goOn bool
 	// fenced gives attempts a holder and an end, and has records written so that they cannot be
 	// torn.

@@ -1,5 +1,4 @@
-// This file holds the webhook of the variants that have an order of deletion enforced, whoever
-// deletes.
+// This file holds the webhook of the variants that enforce an order on all deletions.
 
 package reposync
 

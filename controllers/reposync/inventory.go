@@ -67,7 +67,7 @@ func newInventory(sync types.NamespacedName) *unstructured.Unstructured {
 }
 
 // contents are the objects of an inventory. That of a RepoSync lists nothing outside its namespace:
-// what else is in it somebody wrote there who has fewer rights than those that would act on it.
+// any other entry was written by a user with fewer rights than the program that would act on it.
 func contents(inv *unstructured.Unstructured) ([]object, error) {
 	var typed struct {
 		Spec struct {
@@ -89,7 +89,7 @@ func present(ctx context.Context, c client.Client, inv *unstructured.Unstructure
 	for _, ref := range listed {
 		mapping, err := c.RESTMapper().RESTMapping(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
 		if apimeta.IsNoMatchError(err) {
-			continue // what nobody serves is nowhere
+			continue // a kind that is not served has no objects
 		} else if err != nil {
 			return nil, err
 		}

@@ -132,8 +132,8 @@ func (m *Manager) inNamespace(ctx context.Context, name string, which func(v1bet
 	return out
 }
 
-// secretOf is the name of the Secret that has to be copied for a sync. A RootSync has its own
-// beside it already.
+// secretOf returns the name of the Secret that has to be copied for a sync. That of a RootSync is
+// in the right namespace already.
 func secretOf(s v1beta1.Sync) string {
 	if s.GetNamespace() == Namespace || s.Wants().Git == nil {
 		return ""

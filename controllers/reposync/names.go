@@ -71,7 +71,7 @@ func syncOf(o client.Object) (sync types.NamespacedName, ok bool) {
 }
 
 // ReconcilerRole is the ClusterRole of the reconcilers of RepoSyncs. It says nothing of what they
-// manage: for that they need rights that somebody else gives them.
+// manage, for which users give them rights.
 func ReconcilerRole() *rbacv1.ClusterRole {
 	rule := func(group, verbs string, resources ...string) rbacv1.PolicyRule {
 		r := rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources,

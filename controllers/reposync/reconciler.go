@@ -162,8 +162,7 @@ func (r *Reconciler) record(ctx context.Context, declared objects) error {
 	return r.client.Update(ctx, inv)
 }
 
-// apply creates an object that is not there. Nobody else changes these objects, so there is nothing
-// to correct.
+// apply creates an object that is not there. No other program changes these objects.
 func (r *Reconciler) apply(ctx context.Context, declared *unstructured.Unstructured) error {
 	o := declared.DeepCopy()
 	err := r.client.Get(ctx, client.ObjectKeyFromObject(o), o)
@@ -213,7 +212,7 @@ func (r *Reconciler) clear(ctx context.Context) (waits string, err error) {
 	return destroy(ctx, r.client, r.Sync)
 }
 
-// needless says that the namespace terminates and that nobody asked for an order.
+// needless reports whether the namespace terminates and no object depends on another.
 func (r *Reconciler) needless(ctx context.Context) (bool, error) {
 	if is, err := terminating(ctx, r.live, r.Sync.Namespace); err != nil || !is {
 		return false, err

@@ -19,7 +19,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 )
 
-// writer changes syncs as they are on the server, again if somebody else came first.
+// writer changes syncs as they are on the server. It tries again after a conflict.
 type writer struct {
 	client client.Client
 	live   client.Reader

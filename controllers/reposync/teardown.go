@@ -63,14 +63,14 @@ func whenTerminatingLive(ctx context.Context, m *Manager, sync v1beta1.Sync) (bo
 
 // lastResort waits for the reconciler for as long as the policy's patience, and says so. Then it
 // ends the reconciler, so that there is one hand at work, and deletes what is managed in the
-// reconciler's place. A RepoSync that has gone has left nothing behind, whoever did it.
+// reconciler's place. So a RepoSync that has gone has left nothing behind.
 //
-// That its Deployment has gone does not end a reconciler: its pods go later, and on a node that
-// nobody reaches they may run on for ever, so that there is no waiting for them. That its
+// That its Deployment has gone does not end a reconciler: its pods go later, and on an unreachable
+// node they may run for ever, so the manager does not wait for them. That its
 // ServiceAccount has gone takes away what it could do, wherever it runs: the API server takes no
 // token of an account that does not exist, or is another by now, though it may for ten seconds
 // more. This is only about the last resort. While the RepoSync stays, the pods of a Deployment that
-// somebody has deleted may overlap with those of its successor; both have one account, and each
+// a user has deleted may overlap with those of its successor; both have one account, and each
 // creates only what is declared and is not there.
 func lastResort(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.Duration, error) {
 	key := client.ObjectKeyFromObject(sync)
@@ -88,7 +88,7 @@ func lastResort(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.
 		return false, 0, err
 	}
 	uid := sync.GetUID()
-	// somebody may have changed the propagation policy
+	// a user may have changed the propagation policy
 	if err := m.live.Get(ctx, key, sync); err != nil || sync.GetUID() != uid {
 		return false, 0, client.IgnoreNotFound(err)
 	}
@@ -130,7 +130,7 @@ func (m *Manager) finalize(ctx context.Context, sync v1beta1.Sync) (ctrl.Result,
 	return ctrl.Result{}, m.release(ctx, sync, v1beta1.ReconcilerManagerFinalizer)
 }
 
-// dismantle takes away what was made for a sync, or says when to go on with that.
+// dismantle deletes what was made for a sync, or returns when to continue.
 func (m *Manager) dismantle(ctx context.Context, sync v1beta1.Sync) (wait time.Duration, err error) {
 	gone, err := m.undeploy(ctx, sync)
 	if err != nil {
@@ -155,8 +155,8 @@ func (m *Manager) dismantle(ctx context.Context, sync v1beta1.Sync) (wait time.D
 	return 0, nil
 }
 
-// bereft sees to what is left of a sync that has gone, maybe without the manager, because somebody
-// took its finalizers off. There is no telling from what is left how far that has come: a pass may
+// bereft deletes what is left of a sync that has gone, maybe without the manager, because a user
+// removed its finalizers. There is no telling from what is left how far that has come: a pass may
 // have ended anywhere. What goes after the binding is watched, all of it; as long as some of that
 // is there, a manager that starts hears of it.
 func (m *Manager) bereft(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
@@ -176,8 +176,7 @@ func (m *Manager) bereft(ctx context.Context, key types.NamespacedName) (ctrl.Re
 	return ctrl.Result{RequeueAfter: wait}, err
 }
 
-// discard deletes all Secrets that were copied for a sync. Nobody knows any more what they are
-// called.
+// discard deletes all Secrets that were copied for a sync. Their names are not known any more.
 func (m *Manager) discard(ctx context.Context, key types.NamespacedName) error {
 	var copies corev1.SecretList
 	mine := client.MatchingLabels(in(key, "").Labels)
@@ -203,7 +202,7 @@ func (m *Manager) undeploy(ctx context.Context, sync v1beta1.Sync) (gone bool, e
 }
 
 // revoke takes a reconciler's rights away: its subject off the binding, or the binding itself if it
-// serves nobody else.
+// serves no other reconciler.
 func (m *Manager) revoke(ctx context.Context, sync v1beta1.Sync) error {
 	b := m.policy.binding(m.root, sync.GetNamespace())
 	if err := m.live.Get(ctx, client.ObjectKeyFromObject(b), b.Object); err != nil {

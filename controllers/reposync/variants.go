@@ -47,7 +47,7 @@ const (
 
 // policy is the set of decisions in which the variants differ. The zero policy is V0.
 type policy struct {
-	// release decides, while a RepoSync is being deleted, whether the manager goes on in spite of
+	// release decides, while a RepoSync is being deleted, whether the manager continues in spite of
 	// the reconciler's finalizer.
 	release release
 	// patience is how long a deletion may take before the manager does it itself; it is for
@@ -65,10 +65,10 @@ type policy struct {
 	patches bool
 	// clusterWide gives rights by a ClusterRoleBinding.
 	clusterWide bool
-	// sweeps has the manager take away what it made for a sync whose finalizers somebody took off.
+	// sweeps has the manager delete what it made for a sync whose finalizers a user removed.
 	sweeps bool
-	// minds has the manager look after the settings of its reconcilers, too, when somebody changes
-	// or deletes them.
+	// minds has the manager restore the settings of its reconcilers when they are changed or
+	// deleted.
 	minds bool
 	// avoids has a reconciler create nothing in a namespace that is being deleted, where that is
 	// refused: for RootSyncs that is pull request 1194.

@@ -1,5 +1,5 @@
-// This file holds what stands behind the operator: the charts that bundles hold, whoever unpacks
-// them, and the controllers that are in the way of a clean-up.
+// This file holds the operator's surroundings: the charts in bundles, the controller that unpacks
+// them, and controllers that delay a clean-up.
 
 package bundledeployment
 
@@ -28,7 +28,7 @@ var files embed.FS
 // store returns the charts in bundles, by the names of their images.
 type store map[string]*chart.Chart
 
-// charts are the content of all bundles. All runs share them: nobody changes a chart.
+// charts are the content of all bundles. All runs share them, because charts do not change.
 var charts = store{"app": load("app"), "wide": load("wide"), "kinds": load("kinds")}
 
 // Load implements bundledeployment.Store.
@@ -51,11 +51,11 @@ func load(name string) *chart.Chart {
 	return c
 }
 
-// responder is a controller of the cluster that makes one write some time after a change.
+// responder is a controller of the cluster. It makes one write some time after a change.
 type responder struct {
 	name  string
 	after time.Duration
-	// respond is the write that a change calls for, under the name of that step, or nil.
+	// respond returns the write that follows a change, or nil, and the name of that step.
 	respond func(actor.Cluster, apiserver.Change) (step string, write func())
 	cluster actor.Cluster
 }
@@ -73,7 +73,7 @@ func (r *responder) Observe(c apiserver.Change) {
 	}
 }
 
-// unpack says of a new Bundle that it is unpacked.
+// unpack marks a new Bundle as unpacked.
 func unpack(cluster actor.Cluster, c apiserver.Change) (step string, write func()) {
 	var b v1alpha1.Bundle
 	group := v1alpha1.GroupVersion
@@ -89,12 +89,12 @@ func unpack(cluster actor.Cluster, c apiserver.Change) (step string, write func(
 			ContentURL: "https://content.example/" + b.Name + ".tgz", Conditions: []metav1.Condition{done},
 		}
 		path := actor.Path(group.Group, group.Version, "", "bundles", b.Name)
-		// Whoever has changed or removed the bundle meanwhile gets a new one made, or wants none.
+		// It fails if the bundle has changed or is gone. Then another bundle is made, or none.
 		_ = actor.Do(cluster, http.MethodPut, path+"/status", &b, nil)
 	}
 }
 
-// release takes its finalizer off a ConfigMap that is being deleted.
+// release removes its finalizer from a ConfigMap that is being deleted.
 func release(cluster actor.Cluster, c apiserver.Change) (step string, write func()) {
 	var cm corev1.ConfigMap
 	if c.Group != "" || c.Resource != "configmaps" || c.Type != "MODIFIED" || !actor.Decode(c.Object, &cm) ||
@@ -103,7 +103,7 @@ func release(cluster actor.Cluster, c apiserver.Change) (step string, write func
 	}
 	return "release " + cm.Namespace + "/" + cm.Name, func() {
 		cm.Finalizers, cm.ResourceVersion = nil, ""
-		// It may be another one by now, which the server knows by its uid.
+		// The server refuses the write if another ConfigMap has the name, because its UID differs.
 		path := actor.Path("", "v1", cm.Namespace, "configmaps", cm.Name)
 		_ = actor.Do(cluster, http.MethodPut, path, &cm, nil)
 	}

@@ -3,7 +3,7 @@
 // what is being undone is in the way of the next attempt. The operator is that of
 // controllers/bundledeployment, with the real Helm SDK.
 //
-// [Begin] makes the world: the operator, a namespace controller that takes its time, and whoever
+// [Begin] makes the world: the operator, a slow namespace controller, and the controller that
 // unpacks bundles. [Record] reads the run's history and judges it. What happens is in workloads.go,
 // and [Table] has it happen to every variant. README.md shows the results.
 package bundledeployment

@@ -15,6 +15,7 @@ import (
 	"github.com/wavetank/wavetank/history/view"
 	"github.com/wavetank/wavetank/scenarios/internal/fence"
 	"github.com/wavetank/wavetank/scenarios/internal/properties"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 // The names of the properties.
@@ -47,7 +48,7 @@ func (w *World) declare(names ...string) {
 	properties.Set{Read: w.read, Broken: w.Broken, Always: map[string]properties.Judge{
 		settles: w.judged(w.settles), restrained: w.judged(w.restrained), backoffGrows: w.judged(w.backoffGrows),
 		quiet: w.judged(w.quiet), actionable: w.actionable, keepsOld: w.keepsOld, noWedge: w.noWedge,
-		bounded: w.bounded, oneOwner: w.oneOwner, watchedOnce: w.watchedOnce, noOverlap: nil, oneAtATime: nil,
+		bounded: boundedRecords(), oneOwner: w.oneOwner, watchedOnce: w.watchedOnce, noOverlap: nil, oneAtATime: nil,
 		fenced: nil,
 	}, Eventually: map[string]properties.Judge{
 		installed: w.installed, noOrphans: w.noOrphans, stillWatched: w.stillWatched,
@@ -73,18 +74,15 @@ func (r *Record) keepsOld(*history.History) error {
 	return nil
 }
 
-// bounded (S0-R1): no more than ten release records are kept.
-func (r *Record) bounded(*history.History) error {
-	n := 0
-	for o := range r.objects.Live() {
-		if isRelease(o) && o.Value().Labels["name"] == app {
-			n++
+// boundedRecords (S0-R1) holds if no more than ten release records are kept.
+func boundedRecords() properties.Judge {
+	return property.BoundedRecords(history.Ref{Kind: "Secret"}, 10, func(o history.Object) string {
+		var record metadata
+		if o.Into(&record) != nil || record.Labels["owner"] != "helm" || record.Labels["name"] != app {
+			return ""
 		}
-	}
-	if n > 10 {
-		return fmt.Errorf("%s has %d release records", app, n)
-	}
-	return nil
+		return app
+	})
 }
 
 // noWedge (S0-W1): three periods after a crash the deployment is installed, or its status has named
@@ -149,25 +147,13 @@ func (r *Record) recovers(within, busy time.Duration) error {
 	return nil
 }
 
-// idle is for how long since the last change from outside nobody reconciled app.
+// idle returns for how long app was not reconciled since the last change from outside.
 func (r *Record) idle() time.Duration {
 	idle := r.now - r.changed
 	for _, next := range r.of(app).reconciles {
 		idle -= max(next.until(r.now)-max(next.Began, r.changed), 0)
 	}
 	return idle
-}
-
-// prompt (S0-F1): whenever there is something to do for app, a worker begins with it soon, whatever
-// becomes of the others. The way of an event to the operator is not part of that.
-func (r *Record) prompt(within time.Duration) error {
-	for _, next := range r.of(app).reconciles {
-		if late := next.Began - next.Ready; late > within {
-			return fmt.Errorf("%s was due at %s, and it was %v until a worker had time for it", app,
-				history.Clock(next.Ready), late)
-		}
-	}
-	return nil
 }
 
 // oneOwner (S0-T1): an object that two deployments want does not change hands, at most one of them
@@ -206,7 +192,7 @@ func namesOwner(c metav1.Condition) bool {
 func (r *Record) handsOff() error {
 	for _, next := range r.since(r.changed) {
 		if next.attempts > 0 {
-			return fmt.Errorf("%s is somebody else's since %s, and at %s an attempt began", app,
+			return fmt.Errorf("%s has another provisioner since %s, and at %s an attempt began", app,
 				history.Clock(r.changed), history.Clock(next.Began))
 		}
 	}

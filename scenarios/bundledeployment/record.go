@@ -69,7 +69,7 @@ func (r *reconcile) until(now history.Time) history.Time {
 	return now
 }
 
-// slept is for how long nobody reconciled the deployment, since the reconcile before.
+// slept returns the time between the reconcile before and this one.
 func (r *reconcile) slept(before *reconcile) time.Duration { return r.Began - before.until(r.Began) }
 
 func newRecord(cleanUp time.Duration) *Record {
@@ -80,7 +80,7 @@ func newRecord(cleanUp time.Duration) *Record {
 		Broken: broken}
 }
 
-// mark says that something has changed from outside: measuring begins anew.
+// mark records a change from outside. Measuring starts again.
 func (w *World) mark() {
 	w.changed = w.History().Now()
 	w.measured = w.changed
@@ -141,7 +141,7 @@ func (r *Record) begun(d *deployment, next *reconcile) {
 
 func (d *deployment) last() *reconcile { return d.reconciles[len(d.reconciles)-1] }
 
-// change takes in a change that a reconcile of the operator or somebody else has made.
+// change reads a committed change.
 func (r *Record) change(e *history.Event, c *history.Change) {
 	o, by := r.objects.ByUID(c.UID), e.Reconcile.Name
 	switch {

@@ -1,4 +1,4 @@
-// This file holds the table: for each variant, which cases it fails under which faults.
+// This file holds the table: which variants fail which cases, under which faults.
 
 package bundledeployment
 
@@ -71,7 +71,7 @@ func workers(s *Setting)   { s.Workers = 3 }
 func held(s *Setting)   { s.Held, s.Values = time.Minute, "held: true\n" }
 func varies(s *Setting) { s.Values = "varies: true\n" }
 
-// visible has namespaces take so long that whoever waits for them is seen to wait.
+// visible has namespaces take so long that a worker that waits for them waits visibly.
 func visible(s *Setting) { s.Terminates = max(s.Terminates, 28*time.Second) }
 
 const (
@@ -126,7 +126,7 @@ func settling() cases {
 // when they have ended. The first two allow no attempt for a fault.
 func settlingUnderFaults() cases {
 	const (
-		slowStep = "a slow step is not counted, because it wakes nobody. The namespace goes too late for the wait, " +
+		slowStep = "a slow step is not counted, because it causes no reconcile. The namespace goes too late for the wait, " +
 			"and the event of the status that says so starts an attempt"
 		wedges  = "a release record stays pending or half undone, and no attempt is made any more"
 		brief   = "it never settles, see “it settles”; these faults last for too short a time to see that"
@@ -225,7 +225,7 @@ var mends = cases{
 	{Name: "the environment is mended", Workload: of(environmentMended), Property: recovers},
 	{Name: "the environment is mended, and nothing is deleted twice", Workload: of(environmentMended, oldServer),
 		Property: recovers, Fail: noWait,
-		Remarks: remarks{note("V0-status-filter V2-slow", "so does whoever deletes again what still terminates")}},
+		Remarks: remarks{note("V0-status-filter V2-slow", "a second deletion of what still terminates has the same effect")}},
 	{Name: "the deployment is mended", Workload: of(deploymentMended), Property: recovers,
 		Fail: "V0 V0-status-filter", Remarks: remarks{note("V0 V0-status-filter", metRemains)}},
 	{Name: "the content is mended", Workload: of(contentMended), Property: recovers, Fail: noWait,

@@ -13,6 +13,7 @@ import (
 	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 const (
@@ -211,14 +212,14 @@ func (w *World) crowd(failing int, staggered bool) {
 	w.accept(app, "app", "apps")
 }
 
-// starved asks how long the healthy one of a crowd has to wait: no longer than a second, and for
-// what each may hold a worker, as many times as it takes all workers to begin with everything.
+// starved limits how long a key of a crowd waits for a worker (S0-F1): a second, and as long as
+// each may hold a worker for each turn that the workers need to begin with all keys.
 func starved(failing int, each time.Duration) func(*World) {
 	return func(w *World) {
 		w.crowd(failing, false)
 		workers := cmp.Or(w.setting.Workers, bundledeployment.DefaultWorkers(w.setting.Variant))
 		turns := (failing + workers) / workers // (failing+1)/workers, rounded up
-		w.always(prompt, func() error { return w.prompt(promptly + time.Duration(turns)*each) })
+		w.Always(prompt, property.NoStarvation(promptly+time.Duration(turns)*each))
 		w.Sleep(2 * time.Minute)
 	}
 }

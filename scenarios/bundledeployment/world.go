@@ -1,5 +1,4 @@
-// This file makes the world of a run: the operator, whose watches are counted, and deployments for
-// it.
+// This file makes the world of a run: the operator, whose watches are counted, and its deployments.
 
 package bundledeployment
 
@@ -37,7 +36,7 @@ const (
 const app, second = "app", "second"
 
 // cause is the token of the root cause: a namespace that does not exist, into which a bundle wants
-// to put something. To remove the cause somebody has to create it.
+// to put something. The cause is removed by creating it.
 const cause = "rc-17"
 
 // Setting is how one world differs from another.
@@ -159,8 +158,8 @@ func (w *World) accept(name, image, namespace string) {
 	w.Apply(Deployment(name, image, namespace, ""))
 }
 
-// What follows counts what no request shows: informers are shared, so a kind that is watched twice
-// is listed once, and only its events are handled twice.
+// The rest of the file counts watches. No request shows them: informers are shared, so a kind that
+// is watched twice is listed once, and only its events are handled twice.
 
 // watches counts by kind the watches that one incarnation of the operator has begun while it ran;
 // those that it is set up with are of its own types. Its cache is asked once for each watch. The

@@ -1,5 +1,5 @@
-// This file exists for what stands behind the operator: the versions of the package shop, and the
-// catalog that offers them.
+// This file holds the operator's surroundings: the versions of the package shop, and the catalog
+// that offers them.
 
 package clusterextension
 
@@ -46,7 +46,8 @@ var sizes = map[string]int{one: 2, two: 3, three: 2, refused: 4, hooked: 3, slow
 // bundleName is the name of the bundle of a version.
 func bundleName(version string) string { return app + ".v" + version }
 
-// charts are the content of all bundles, by version. All runs share them: nobody changes a chart.
+// charts are the content of all bundles, by version. All runs share them, because charts do not
+// change.
 var charts = load()
 
 func load() map[string]*chart.Chart {

@@ -23,7 +23,7 @@ import (
 	"github.com/wavetank/wavetank/sim/property"
 )
 
-// The sentences under which the properties are declared.
+// The names of the properties.
 const (
 	finishFirst  = "what was begun is finished before anything else is applied"
 	validEdges   = "every applied version has an edge from all versions that are there"
@@ -63,7 +63,7 @@ const (
 // been, once there was more than one.
 var interrupted, counted = regexp.MustCompile(`interrupted`), regexp.MustCompile(`interrupted \d+ times`)
 
-// declare declares properties. Those without a judge are judged as the history is read.
+// declare declares properties. Those whose judge is nil are judged as the history is read.
 func (s *World) declare(sentences ...string) {
 	properties.Set{Read: s.read, Broken: s.Broken, Always: map[string]properties.Judge{
 		together: s.data.AtOneLevel, saneRecords: fewRecords(), progress: s.recovered, fewAttempts: s.recovered,
@@ -75,9 +75,9 @@ func (s *World) declare(sentences ...string) {
 	}}.Declare(s.World, sentences...)
 }
 
-// judgeWrite (S1-S1 to S1-S3) is asked when the operator writes an object with the content of a
-// version, whether or not it had that before: a repair is such a write. Before are the versions of
-// which anything was there.
+// judgeWrite (S1-S1 to S1-S3) is called when the operator writes an object with the content of a
+// version, even if the object had that content before, as in a repair. There were objects of the
+// versions before.
 func (b *Record) judgeWrite(at history.Time, ref history.Ref, version string, before []string) {
 	if b.begun != "" && b.begun != version && !b.override {
 		b.breaks(finishFirst, at, " %s is written as in version %s, and version %s was begun and is not whole", ref,
@@ -116,8 +116,8 @@ func fewRecords() func(*history.History) error {
 	})
 }
 
-// judgeStatus (S1-A3) is asked when the status is written. It names what has been there as a whole:
-// while a version makes way for the next it still names the one before, which then no longer is.
+// judgeStatus (S1-A3) is called when the status is written. It may name only a version that has
+// been there as a whole. During an upgrade it still names the version before.
 func (b *Record) judgeStatus(at history.Time, r *view.Reconcile) {
 	now := b.status
 	if now.installed != "" && !b.whole[now.installed] {
@@ -132,8 +132,8 @@ func (b *Record) judgeStatus(at history.Time, r *view.Reconcile) {
 	}
 }
 
-// judgeEmpty (S1-A3) is asked too when a dequeue ends: what was deployed and healthy before it
-// began the status must know now.
+// judgeEmpty (S1-A3) is also called when a reconcile ends. The status must name a version that was
+// deployed and healthy before the reconcile began.
 func (b *Record) judgeEmpty(at, began history.Time) {
 	if b.status.installed == "" && b.sound != nil && b.soundSince < began {
 		b.breaks(installTruth, at, " the status says that nothing is installed, "+
@@ -157,7 +157,7 @@ func (b *Record) judgeProgress(at history.Time) {
 	}
 }
 
-// recovered (S1-L1 and S1-L2) asks whether it arrives.
+// recovered (S1-L1 and S1-L2) holds if the version is installed in the end.
 func (b *Record) recovered(h *history.History) error {
 	if !b.over || b.interruptions == 0 || b.well() {
 		return nil
@@ -220,7 +220,7 @@ func (b *Record) perpetual(h *history.History) error {
 	return nil
 }
 
-// installed asks whether the status says that all is well, and a record agrees.
+// installed holds if the status reports success and a record agrees.
 func (b *Record) installed(*history.History) error {
 	if b.well() {
 		return nil
@@ -228,7 +228,7 @@ func (b *Record) installed(*history.History) error {
 	return fmt.Errorf("%s", b.status)
 }
 
-// finished asks whether any version is begun and not deployed.
+// finished holds if no version is begun and not deployed.
 func (b *Record) finished(*history.History) error {
 	if b.begun == "" {
 		return nil
@@ -265,7 +265,7 @@ func (b *Record) noOrphans(*history.History) error {
 	return nil
 }
 
-// nothingLeft asks whether objects or records are there.
+// nothingLeft holds if there are no objects and no records.
 func (b *Record) nothingLeft(*history.History) error {
 	objects, records := len(b.objects()), len(b.records())
 	if objects+records > 0 {

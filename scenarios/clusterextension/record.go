@@ -1,5 +1,5 @@
-// This file reads a history, event by event, into what the properties are about: what was written
-// of which version, what the release records and the status said meanwhile, and who was at it.
+// This file reads a history, event by event: what was written of which version, what the release
+// records and the status contained meanwhile, and which process was at work.
 
 package clusterextension
 
@@ -33,7 +33,7 @@ type Record struct {
 	extensions *view.Track[v1.ClusterExtension]
 	fence      *fence.Judge
 
-	override bool // the user allows whatever he wants
+	override bool // the user allows every change of version
 	deleted  bool // the user does not want it any more
 	revision int  // the highest that any record has had
 	status   said
@@ -79,12 +79,12 @@ func newRecord(t Setting) *Record {
 		last: interruption{quiet: true}}
 }
 
-// breaks keeps the first fault under a sentence. The format goes on after the time.
+// breaks keeps the first violation of a property. The format continues after the time.
 func (b *Record) breaks(sentence string, at history.Time, format string, args ...any) {
 	b.Breaks(sentence, "at %s%s", history.Clock(at), fmt.Sprintf(format, args...))
 }
 
-// read takes in what has happened since the last time.
+// read reads the events since the last call.
 func (b *Record) read(h *history.History) {
 	for e := range b.view.New(h) {
 		b.fence.Event(e)
@@ -111,7 +111,7 @@ func (b *Record) read(h *history.History) {
 	}
 }
 
-// crashed takes in the death of an operator, and of what it was at.
+// crashed reads the crash of an operator and of its reconciles.
 func (b *Record) crashed(e *history.Event) {
 	if slices.ContainsFunc(b.view.Reconciles(), func(r *view.Reconcile) bool {
 		return r.Killed && r.Process == e.Process && r.Incarnation == e.Incarnation && b.tries[r]
@@ -124,8 +124,8 @@ func (b *Record) crashed(e *history.Event) {
 	b.interrupted(e.At)
 }
 
-// injures takes in a fault that ends an attempt where it does not expect it, other than the death
-// of the operator. Who is killed as it is about to write an object has made an attempt, too.
+// injures reads a fault, other than a crash, that ends an attempt. An operator that is killed just
+// before it writes an object has made an attempt, too.
 func (b *Record) injures(e *history.Event, r *view.Reconcile) {
 	switch in := e.Injection; {
 	case in.Is("ServerError"), in.Is("LostReply"):
@@ -164,7 +164,7 @@ func (b *Record) done(e *history.Event, r *view.Reconcile) {
 	b.judgeMask(e.At)
 }
 
-// well reports whether the status says that all is well, and it is.
+// well reports whether the status reports success, and is right.
 func (b *Record) well() bool {
 	r := b.deployed()
 	return b.status.isInstalled && b.status.reason == v1.ReasonSucceeded && r != nil &&
@@ -180,7 +180,7 @@ func (b *Record) attempted(r *view.Reconcile) {
 	}
 }
 
-// change takes in one change of one object, by a reconcile if r is not nil.
+// change reads a change of an object, by a reconcile if r is not nil.
 func (b *Record) change(e *history.Event, c *history.Change, r *view.Reconcile) {
 	switch o := b.all.ByUID(c.UID); {
 	case c.Ref == extensionRef:
@@ -212,7 +212,8 @@ func (b *Record) readObject(e *history.Event, c *history.Change, r *view.Reconci
 	b.whole[version] = b.whole[version] || b.complete(version)
 }
 
-// arrives takes in that what was begun is deployed and healthy, or that nothing is left of it.
+// arrives notes that the version that was begun is deployed and healthy, or that nothing is left of
+// it.
 func (b *Record) arrives(at history.Time) {
 	r := b.deployed()
 	if r == nil || !b.healthy(r.version) {

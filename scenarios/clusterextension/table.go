@@ -1,4 +1,4 @@
-// This file holds the table: for each variant, which cases it fails under which faults.
+// This file holds the table: which variants fail which cases, under which faults.
 
 package clusterextension
 
@@ -131,15 +131,15 @@ func wakingAndInterrupting() []fault.Fault {
 
 // Names and reasons that stand for several cells.
 const (
-	unfenced   = "V1 V2 V2b V3 V3b V4 V5" // who frees a pending record, whoever writes it
-	tornBy     = "V0 V1 V2 V2b V3 V3b V5" // who does not get past a torn record
-	reResolves = "V1 V2 V2b V3 V4"        // who asks the catalog again in the middle of version 2
+	unfenced   = "V1 V2 V2b V3 V3b V4 V5" // frees a pending record of any writer
+	tornBy     = "V0 V1 V2 V2b V3 V3b V5" // cannot continue after a torn record
+	reResolves = "V1 V2 V2b V3 V4"        // asks the catalog again in the middle of version 2
 
 	wayBack = "a rollback applies a version, too, and no edge leads back to it"
 	reused  = "a record that is forgotten gives its number away again"
 )
 
-// versions are the cases about which version is applied: whether it goes on, and where to.
+// versions are the cases about which version is applied, and whether the operator continues.
 var versions = cases{
 	{Name: "progress after an interrupted upgrade", Workload: anUpgrade, Faults: crash, Property: progress,
 		Fail: "V0", Remarks: remarks{waitsToo}},

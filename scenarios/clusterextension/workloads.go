@@ -21,7 +21,7 @@ type Workload struct {
 	then  func(*World)
 }
 
-// in is the workload as a scenario, in which the properties of some sentences must hold.
+// in returns the workload as a scenario in which some properties must hold.
 func (l Workload) in(t Setting, sentences []string, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := l.begin(w, t)
@@ -35,8 +35,8 @@ func (l Workload) in(t Setting, sentences []string, faults ...fault.Fault) func(
 	}
 }
 
-// meanwhile is how long an upgrade goes on before the next version appears. It is shorter than the
-// kubelet waits before it starts a process that has crashed: who died in it wakes up to another
+// meanwhile is how long an upgrade takes place before the next version appears. It is shorter than
+// the kubelet waits before it restarts a process, so a process that crashed in it finds another
 // catalog.
 const meanwhile = 8 * time.Second
 
@@ -75,7 +75,7 @@ var (
 		s.Sleep(time.Minute)
 		s.allows()
 	}}
-	// refusesForGood has it refused while faults are injected, and when they have ended. That never
+	// refusesForGood has it refused while faults are injected and afterwards. That world never
 	// settles.
 	refusesForGood = Workload{deployed, func(s *World) {
 		s.Offers(refused)
@@ -98,8 +98,8 @@ var (
 		s.EndFaults()
 		s.Sleep(20 * time.Minute)
 	}}
-	// remakes deletes the extension once it is installed, and makes it again after a moment, under
-	// its name.
+	// remakes deletes the extension once it is installed. A moment later it creates one of the same
+	// name.
 	remakes = Workload{deployed, func(s *World) {
 		s.Remove(extension())
 		for d := time.Millisecond; s.Client().Get(s.Context(), client.ObjectKey{Name: app},
@@ -112,7 +112,7 @@ var (
 	}}
 )
 
-// moments are times in which the garbage collector gets to anywhere.
+// moments are times in which the garbage collector has done any part of its work.
 var moments = rapid.SampledFrom([]time.Duration{0, time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond,
 	time.Second})
 

@@ -1,5 +1,4 @@
-// This file exists to set the scene, so that each workload of the story is only about what happens
-// in it.
+// This file makes the world of a run.
 
 package clusterextension
 

@@ -13,7 +13,7 @@ import (
 )
 
 // pods runs a process for as long as the Deployment of its name exists and its node is up. It may
-// linger when the Deployment has gone, in cases in which nobody makes that anew.
+// continue for a while after the Deployment has gone, in cases in which it is not created again.
 type pods struct {
 	cluster actor.Cluster
 	lingers time.Duration

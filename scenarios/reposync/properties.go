@@ -21,21 +21,21 @@ const (
 	finishes    = "the namespace goes within two minutes"
 	goes        = "the RepoSync goes within a minute"
 	honoured    = "managed objects go before the finalizer, unless the namespace goes"
-	strongOrder = "nobody deletes what something else depends on"
+	strongOrder = "nothing is deleted that something else depends on"
 	weakOrder   = "the operator deletes nothing that something else depends on"
 	usersOrder  = "what a user's finalizer keeps goes last"
 	outlive     = "rights outlive their use"
 	noLeaks     = "a RepoSync that has gone leaves nothing in the system namespace"
 	onceOff     = "the finalizer is taken off once, and not put back"
 	converges   = "who writes the finalizers is in time at the third try"
-	revived     = "nobody makes a binding anew where the namespace goes"
-	noFight     = "nothing is created in vain"
+	revived     = "no binding is created where the namespace goes"
+	noFight     = "no creation is bound to be refused"
 	settles     = "each period of back-off has one refused creation"
 	truth       = "a RepoSync that has gone leaves no managed object"
 	actionable  = "the RepoSync says what its deletion waits for"
 	inventoried = "the inventory is there while anything in it is"
 	synced      = "what is declared is there"
-	whole       = "a reconciler has rights that nobody takes away"
+	whole       = "a reconciler keeps its rights"
 	siblings    = "a RepoSync that stays keeps its rights"
 	spared      = "nothing is deleted that is to stay"
 	gone        = "what was to go has gone"
@@ -44,7 +44,7 @@ const (
 	vain        = "the RootSync creates nothing where a namespace is known to go"
 )
 
-// properties are those that a run can be asked for. Those without a judge are judged as the history
+// properties are those that a run can declare. Those whose judge is nil are judged as the history
 // is read.
 func (r *Record) properties() properties.Set {
 	return properties.Set{Read: r.read, Broken: r.Broken, Always: map[string]properties.Judge{
@@ -56,8 +56,7 @@ func (r *Record) properties() properties.Set {
 	}, Eventually: map[string]properties.Judge{whole: r.whole, synced: r.synced, gone: r.gone}}
 }
 
-// finishes (S3-L1): a namespace that somebody wants to go is gone two minutes after the last
-// disturbance.
+// finishes (S3-L1): a namespace that a user deletes is gone two minutes after the last disturbance.
 func (r *Record) finishes(h *history.History) error {
 	for _, name := range slices.Sorted(maps.Keys(r.wanted)) {
 		since := r.wanted[name]
@@ -77,8 +76,8 @@ func (r *Record) finishes(h *history.History) error {
 	return nil
 }
 
-// going are the RepoSyncs and RootSyncs that exist and whose deletion was asked for, kept those
-// that exist and nobody deletes, left those that have gone, unless there is another of the name.
+// going returns the RepoSyncs and RootSyncs that are being deleted, kept the others that exist, and
+// left those that have gone, unless there is another of the name.
 func (r *Record) going() []*syncRecord {
 	return r.those(func(s *syncRecord) bool { return s.Exists() && deleted(s.Object) != nil })
 }
@@ -179,8 +178,8 @@ func (r *Record) actionable(*history.History) error {
 	return nil
 }
 
-// whole: the reconciler of a RepoSync that nobody deletes has its rights, and by a binding that
-// nobody deletes.
+// whole: if a RepoSync is not being deleted, its reconciler has its rights, by a binding that is
+// not being deleted.
 func (r *Record) whole(*history.History) error {
 	for _, s := range r.kept() {
 		if !r.hasRights(s) {
@@ -195,7 +194,7 @@ func (r *Record) whole(*history.History) error {
 	return nil
 }
 
-// synced: what a RepoSync that nobody deletes declares is there.
+// synced: what a RepoSync declares is there, unless it is being deleted.
 func (r *Record) synced(*history.History) error {
 	for _, s := range r.kept() {
 		if len(r.present(s)) < len(kinds) {

@@ -26,10 +26,10 @@ type Record struct {
 	syncs   []*syncRecord
 	// began is the index of the first event of each reconcile.
 	began map[*view.Reconcile]int
-	// wanted is when somebody first wanted a namespace to go.
+	// wanted is when a user first asked for the deletion of a namespace.
 	wanted map[string]history.Time
-	// disturbed is when a fault, a user or a start or end of a program last changed the course of
-	// things. away is set while a program is away that nobody can do without.
+	// disturbed is when a fault, a user, or the start or end of a program last interfered. away is
+	// set while a program is away that all others need.
 	disturbed history.Time
 	away      bool
 	// measured is when the effects of faults have ended.
@@ -136,7 +136,7 @@ func (r *Record) read(h *history.History) {
 
 func received(e *history.Event, text string) bool { return strings.Contains(string(e.Received), text) }
 
-// refused says that an object may not be created because its namespace goes.
+// refused reports whether the creation of an object was refused because its namespace terminates.
 func refused(e *history.Event) bool {
 	return e.Kind == history.Request && e.Verb == "create" && e.Code == 403 && received(e, "NamespaceTerminating")
 }
@@ -151,13 +151,13 @@ func refusals(by *view.Reconcile) (out []history.Ref) {
 	return out
 }
 
-// readded says that a finalizer may not be put back on a RepoSync that is being deleted.
+// readded reports whether a finalizer was refused on a RepoSync that is being deleted.
 func readded(e *history.Event) bool {
 	return e.Kind == history.Request && e.Code == 422 && e.Ref.Kind == "RepoSync" && received(e, "no new finalizers")
 }
 
-// tooLate says that a write to a RepoSync, beside its status, came after another one: the version
-// of an update was old, or the test of a patch failed.
+// tooLate reports whether a write to a RepoSync, other than to its status, came after another
+// write: the version of an update was old, or the test of a patch failed.
 func tooLate(e *history.Event) bool {
 	late := e.Code == 409 || e.Code == 422 && e.Verb == "patch" && !readded(e)
 	return e.Kind == history.Request && e.Ref.Kind == "RepoSync" && e.Sub == "" && late
@@ -194,7 +194,7 @@ func (r *Record) sync(ref history.Ref) *syncRecord {
 	return nil
 }
 
-// changed takes in a committed change, whoever made it.
+// changed reads a committed change of any writer.
 func (r *Record) changed(e *history.Event, o *view.Object[object]) {
 	now, was := o.Value(), &object{}
 	if previous := o.Previous(); previous != nil {
@@ -248,7 +248,7 @@ func (r *Record) present(s *syncRecord) (out []string) {
 	return out
 }
 
-// order is told of an object that somebody deletes.
+// order reads the deletion of an object.
 func (r *Record) order(e *history.Event, ref history.Ref) {
 	for first, on := range r.setting.dependencies() {
 		if on != ref || r.live(first) == nil {
@@ -267,14 +267,14 @@ func (r *Record) order(e *history.Event, ref history.Ref) {
 	}
 }
 
-// ours says that a process is one of the operator's.
+// ours reports whether a process is one of the operator's.
 func ours(process string) bool {
 	return process == Manager || process == Webhook || process == reposync.ReconcilerName(root) ||
 		strings.HasPrefix(process, "ns-reconciler-")
 }
 
-// rights is told of a change of the binding: no reconciler that is there may lose its rights by it,
-// nor may that of a RepoSync that nobody deletes.
+// rights reads a change of the binding. It must not take the rights of a reconciler that is there,
+// nor those of a RepoSync that is not being deleted.
 func (r *Record) rights(binding history.Ref) {
 	for _, s := range r.syncs {
 		if !s.Exists() {
@@ -302,7 +302,7 @@ func (r *Record) hasRights(s *syncRecord) bool {
 	return gives("RoleBinding", s.Namespace) || gives("ClusterRoleBinding", "")
 }
 
-// refused is told of a creation in a terminating namespace.
+// refused reads a refused creation in a terminating namespace.
 func (r *Record) refused(e *history.Event, by *view.Reconcile) {
 	if e.Process == Manager && e.Ref.Kind == "RoleBinding" {
 		r.Breaks(revived, "%s wanted to make %s anew in namespace %s", e.Actor(), reposync.BindingName, e.Ref.Namespace)
@@ -326,7 +326,7 @@ func (r *Record) refused(e *history.Event, by *view.Reconcile) {
 // tries are how many a writer of the finalizers needs at most.
 const tries = 3
 
-// tooLate is told of a write to a RepoSync that somebody else has written since it was read.
+// tooLate reads a write to a RepoSync that another writer has changed since it was read.
 func (r *Record) tooLate(e *history.Event, by *view.Reconcile) {
 	s, late := r.sync(e.Ref), 0
 	if s == nil || deleted(s.Object) == nil {

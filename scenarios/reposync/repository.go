@@ -39,7 +39,7 @@ const (
 	rightsName = "syncs-repo"
 )
 
-// stray is what a user has made and nobody manages, on which something that is managed depends.
+// stray is an object of a user's that no RepoSync manages. A managed object depends on it.
 var stray = history.Ref{Kind: "Secret", Namespace: shop.Namespace, Name: "ledger"}
 
 // kinds are those of managed objects, each of which may depend on the next.
@@ -122,7 +122,7 @@ func (s Setting) repoSync(sync types.NamespacedName) *unstructured.Unstructured 
 	return file(&v1beta1.RepoSync{ObjectMeta: meta, Spec: spec})
 }
 
-// file is an object as a file has it, in which nobody has written a status.
+// file returns an object as a file has it, without a status.
 func file(o client.Object) *unstructured.Unstructured {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 	worlds.Must(err, "converting %T", o)

@@ -38,7 +38,7 @@ const (
 )
 
 // backingOff is a remark on cases that last for hours.
-var backingOff = omit("all but V0 V10", "it goes on as V0 does where it is refused")
+var backingOff = omit("all but V0 V10", "it continues as V0 does where it is refused")
 
 // Settings and workloads of several cases. The passing cells of a workload share their runs.
 var (
@@ -172,7 +172,7 @@ var cases = []matrix.Case[reposync.Variant]{
 		Fail: "all but V3 V6g V7 V10"},
 	{Name: "namespace finishes, something depends on what nobody manages", Workload: strayed, Property: finishes,
 		Remarks: remarks{omit("V0 V4", failsAnyway),
-			omit("V1 V2 V2w V5 V6n V7 V9", "nothing of it guards what nobody manages, see “namespace finishes”")}},
+			omit("V1 V2 V2w V5 V6n V7 V9", "it does not guard what no RepoSync manages, see “namespace finishes”")}},
 	// Several RepoSyncs, and everything at once.
 	{Name: "siblings", Workload: of(twoSyncs, deletesSync, noLeaks), Faults: lateNews, Property: siblings},
 	{Name: "a namesake", Workload: of(Setting{}, again), Faults: lateNews, Property: synced,

@@ -30,7 +30,7 @@ import (
 type workload = *matrix.Workload[reposync.Variant]
 
 // of returns a workload: everything is synced, and something happens. More properties must hold
-// beside those of the case.
+// as well as those of the case.
 func of(setting Setting, happen step, more ...string) workload {
 	return &matrix.Workload[reposync.Variant]{
 		New: func(v reposync.Variant, properties []string, faults ...fault.Fault) func(*sim.World) {
@@ -50,7 +50,7 @@ func of(setting Setting, happen step, more ...string) workload {
 }
 
 // end lets everything run its course, and long enough for the properties that measure time. These
-// judge by the time of the last event, which is that of an object that nobody looks at.
+// judge by the time of the last event, so an event without effect is added.
 func (s *World) end() {
 	if !s.setting.Forever {
 		s.Settle()
@@ -69,8 +69,8 @@ const theEnd = "the-end"
 // that user looks.
 const patience, period = time.Minute, 5 * time.Second
 
-// deleteNamespace has a user delete a namespace. One who is told that a RepoSync must go first
-// deletes that, and tries again for a while.
+// deleteNamespace has a user delete a namespace. If the webhook asks to delete a RepoSync first,
+// the user does so, and tries again for a while.
 func (s *World) deleteNamespace(name string) {
 	s.wanted[name] = cmp.Or(s.wanted[name], s.History().Now())
 	if s.refused(name) {
@@ -192,7 +192,7 @@ var (
 	// bothDeleted has the namespace deleted while the RepoSync is.
 	bothDeleted = inTurn(deletesSync, waitSome("until the namespace is deleted, too", delays), deletesNamespace,
 		sleep(20*time.Second), unhold)
-	// revokedMeanwhile has somebody delete the binding while the RepoSync is being deleted.
+	// revokedMeanwhile has a user delete the binding while the RepoSync is being deleted.
 	revokedMeanwhile = inTurn(deletesSync, sleep(5*time.Second), revoked, sleep(5*time.Second), unhold)
 	// switched has a user change the propagation policy to and fro during the deletion.
 	switched = inTurn(deletesSync, waitSome("until the policy is Orphan", delays), policy(v1beta1.Orphan),
@@ -209,11 +209,11 @@ var (
 		}
 		s.Stop(reposync.ReconcilerName(shop))
 	})
-	// stripped has somebody take all finalizers off the RepoSync while it is being deleted.
+	// stripped has a user remove all finalizers of the RepoSync while it is being deleted.
 	stripped = inTurn(deletesSync, patchSync(`{"finalizers":null}`))
-	// refusedForLong deletes a namespace whose controller takes hours for the second type. Whoever
-	// wants the first one back is refused all that time. After a minute faults end; then there are
-	// five periods of up to 1000 s, and one that has begun before.
+	// refusedForLong deletes a namespace whose controller takes hours for the second type. To
+	// create an object of the first type is refused all that time. After a minute faults end. Then
+	// there are five periods of up to 1000 s, and one that has begun before.
 	refusedForLong = inTurn(deletesNamespace, sleep(time.Minute), (*World).EndFaults, sleep(10*time.Second),
 		func(s *World) { s.measured = s.History().Now() }, sleep(100*time.Minute))
 )
@@ -223,14 +223,14 @@ func reconcilerDead(happen step) step {
 	return inTurn(power(reposync.ReconcilerName(shop), false), sleep(time.Second), happen)
 }
 
-// without has a program away for ten minutes that nobody can do without.
+// without has a program away for ten minutes that all others need.
 func without(program string, happen step) step {
 	away := func(is bool) step { return func(s *World) { s.away = is } }
 	return inTurn(power(program, false), away(true), happen, sleep(10*time.Minute), power(program, true), away(false))
 }
 
 // heldFor has another controller take its time for one of the managed objects. In a world in which
-// that is held for ever nobody looks longer.
+// that is held for ever, nothing is judged after that.
 func heldFor(long time.Duration, happen step) step {
 	return func(s *World) {
 		begin := s.History().Now()
@@ -244,7 +244,7 @@ func heldFor(long time.Duration, happen step) step {
 	}
 }
 
-// revoked has somebody delete the binding by hand.
+// revoked has a user delete the binding.
 func revoked(s *World) {
 	inside, outside := &rbacv1.RoleBinding{}, &rbacv1.ClusterRoleBinding{}
 	inside.Namespace = shop.Namespace
@@ -278,9 +278,9 @@ func deletesInUsersOrder(s *World) {
 	s.patch(bare("v1", kept.Kind, kept.Namespace, kept.Name), `{"finalizers":null}`)
 }
 
-// bereaved has somebody delete what the reconciler needs, beside its binding, a while before
-// something else happens or after that, when the reconciler has begun and cannot have finished:
-// another controller holds what it deletes.
+// bereaved has a user delete what the reconciler needs, other than its binding, before or after
+// something else happens. Then the reconciler has begun and cannot have finished, because another
+// controller holds what it deletes.
 func bereaved(of client.Object, happen step) step {
 	of.SetNamespace(reposync.Namespace)
 	of.SetName(reposync.ReconcilerName(shop))

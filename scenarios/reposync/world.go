@@ -20,7 +20,7 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-// Names of the processes beside the reconcilers, which are called as their Deployments.
+// Names of the processes other than the reconcilers, which are called like their Deployments.
 const (
 	Manager = "reconciler-manager"
 	Webhook = "admission-webhook"
@@ -29,14 +29,14 @@ const (
 // Setting is how one world differs from another.
 type Setting struct {
 	Syncs   []types.NamespacedName // the RepoSyncs; shop/repo-sync if there are none
-	Another bool                   // and first of all somebody deletes another namespace with one in it
+	Another bool                   // first a user deletes another namespace with a RepoSync in it
 	Chain   int                    // how many of the managed objects depend on the next one: none, one, or two
-	Stray   bool                   // the first of them depends on what a user has made and nobody manages
+	Stray   bool                   // the first of them depends on a user's object that no RepoSync manages
 	Held    bool                   // the first of shop/repo-sync has another controller's finalizer
 	Forever bool                   // that stays there: nothing settles then
 	Orphans bool                   // managed objects are left behind when a RepoSync is deleted
 	Root    string                 // what a RootSync declares, if there is one
-	Ignore  bool                   // deletions pass while nobody answers at the webhook, and do not fail
+	Ignore  bool                   // deletions pass while the webhook does not answer
 	Late    bool                   // noLeaks is judged at the end only, because the manager's work fails
 
 	// Inside gives reconcilers their rights to what they manage by a RoleBinding in the namespace,
@@ -46,7 +46,7 @@ type Setting struct {
 	// namespace.InOrder. Pace is how long it takes for each of its steps, as good as no time if 0.
 	Order []string
 	Pace  time.Duration
-	// Lingers is how long a reconciler goes on when its Deployment has gone.
+	// Lingers is how long a reconciler continues when its Deployment has gone.
 	Lingers time.Duration
 	// Lists has reconcilers list at resourceVersion 0, which a server that lags may answer.
 	Lists bool

@@ -40,7 +40,7 @@ const (
 	ReasonSucceeded = "Succeeded"
 	ReasonFailed    = "Failed"   // of Installed
 	ReasonRetrying  = "Retrying" // of Progressing, with status True
-	ReasonBlocked   = "Blocked"  // of Progressing, with status False: nothing happens until somebody acts
+	ReasonBlocked   = "Blocked"  // of Progressing, with status False: nothing happens until a user acts
 )
 
 // SourceTypeCatalog is the only type of source.

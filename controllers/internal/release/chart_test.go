@@ -39,8 +39,8 @@ func nowhere() *Client {
 		Capabilities: chartutil.DefaultCapabilities, Log: func(string, ...any) {}}}
 }
 
-// A chart is the same after Helm has rendered it: its digest is, and whoever shares it does not see
-// it change.
+// A chart and its digest are the same after Helm has rendered it, so that several users may share
+// it.
 func TestHelmRewritesNobodysChart(t *testing.T) {
 	given := map[string]any{"size": 3}
 	ch := shop()
@@ -70,8 +70,7 @@ func TestHelmRewritesNobodysChart(t *testing.T) {
 	}
 }
 
-// Values that are taken away are gone for a holder, where Helm would go on with those of the
-// release.
+// Values that are removed are gone for a holder. Helm would keep those of the release.
 func TestValuesAreReset(t *testing.T) {
 	for holder, reset := range map[string]bool{"": false, "a": true} {
 		c := nowhere()

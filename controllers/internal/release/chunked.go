@@ -1,6 +1,5 @@
-// This file keeps release records that are larger than one Secret may be: an index Secret with
-// the first piece in it, and a chunk Secret for each of the others. It is how helm-operator-plugins
-// keeps them for operator-controller.
+// This file stores release records that are too large for one Secret, in the format of
+// helm-operator-plugins: an index Secret with the first chunk, and a Secret for each other chunk.
 
 package release
 
@@ -30,7 +29,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Names within an index or a chunk.
+// Fields and labels of an index or a chunk.
 const (
 	chunkField  = "chunk"
 	extraField  = "extraChunks"
@@ -40,32 +39,32 @@ const (
 	statusLabel = "status"
 )
 
-// mostChunks is how many a record may have, and fullChunk the most that fits into one, in bytes.
-const mostChunks, fullChunk = 10, 1 << 20
+// maxChunks limits the chunks of a record, and maxChunkSize the bytes in one of them.
+const maxChunks, maxChunkSize = 10, 1 << 20
 
 // Chunked is a driver for Helm's storage. It reads from the API server, never from a cache. The
-// labels of a release are annotations of its index: their values need not be fit for labels.
+// labels of a release are annotations of its index, because their values need not be valid labels.
 //
-// As upstream writes them, records can be torn: an index is written before the chunks that it
-// names, and the chunks of the record before are deleted before it is overwritten. Those of a
-// holder cannot:
-//   - The chunks of a record are written before the index that names them, and what no index names
-//     any more is removed last. So at any moment a record is the old or the new one.
-//   - It writes no record after it has failed to write another: Helm only logs it when it cannot
-//     say that the record before is superseded, and would go on to call the new one deployed beside
-//     it. So every attempt needs a driver of its own.
-//   - It overwrites a pending record only if that is its own, and only as it was read.
+// The original can leave a torn record behind. It writes an index before the chunks that the index
+// names, and deletes the old chunks before it overwrites the index. With a [Holder] the driver
+// differs in three ways:
+//   - Chunks are written before the index that names them, and unnamed chunks are deleted last. At
+//     any moment, a record is the old one or the new one.
+//   - After a failed write it writes nothing more. Helm only logs a failure to mark the old record
+//     as superseded, and would then mark a second record as deployed. So every attempt needs a
+//     driver of its own.
+//   - It overwrites a pending record only if the holder owns it and it has not changed since.
 type Chunked struct {
-	// Secrets are those of the namespace of the records, from [Clients.For] on.
+	// Secrets are those of the records' namespace. [Clients.For] sets it.
 	Secrets corev1client.SecretInterface
 	// Owner is the value of the label owner, instead of Helm's.
 	Owner string
-	// Size of a chunk in bytes; 1 MiB, the most that fits, if zero.
+	// Size of a chunk in bytes; 1 MiB, the maximum, if zero.
 	Size int
 
-	parent metav1.OwnerReference // of the indices, with which the records go; an index owns its chunks
+	parent metav1.OwnerReference // the owner of the indices; an index owns its chunks
 	holder Holder
-	failed error // what a holder could not write
+	failed error // of a holder's write
 }
 
 func (c *Chunked) open(secrets corev1client.SecretInterface, of *Client) driver.Driver {
@@ -96,7 +95,7 @@ func (c *Chunked) Update(key string, rls *release.Release) error {
 	return err
 }
 
-// put writes a record, over the one with an old index if there is one.
+// put writes a record. If old is not nil, it is the index that is overwritten.
 func (c *Chunked) put(key string, rls *release.Release, old *corev1.Secret) error {
 	index, chunks, err := c.encode(key, rls)
 	if err != nil {
@@ -135,25 +134,23 @@ func (c *Chunked) put(key string, rls *release.Release, old *corev1.Secret) erro
 	return c.tidy(index)
 }
 
-func (c *Chunked) putIndex(index, old *corev1.Secret) (*corev1.Secret, error) {
+func (c *Chunked) putIndex(index, old *corev1.Secret) (made *corev1.Secret, err error) {
 	if old != nil {
-		made, err := c.Secrets.Update(context.Background(), index, metav1.UpdateOptions{})
-		if err != nil {
+		if made, err = c.Secrets.Update(context.Background(), index, metav1.UpdateOptions{}); err != nil {
 			err = fmt.Errorf("writing the index of %s: %w", index.Name, err)
 		}
 		return made, err
 	}
-	made, err := c.Secrets.Create(context.Background(), index, metav1.CreateOptions{})
+	made, err = c.Secrets.Create(context.Background(), index, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		err = driver.ErrReleaseExists
+		return made, driver.ErrReleaseExists
 	} else if err != nil {
 		err = fmt.Errorf("creating the index of %s: %w", index.Name, err)
 	}
 	return made, err
 }
 
-// Delete implements driver.Driver. A record that cannot be read cannot be deleted: see
-// [Chunked.DeleteRaw].
+// Delete implements driver.Driver. [Chunked.DeleteRaw] deletes a record that cannot be read.
 func (c *Chunked) Delete(key string) (*release.Release, error) {
 	rls, err := c.Get(key)
 	if err == nil {
@@ -162,7 +159,7 @@ func (c *Chunked) Delete(key string) (*release.Release, error) {
 	return rls, err
 }
 
-// DeleteRaw deletes all Secrets of a record, whatever is in them.
+// DeleteRaw deletes all Secrets of a record, whatever they contain.
 func (c *Chunked) DeleteRaw(key string) error { return c.deleteAll(key, nil) }
 
 // Get implements driver.Driver.
@@ -174,7 +171,7 @@ func (c *Chunked) Get(key string) (*release.Release, error) {
 	return c.Decode(index)
 }
 
-// Index is the index Secret of a record.
+// Index returns the index Secret of a record.
 func (c *Chunked) Index(key string) (*corev1.Secret, error) {
 	index, err := c.Secrets.Get(context.Background(), key, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -183,18 +180,17 @@ func (c *Chunked) Index(key string) (*corev1.Secret, error) {
 	return index, err
 }
 
-// List implements driver.Driver. No action on a single release asks for it.
+// List implements driver.Driver. No action on a single release calls it.
 func (c *Chunked) List(func(*release.Release) bool) ([]*release.Release, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// Query implements driver.Driver. Helm asks for owner=helm; here that is this owner.
-func (c *Chunked) Query(want map[string]string) ([]*release.Release, error) {
+// Query implements driver.Driver. Helm asks for owner=helm, which means this owner.
+func (c *Chunked) Query(want map[string]string) (out []*release.Release, err error) {
 	indices, err := c.Indices(want)
 	if err != nil {
 		return nil, err
 	}
-	var out []*release.Release
 	for i := range indices {
 		r, err := c.Decode(&indices[i])
 		if err != nil {
@@ -208,7 +204,7 @@ func (c *Chunked) Query(want map[string]string) ([]*release.Release, error) {
 	return out, nil
 }
 
-// Indices are the index Secrets with these labels, oldest revision first.
+// Indices returns the index Secrets with these labels, oldest revision first.
 func (c *Chunked) Indices(want map[string]string) ([]corev1.Secret, error) {
 	all := labels.Merge(want, labels.Set{ownerLabel: c.Owner, typeLabel: "index"})
 	list, err := c.Secrets.List(context.Background(), metav1.ListOptions{LabelSelector: all.AsSelector().String()})
@@ -219,7 +215,8 @@ func (c *Chunked) Indices(want map[string]string) ([]corev1.Secret, error) {
 	return list.Items, nil
 }
 
-// Revision of a record, by its index; 0 if there is none, or no driver has made it.
+// Revision returns the revision of a record by its index. It is 0 for nil, and for a Secret that no
+// driver made.
 func Revision(index *corev1.Secret) int {
 	if index == nil {
 		return 0
@@ -228,14 +225,14 @@ func Revision(index *corev1.Secret) int {
 	return n
 }
 
-// Status of a record, by its index.
+// Status returns the status of a record by its index.
 func Status(index *corev1.Secret) release.Status { return release.Status(index.Labels[statusLabel]) }
 
-// ErrTorn says that a record cannot be read, and never will be.
+// ErrTorn is the error for a record that will never be readable.
 var ErrTorn = errors.New("the release record is torn")
 
-// Decode puts a record together. The error is [ErrTorn] if a piece of it is missing or they do not
-// fit; what the server answers otherwise may be over in a moment.
+// Decode reads a record. The error is [ErrTorn] if a chunk is missing or the chunks do not fit.
+// Other errors may be temporary.
 func (c *Chunked) Decode(index *corev1.Secret) (*release.Release, error) {
 	var extra []string
 	if err := json.Unmarshal(index.Data[extraField], &extra); err != nil {
@@ -257,7 +254,7 @@ func (c *Chunked) Decode(index *corev1.Secret) (*release.Release, error) {
 		err = json.NewDecoder(z).Decode(rls)
 	}
 	if err == nil {
-		_, err = io.Copy(io.Discard, z) // up to the check sum
+		_, err = io.Copy(io.Discard, z) // reads up to the checksum
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrTorn, index.Name, err)
@@ -266,20 +263,19 @@ func (c *Chunked) Decode(index *corev1.Secret) (*release.Release, error) {
 	return rls, nil
 }
 
-// encode makes the index and the chunks of a record. Chunks are named by their content.
+// encode makes the index and the chunks of a record. The name of a chunk is a hash of its content.
 func (c *Chunked) encode(key string, rls *release.Release) (*corev1.Secret, []*corev1.Secret, error) {
 	buf := &bytes.Buffer{}
 	z := gzip.NewWriter(buf)
 	if err := errors.Join(json.NewEncoder(z).Encode(rls), z.Close()); err != nil {
 		return nil, nil, fmt.Errorf("encoding %s: %w", key, err)
 	}
-	pieces := slices.Collect(slices.Chunk(buf.Bytes(), cmp.Or(c.Size, fullChunk)))
-	if len(pieces) > mostChunks {
+	pieces := slices.Collect(slices.Chunk(buf.Bytes(), cmp.Or(c.Size, maxChunkSize)))
+	if len(pieces) > maxChunks {
 		return nil, nil, fmt.Errorf("%s is too large: it needs %d chunks, and %d are the most", key, len(pieces),
-			mostChunks)
+			maxChunks)
 	}
-	names := []string{}
-	var chunks []*corev1.Secret
+	names, chunks := []string{}, []*corev1.Secret(nil)
 	for _, piece := range pieces[1:] {
 		h := fnv.New64a()
 		h.Write(piece)
@@ -292,9 +288,6 @@ func (c *Chunked) encode(key string, rls *release.Release) (*corev1.Secret, []*c
 		})
 	}
 	list, err := json.Marshal(names)
-	if err != nil {
-		return nil, nil, err
-	}
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: key, OwnerReferences: []metav1.OwnerReference{c.parent}, Annotations: labels.Merge(rls.Labels, nil),
@@ -303,11 +296,11 @@ func (c *Chunked) encode(key string, rls *release.Release) (*corev1.Secret, []*c
 		},
 		Type: "operatorframework.io/index.v1", Immutable: ptr.To(false),
 		Data: map[string][]byte{chunkField: pieces[0], extraField: list},
-	}, chunks, nil
+	}, chunks, err
 }
 
-// write makes chunk Secrets, owned by their index, or by its owner where there is none yet. For a
-// holder, one that is there already has the same content.
+// write creates chunk Secrets. Their owner is the index, or the owner of the index if there is no
+// index yet. A holder accepts a chunk that exists, because it has the same content.
 func (c *Chunked) write(chunks []*corev1.Secret, index *corev1.Secret) error {
 	owner := c.parent
 	if index != nil {

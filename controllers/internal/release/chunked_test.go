@@ -243,7 +243,7 @@ func TestOnlyTheHolderWrites(t *testing.T) {
 	index.Annotations[UntilKey] = now.Add(-time.Hour).Format(time.RFC3339Nano)
 	held, err := other.holder.Hold(other.Secrets, index, map[string]string{"n": "1"})
 	if err != nil || held.Annotations["n"] != "1" || held.Annotations[HolderKey] != "b" {
-		t.Errorf("nobody may write any more, and it could not be taken: %v", err)
+		t.Errorf("the time of its holder is over, and it could not be taken: %v", err)
 	}
 	if err := s.Update(r); !errors.Is(err, ErrNotMine) {
 		t.Errorf("who has lost it wrote it: %v", err)

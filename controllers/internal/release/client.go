@@ -189,12 +189,11 @@ func own(ch *chart.Chart) *chart.Chart {
 	return &out
 }
 
-// mostSaid is how long the message of a condition may be, as metav1.Condition has it.
-const mostSaid = 32768
+// maxMessage is how long the message of a condition may be, as metav1.Condition has it.
+const maxMessage = 32768
 
-// Said cuts what Helm and the server say of a failure to what a condition can hold. A longer
-// message is refused, and with it all of the status, so that nobody would be told anything. What
-// comes first matters most.
+// Said cuts the message of a failure to what a condition can hold. The server refuses a status with
+// a longer message as a whole. What comes first matters most.
 func Said(message string) string {
-	return strings.ToValidUTF8(message[:min(len(message), mostSaid)], "") // without half a character at the end
+	return strings.ToValidUTF8(message[:min(len(message), maxMessage)], "") // without half a character at the end
 }

@@ -89,7 +89,7 @@ func (c *Clients) For(ctx context.Context, of Client, recordsIn string, records 
 
 // readOnce returns what charts are told of the cluster. It is read once for each process; Helm
 // alone would read it for every action. A chart that asks for kinds which were installed since
-// then is told that they are not there.
+// then does not see them.
 func (c *Clients) readOnce() (*chartutil.Capabilities, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,7 @@
 // [Clients] is made once for a process; it shares the REST mapper, discovery and capabilities among
 // all releases. [Clients.For] is the client of one release during one reconcile.
 //
-// Helm's actions take no context: a cancelled reconcile goes on until its requests fail. The
+// Helm's actions take no context: a cancelled reconcile continues until its requests fail. The
 // requests do carry the values of the reconcile's context, so that whatever traces requests by it
 // sees Helm's as well.
 package release

@@ -1,6 +1,6 @@
-// This file lets only one of two processes write that both believe that they are the leader. Who
-// begins an action writes into its record its name and until when it may write. It writes nothing
-// after that, and nobody else touches the record before.
+// This file lets only one of two processes write that both believe that they are the leader. A
+// process that begins an action records its name and until when it may write. It writes nothing
+// after that time, and no other process touches the record before.
 
 package release
 
@@ -104,8 +104,8 @@ func Annotate(
 	return secrets.Update(context.Background(), annotated, metav1.UpdateOptions{})
 }
 
-// mayWrite reports whether it may write over a record: anybody over one that is at rest, else only
-// whoever holds it.
+// mayWrite returns an error unless the holder may overwrite a record. A pending record may be
+// overwritten only by its holder.
 func (h Holder) mayWrite(record *corev1.Secret) error {
 	if h.Name == "" || !Status(record).IsPending() || record.Annotations[HolderKey] == h.Name {
 		return nil

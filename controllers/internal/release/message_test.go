@@ -9,10 +9,10 @@ import (
 )
 
 func TestMessagesAreCutBetweenCharacters(t *testing.T) {
-	long := strings.Repeat("a", mostSaid)
-	for _, s := range []string{"", "short", long, long + "a", "a" + strings.Repeat("é", mostSaid)} {
+	long := strings.Repeat("a", maxMessage)
+	for _, s := range []string{"", "short", long, long + "a", "a" + strings.Repeat("é", maxMessage)} {
 		got := Said(s)
-		fits := len(got) <= mostSaid && len(got) >= min(len(s), mostSaid-1)
+		fits := len(got) <= maxMessage && len(got) >= min(len(s), maxMessage-1)
 		if !fits || !utf8.ValidString(got) || !strings.HasPrefix(s, got) {
 			t.Errorf("of %d bytes %d are left, valid: %t", len(s), len(got), utf8.ValidString(got))
 		}

@@ -39,9 +39,9 @@ func (c *Client) Build(of *release.Release) (kube.ResourceList, error) {
 	return c.Config.KubeClient.Build(bytes.NewBufferString(of.Manifest), false)
 }
 
-// Reconcile puts back what has drifted from the release: objects that are gone are made again, and
-// fields that the manifest sets get its values. Fields that it does not set are left alone. What is
-// to be done before anything is written, first does; nothing is written if it fails.
+// Reconcile restores what has drifted from the release. It creates objects that are gone, and sets
+// the fields that the manifest sets. It calls first before each write, and does not write if first
+// fails.
 func (c *Client) Reconcile(of *release.Release, first func() error) error {
 	infos, err := c.Build(of)
 	if err != nil {
@@ -128,7 +128,7 @@ func (c *Client) Prune(deployed *release.Release) error {
 		}
 		made, err := c.Build(r)
 		if err != nil && strings.Contains(err.Error(), "no matches for kind") {
-			continue // nobody serves some of it any more, and Helm does not say which
+			continue // some kind is not served any more, and Helm does not name it
 		} else if err != nil {
 			return fmt.Errorf("revision %d: %w", r.Version, err)
 		}

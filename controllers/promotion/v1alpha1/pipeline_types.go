@@ -100,7 +100,7 @@ type PullRequestStrategy struct {
 	BaseBranch string `json:"baseBranch"`
 }
 
-// NotificationStrategy promotes by telling somebody else to do it. It has no settings.
+// NotificationStrategy promotes by notifying another program. It has no settings.
 //
 // +kubebuilder:object:generate=false
 type NotificationStrategy struct{}
@@ -180,7 +180,7 @@ type PullRequest struct {
 	State string `json:"state,omitempty"`
 }
 
-// PolicyFor returns how to promote to an environment, or nil when nobody said how.
+// PolicyFor returns how to promote to an environment, or nil if that is not specified.
 func (s *PipelineSpec) PolicyFor(env *Environment) *PromotionPolicy {
 	if env.Promotion != nil {
 		return env.Promotion
