@@ -4,7 +4,7 @@
 // [Reconciler] applies what is declared, keeps an inventory of it in a ResourceGroup, and, if the
 // RepoSync asks for that by its deletion propagation policy, deletes it all before the RepoSync
 // goes. A RootSync does the same for the whole cluster: it is in the system namespace,
-// [RootManager] makes its reconciler, and that is cluster-admin.
+// another [Manager] makes its reconciler, and that is cluster-admin.
 //
 // It restates, in its own words, the part of kpt-config-sync that pull request 1191 is about: who
 // may take the reconciler's finalizer off when a whole namespace is being deleted, and the

@@ -27,26 +27,16 @@ import (
 )
 
 // Manager makes a reconciler for each RepoSync and takes it away again. It has rights to all that
-// it does in every namespace, and in V10 to all that reconcilers manage. Fill in the exported field
-// and call SetupWithManager.
+// it does in every namespace, and in V10 to all that reconcilers manage. Fill in the exported
+// fields and call SetupWithManager.
 type Manager struct {
 	// Variant is the policy; the zero value is the fixed one, V10.
 	Variant Variant
+	// Root is set for RootSyncs. An operator runs one manager for them and one for RepoSyncs.
+	Root bool
 
-	root   bool // for RootSyncs, not RepoSyncs
 	policy policy
 	writer
-}
-
-// RootManager is [Manager] for RootSyncs: an operator runs both.
-type RootManager struct {
-	// Variant is the policy; the zero value is the fixed one, V10.
-	Variant Variant
-}
-
-// SetupWithManager registers the manager's controller.
-func (r *RootManager) SetupWithManager(mgr ctrl.Manager) error {
-	return (&Manager{Variant: r.Variant, root: true}).SetupWithManager(mgr)
 }
 
 // ManagerOptions returns the options with what the manager needs: ConfigMaps, of which a cluster
@@ -70,7 +60,7 @@ func (m *Manager) SetupWithManager(mgr ctrl.Manager) error {
 	m.writer = writer{mgr.GetClient(), mgr.GetAPIReader(), m.policy.patches}
 	mine := handler.EnqueueRequestsFromMapFunc(m.owner)
 	b := ctrl.NewControllerManagedBy(mgr)
-	if m.root {
+	if m.Root {
 		b = b.Named("root-reconciler-manager").For(&v1beta1.RootSync{})
 	} else {
 		b = b.Named("reconciler-manager").For(&v1beta1.RepoSync{})
@@ -84,7 +74,7 @@ func (m *Manager) SetupWithManager(mgr ctrl.Manager) error {
 	if m.policy.minds {
 		b = b.Watches(&corev1.ConfigMap{}, mine)
 	}
-	if m.root || m.policy.clusterWide {
+	if m.Root || m.policy.clusterWide {
 		return b.Watches(&rbacv1.ClusterRoleBinding{}, handler.EnqueueRequestsFromMapFunc(m.granted)).Complete(m)
 	}
 	return b.Watches(&rbacv1.RoleBinding{}, handler.EnqueueRequestsFromMapFunc(m.granted)).Complete(m)
@@ -92,7 +82,7 @@ func (m *Manager) SetupWithManager(mgr ctrl.Manager) error {
 
 // owner is the sync for which an object was made.
 func (m *Manager) owner(_ context.Context, o client.Object) []reconcile.Request {
-	if sync, ok := syncOf(o); ok && isRoot(sync) == m.root {
+	if sync, ok := syncOf(o); ok && isRoot(sync) == m.Root {
 		return []reconcile.Request{{NamespacedName: sync}}
 	}
 	return nil
@@ -100,7 +90,7 @@ func (m *Manager) owner(_ context.Context, o client.Object) []reconcile.Request 
 
 // granted are the syncs whose reconcilers have their rights by a binding.
 func (m *Manager) granted(ctx context.Context, o client.Object) []reconcile.Request {
-	if o.GetName() != m.policy.binding(m.root, "").GetName() {
+	if o.GetName() != m.policy.binding(m.Root, "").GetName() {
 		return nil
 	}
 	return m.inNamespace(ctx, o.GetNamespace(), func(v1beta1.Sync) bool { return true })
@@ -117,7 +107,7 @@ func (m *Manager) users(ctx context.Context, o client.Object) []reconcile.Reques
 func (m *Manager) inNamespace(ctx context.Context, name string, which func(v1beta1.Sync) bool) []reconcile.Request {
 	var out []reconcile.Request
 	var all client.ObjectList = &v1beta1.RepoSyncList{}
-	if m.root {
+	if m.Root {
 		all = &v1beta1.RootSyncList{}
 	}
 	if err := m.client.List(ctx, all, client.InNamespace(name)); err != nil {
@@ -185,7 +175,7 @@ func (m *Manager) upsert(ctx context.Context, sync v1beta1.Sync) error {
 	if err := m.ensure(ctx, "ServiceAccount", &corev1.ServiceAccount{ObjectMeta: in(key, "")}, none); err != nil {
 		return err
 	}
-	b := m.policy.binding(m.root, sync.GetNamespace())
+	b := m.policy.binding(m.Root, sync.GetNamespace())
 	admit := func() error { return b.admit(subject(key), m.policy.keepsBinding) }
 	if err := m.ensure(ctx, "RoleBinding", b.Object, admit); err != nil {
 		return err

@@ -45,7 +45,7 @@ func always(context.Context, *Manager, v1beta1.Sync) (bool, time.Duration, error
 // question up again when that changes. RootSyncs are left as they were: what they manage is
 // elsewhere, and would stay.
 func whenTerminating(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.Duration, error) {
-	if m.root {
+	if m.Root {
 		return false, 0, nil
 	}
 	may, err := terminating(ctx, m.client, sync.GetNamespace())
@@ -54,7 +54,7 @@ func whenTerminating(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, 
 
 // whenTerminatingLive asks the server, and comes back.
 func whenTerminatingLive(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.Duration, error) {
-	if m.root {
+	if m.Root {
 		return false, 0, nil
 	}
 	may, err := terminating(ctx, m.live, sync.GetNamespace())
@@ -204,7 +204,7 @@ func (m *Manager) undeploy(ctx context.Context, sync v1beta1.Sync) (gone bool, e
 // revoke takes a reconciler's rights away: its subject off the binding, or the binding itself if it
 // serves no other reconciler.
 func (m *Manager) revoke(ctx context.Context, sync v1beta1.Sync) error {
-	b := m.policy.binding(m.root, sync.GetNamespace())
+	b := m.policy.binding(m.Root, sync.GetNamespace())
 	if err := m.live.Get(ctx, client.ObjectKeyFromObject(b), b.Object); err != nil {
 		return client.IgnoreNotFound(err)
 	}

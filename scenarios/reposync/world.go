@@ -96,7 +96,7 @@ func Begin(w *sim.World, v reposync.Variant, s Setting) *World {
 	w.Apply(worlds.Namespace(reposync.Namespace), reposync.ReconcilerRole())
 	world.run(Manager, reposync.ManagerOptions(ctrl.Options{Scheme: scheme}), func(mgr ctrl.Manager) (err error) {
 		if s.Root != "" {
-			err = (&reposync.RootManager{Variant: v}).SetupWithManager(mgr)
+			err = (&reposync.Manager{Variant: v, Root: true}).SetupWithManager(mgr)
 		}
 		if err == nil {
 			err = (&reposync.Manager{Variant: v}).SetupWithManager(mgr)
