@@ -47,11 +47,12 @@ func (r *real) refuse(why string) {
 type real struct {
 	core *core
 	*run.Real
-	course *run.Course
-	server *realserver.Server
-	phases int           // of the script that have begun
-	events int           // of the history that were compared with the script's
-	last   time.Duration // when the last step was performed, in the script
+	course   *run.Course
+	server   *realserver.Server
+	phases   int            // of the script that have begun
+	events   int            // of the history that were compared with the script's
+	last     time.Duration  // when the last step was performed, in the script
+	renewals map[string]int // of watches that have timed out in the script, by kind and process
 	// observe shows a change of the control plane to the built-in controllers.
 	observe func(apiserver.Change)
 }
@@ -133,6 +134,9 @@ func (r *real) follow(until int) {
 func (r *real) step() {
 	n := r.course.Steps
 	want := r.Script.Steps[n]
+	if !r.Paced && r.renewed(want.What) {
+		return
+	}
 	idle := r.idle(n, want)
 	if strings.HasSuffix(want.What, " by kube-apiserver") {
 		r.refuse(fmt.Sprintf("step %d is the call of a webhook (%s), which the API server does not reach", n+1,

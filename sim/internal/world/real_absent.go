@@ -13,7 +13,8 @@ import (
 )
 
 // This file holds what differs at a real API server: steps of built-in controllers that have no
-// cause there, and names that a program computes from those which the server generates.
+// cause there, watches that need not be renewed, and names that a program computes from those which
+// the server generates.
 
 // idle reports whether a step of the script is one of a built-in controller that has changed no
 // object. A real server may give it no cause for such a step.
@@ -22,6 +23,32 @@ func (r *real) idle(n int, want run.Step) bool {
 		return e.Step == n+1 && e.Write()
 	})
 }
+
+// renewed reports whether a step belongs to the renewal of a watch that times out: its end, the
+// request for the next one, and the reply. A run that does not wait leaves such steps out, because
+// client-go puts off the renewal of a watch that has lasted less than a second.
+func (r *real) renewed(what string) bool {
+	if m := timeout.FindStringSubmatch(what); m != nil {
+		if r.renewals == nil {
+			r.renewals = map[string]int{}
+		}
+		r.renewals[m[1]+" "+m[2]]++
+		return true
+	}
+	m := renewal.FindStringSubmatch(what)
+	if m == nil || r.renewals[m[2]+" "+m[3]] == 0 {
+		return false
+	}
+	if m[1] == "reply" {
+		r.renewals[m[2]+" "+m[3]]--
+	}
+	return true
+}
+
+var (
+	timeout = regexp.MustCompile(`^time-out of (\S+) watch of (\S+)$`)
+	renewal = regexp.MustCompile(`^(request|reply) of watch (\S+)(?: \S+)? by (\S+)$`)
+)
 
 // quiet lets time pass after the last step, because the story violates its property only then. The
 // run gives up if the program does something that the story does not have.

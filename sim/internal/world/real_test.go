@@ -47,6 +47,28 @@ func TestRealRunLeavesOutIdleStepsOfBuiltins(t *testing.T) {
 	}
 }
 
+// A run that does not wait renews no watch that times out in the script. The next watch that a
+// program asks for by itself is none of these.
+func TestRealRunRenewsNoWatch(t *testing.T) {
+	r := following()
+	for _, step := range []struct {
+		what    string
+		renewed bool
+	}{
+		{"request of watch RepoSync shop/ by op/1", false},
+		{"time-out of RepoSync watch of op/1", true},
+		{"time-out of webhook a.example.com", false},
+		{"request of watch RepoSync shop/ by op/2", false},
+		{"request of watch RepoSync shop/ by op/1", true},
+		{"reply of watch RepoSync shop/ by op/1", true},
+		{"request of watch RepoSync shop/ by op/1", false},
+	} {
+		if got := r.renewed(step.what); got != step.renewed {
+			t.Errorf("%q is left out: %t", step.what, got)
+		}
+	}
+}
+
 // A name that a program computes from a UID differs from the story's when it is used first.
 func TestRealRunLearnsComputedNames(t *testing.T) {
 	const (
