@@ -4,48 +4,63 @@
 package campaign
 
 import (
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/wavetank/wavetank/internal/story"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// campaign is all runs of one scenario that are made by one command.
+// campaign is all runs of one scenario that are made by one command. Each part owns one task; the
+// campaign says what comes next.
 type campaign struct {
 	t            *testing.T
-	runner       run.Runner
 	settings     Settings
-	report       result.Report
-	tally        tally
+	report       *result.Report
+	runs         *executor
+	tally        *tally
+	findings     *findings
 	progress     *progress
-	shrunk       map[string]int // failing runs that were shrunk, by property
-	shrinking    string         // how far the failure at hand has shrunk
-	repeated     map[string]int // doubled runs that differed and were repeated, by cause
-	saved        time.Time
-	before       time.Duration // real time that earlier processes spent on the campaign
-	cpu          time.Duration // of the process, when the campaign began in it
-	doing        atomic.Pointer[activity]
-	dialled      string            // found by the repetition of a run that hangs: a connection to the real network
-	exact        bool              // the test binary was built for exact mode
-	outdated     []*result.Failure // what outdated stories came to; their failure waits for the search
-	keep         func(next int)    // writes the result, from run next on still to be made; nil before the first run
-	interruption interruption
-	written      map[string]string // files of stories that this process has written, by cause
-	brokenRuns   int               // runs that have failed
-	pace         story.Result      // how the campaign went on: its Growth and Slowest
+	keeper       *keeper
+	verifier     *verifier
+	replayer     *replayer
+	search       *search
+	recorder     *recorder
+	interruption *interruption
+	hangs        *hangs
 }
 
-func newCampaign(t *testing.T, r run.Runner, s Settings, name string) *campaign {
-	c := &campaign{t: t, settings: s, report: result.Report{Name: name}, exact: hasOverlay(t),
-		progress: &progress{}, shrunk: map[string]int{}, written: map[string]string{}, repeated: map[string]int{},
-		interruption: interruption{written: make(chan struct{})}}
-	c.runner = c.tally.noting(r)
+func newCampaign(t *testing.T, r run.Runner, s Settings, name string, seed uint64) *campaign {
+	report := &result.Report{Name: name, Seed: seed}
+	exact := hasOverlay(t)
+	c := &campaign{t: t, settings: s, report: report}
+	c.runs = &executor{t: t, runner: r, settings: s.Run}
+	c.tally = &tally{report: report}
+	c.findings = &findings{report}
+	c.progress = &progress{settings: s, tally: c.tally}
+	c.interruption = &interruption{tally: c.tally, planned: s.planned(), written: make(chan struct{})}
+	c.tally.counted = func() {
+		c.interruption.publish()
+		c.progress.show()
+	}
+	teller := &teller{s, c.runs, report, exact}
+	c.keeper = &keeper{settings: s, runs: c.runs, findings: c.findings, teller: teller, began: cpuTime(),
+		shrinker: &shrinker{c.runs, c.progress, c.interruption.asked.Load},
+		failures: map[string]int{}, written: map[string]string{}}
+	c.verifier = &verifier{s, c.runs, c.keeper, c.progress, report, map[string]int{}}
+	c.replayer = &replayer{settings: s, runs: c.runs, tally: c.tally, report: report, findings: c.findings,
+		keeper: c.keeper, player: &player{s, c.runs, c.verifier}, renewer: &renewer{s, teller},
+		confirmer: &confirmer{s, c.runs, report}}
+	c.search = newSearch(s, c.runs, c.tally)
+	c.recorder = &recorder{settings: s, report: report, search: c.search, exact: exact, began: time.Now()}
+	c.interruption.file = c.recorder.path()
+	c.hangs = &hangs{settings: s, runs: c.runs, teller: teller, keep: c.recorder.keep}
 	return c
 }
 
-// execute makes one run.
-func (c *campaign) execute(o choice.Source) *run.Result { return c.runner(c.t, o, c.settings.Run) }
+// finish ends the campaign and writes its result, from run next on still to be made.
+func (c *campaign) finish(next int) {
+	c.replayer.failOutdated()
+	c.report.Calls = c.settings.unsent(c.report.Sites)
+	c.recorder.save(next, true)
+}

@@ -23,9 +23,16 @@ const (
 	maxPending = 8
 )
 
+// confirmer holds a real API server to stories.
+type confirmer struct {
+	settings Settings
+	runs     *executor
+	report   *result.Report
+}
+
 // confirm holds a real API server to a story. It adds the verdict to the report.
-func (c *campaign) confirm(path string, s *story.Story) {
-	c.doing.Store(&activity{what: "the story " + path + ", at a real API server"})
+func (c *confirmer) confirm(path string, s *story.Story) {
+	c.runs.doing.Store(&activity{what: "the story " + path + ", at a real API server"})
 	began := time.Now()
 	v := c.confirmation(s)
 	v.File, v.Took = path, time.Since(began)
@@ -34,7 +41,7 @@ func (c *campaign) confirm(path string, s *story.Story) {
 	c.settings.Host.Logf("%s", v.Text())
 }
 
-func (c *campaign) confirmation(s *story.Story) (v result.Confirmation) {
+func (c *confirmer) confirmation(s *story.Story) (v result.Confirmation) {
 	v.Verdict = result.CannotBeConfirmed
 	choices := s.Choices
 	if v.Why = unshowable(s); v.Why != "" {
@@ -57,7 +64,7 @@ func (c *campaign) confirmation(s *story.Story) (v result.Confirmation) {
 			c.settings.Host.Logf("step %d at %v: %s", i+1, step.At, step.What)
 		}
 	}
-	if long := timers(simulated.History); long > maxRealTime {
+	if long := requeueTime(simulated.History); long > maxRealTime {
 		v.Why = fmt.Sprintf("the program's timers in the story take %v, and the limit is %v", long, maxRealTime)
 		return v
 	}
@@ -87,7 +94,7 @@ func (c *campaign) confirmation(s *story.Story) (v result.Confirmation) {
 
 // attempt makes a real run, and a second one at the pace of the story if that may differ. It
 // reports whether another attempt is worth making.
-func (c *campaign) attempt(
+func (c *confirmer) attempt(
 	v *result.Confirmation, choices choice.Sequence, script *run.Script, simulated *run.Result,
 ) bool {
 	long := realTime(script)
@@ -160,23 +167,23 @@ func otherMinor(server string) string {
 }
 
 // scripted makes a run in a simulated cluster and writes its order into a script.
-func (c *campaign) scripted(choices choice.Sequence, script *run.Script) *run.Result {
-	settings := c.settings.Run
+func (c *confirmer) scripted(choices choice.Sequence, script *run.Script) *run.Result {
+	settings := c.runs.settings
 	settings.Record = script
-	return c.runner(c.t, choice.Play(choices), settings)
+	return c.runs.executeWith(choice.Play(choices), settings)
 }
 
 // atServer makes a run at the real API server.
-func (c *campaign) atServer(
+func (c *confirmer) atServer(
 	choices choice.Sequence, script *run.Script, simulated *run.Result, paced bool, quiet time.Duration,
 ) *run.Result {
-	settings := c.settings.Run
+	settings := c.runs.settings
 	if quiet = min(quiet, maxRealTime-realTime(script)); !paced {
 		quiet = 0
 	}
 	settings.Real = &run.Real{Kubeconfig: c.settings.Confirm, Script: script, History: simulated.History,
 		Patience: patience, Paced: paced, Quiet: quiet}
-	return c.runner(c.t, choice.Play(choices), settings)
+	return c.runs.executeWith(choice.Play(choices), settings)
 }
 
 // control makes the run of the story without its faults and on the default schedule, in a simulated
@@ -184,7 +191,7 @@ func (c *campaign) atServer(
 // story violates an Always, the run may end a minute after the time of the violation. A story that
 // needs no fault has no such run. The verdict is that on the story, and why is the reason. If a run
 // that does not wait fails, hurried is true: then the story's run must be made at its pace, too.
-func (c *campaign) control(
+func (c *confirmer) control(
 	choices choice.Sequence, violation result.Ending, slowly bool,
 ) (verdict result.Verdict, why string, hurried bool) {
 	plain := slices.DeleteFunc(slices.Clone(choices), func(e story.Choice) bool {
@@ -222,7 +229,7 @@ func (c *campaign) control(
 				res.Ending.Sentence(), false
 		case res.Course.Parted != nil:
 			verdict = result.NotConfirmed
-			why = "the same workload without faults did not come to its end: " + parted(res.Course, len(script.Steps))
+			why = "the same workload without faults did not come to its end: " + partedAt(res.Course, len(script.Steps))
 		default:
 			return result.Confirmed, "", false
 		}
@@ -236,7 +243,7 @@ func compared(simulated, res *run.Result) (why string, same bool) {
 	e := res.Ending
 	switch {
 	case !e.Failed() && res.Course.Parted != nil:
-		return parted(res.Course, simulated.Steps), false
+		return partedAt(res.Course, simulated.Steps), false
 	case !e.Failed():
 		return "all steps were made, and the real run violates nothing", false
 	case !simulated.Ending.Failed():
@@ -273,8 +280,8 @@ func objectsOf(h *history.History, message string, c *run.Course) (out []string)
 	return out
 }
 
-// parted says at which step a real run left the script, on both sides.
-func parted(course *run.Course, steps int) string {
+// partedAt says at which step a real run left the script, on both sides.
+func partedAt(course *run.Course, steps int) string {
 	p := course.Parted
 	pending := "nothing"
 	if n := len(p.Pending); n > 0 {
@@ -306,8 +313,8 @@ func unshowable(s *story.Story) string {
 	return ""
 }
 
-// timers is how long the program puts keys off by itself. Back-off does not count.
-func timers(h *history.History) (d time.Duration) {
+// requeueTime is how long the program puts keys off by itself. Back-off does not count.
+func requeueTime(h *history.History) (d time.Duration) {
 	for _, e := range h.Events {
 		if e.Kind == history.Dequeue && e.Cause.Kind == history.CauseRequeueAfter {
 			d += e.Wait

@@ -68,8 +68,8 @@ func TestConfirmationVerdicts(t *testing.T) {
 			out.History = &history.History{}
 			return &out
 		}
-		campaign := &campaign{t: t, runner: runner}
-		got := campaign.confirmation(&story.Story{Kind: "always", Property: "p", Site: "x.go:1",
+		at := &confirmer{runs: &executor{t: t, runner: runner}}
+		got := at.confirmation(&story.Story{Kind: "always", Property: "p", Site: "x.go:1",
 			Choices: choice.Sequence{fault}})
 		if got.Verdict != c.want || !strings.Contains(got.Why, c.why) {
 			t.Errorf("%s: %s\nwant %q with %q", c.name, got.Text(), c.want, c.why)

@@ -10,6 +10,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/host"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/shell"
 	"github.com/wavetank/wavetank/sim/result"
@@ -34,33 +35,43 @@ type divergence struct {
 	timers bool // likely timers that are due at one instant
 }
 
+// verifier makes runs twice, and compares them.
+type verifier struct {
+	settings Settings
+	runs     *executor
+	keeper   *keeper
+	progress *progress
+	report   *result.Report
+	repeated map[string]int // doubled runs that differed and were repeated, by cause
+}
+
 // runTwice makes a run again from its choices and compares the two histories. Runs that always
 // differ fail the campaign. Runs that differ now and then, or in the text of an error alone, are a
 // warning.
-func (c *campaign) runTwice(i int, seed uint64, strategy string, first *run.Result) {
-	c.report.Doubled++
-	d, second := c.runAgain(first)
+func (v *verifier) runTwice(i int, seed uint64, strategy string, first *run.Result) {
+	v.report.Doubled++
+	d, second := v.runAgain(first)
 	if d == nil {
 		return
 	}
 	d.First = i
 	if d.Text || d.asked {
-		c.addDivergence(d)
+		v.addDivergence(d)
 		return
 	}
 	broken := firstFailing(nil, second)
 	if broken == nil || broken.Ending.Kind != result.TestFailed {
-		always, b := c.alwaysDiffers(d)
+		always, b := v.alwaysDiffers(d)
 		if always {
 			f := &result.Failure{Ending: d.ending(), Run: i, Seed: seed, History: second.History.Rest()}
-			c.addFailure(f, first.Choices, lengthOf(first), lengthOf(first))
+			v.keeper.addFailure(f, first.Choices, lengthOf(first), lengthOf(first))
 			return
 		}
 		broken = firstFailing(broken, b)
 	}
-	c.addDivergence(d)
+	v.addDivergence(d)
 	if broken != nil { // the property is broken, whether or not the choices decide it
-		c.addFailing(i, seed, strategy, broken, broken)
+		v.keeper.addFailing(i, seed, strategy, broken, broken)
 	}
 }
 
@@ -73,19 +84,19 @@ func firstFailing(have, res *run.Result) *run.Result {
 }
 
 // runAgain makes a run once more, and says where the two differ; nil if they do not.
-func (c *campaign) runAgain(first *run.Result) (*divergence, *run.Result) {
-	s := c.settings.Run
+func (v *verifier) runAgain(first *run.Result) (*divergence, *run.Result) {
+	s := v.runs.settings
 	s.First, s.Callers = first.History, true
-	second := c.runner(c.t, choice.Play(first.Choices), s)
+	second := v.runs.executeWith(choice.Play(first.Choices), s)
 	at, what := history.Divergence(first.History, second.History)
 	text := at < 0
 	if text {
 		if at, what = history.Difference(first.History, second.History); at < 0 {
-			return c.comparedChoices(first, second), second
+			return v.comparedChoices(first, second), second
 		}
 	}
 	d := &divergence{second: second}
-	d.Text, d.What, d.Runs, d.Command = text, what, 1, c.exactCommand()
+	d.Text, d.What, d.Runs, d.Command = text, what, 1, exactCommand(v.settings.Host)
 	d.Step, d.At = second.Steps, second.Virtual
 	if e := second.History.Events; len(e) > 0 && e[len(e)-1].Index >= at {
 		parted := e[max(0, at-e[0].Index)]
@@ -106,7 +117,7 @@ func (c *campaign) runAgain(first *run.Result) (*divergence, *run.Result) {
 // comparedChoices says which choice one of two runs asked for and the other did not, although they
 // did the same; nil if there is none. A seed leads to other runs in another process then: a random
 // source draws for each choice that is asked for.
-func (c *campaign) comparedChoices(first, second *run.Result) *divergence {
+func (v *verifier) comparedChoices(first, second *run.Result) *divergence {
 	at := choice.Difference(first.Log, second.Log)
 	if at < 0 {
 		return nil
@@ -118,7 +129,7 @@ func (c *campaign) comparedChoices(first, second *run.Result) *divergence {
 		return log[at].ID().String()
 	}
 	d := &divergence{second: second, asked: true}
-	d.Runs, d.Command, d.Step, d.At = 1, c.exactCommand(), second.Steps, second.Virtual
+	d.Runs, d.Command, d.Step, d.At = 1, exactCommand(v.settings.Host), second.Steps, second.Virtual
 	d.Cause = "they do the same, but ask for different choices, so the seed may lead to other runs in another " +
 		"process; likely a process sends a request by chance as it ends"
 	d.What = fmt.Sprintf("choice %d differs:\n  first:  %s\n  second: %s", at, asked(first.Log), asked(second.Log))
@@ -139,26 +150,26 @@ func differingText(e *history.Event) string {
 
 // alwaysDiffers repeats a doubled run that differed, and reports whether all the further pairs
 // differ, too. It also returns the first run that broke a property, if one did.
-func (c *campaign) alwaysDiffers(d *divergence) (always bool, broken *run.Result) {
-	if c.repeated[d.Cause] >= repeatedRuns {
-		return c.divergenceOf(d.Cause) == nil, nil
+func (v *verifier) alwaysDiffers(d *divergence) (always bool, broken *run.Result) {
+	if v.repeated[d.Cause] >= repeatedRuns {
+		return v.divergenceOf(d.Cause) == nil, nil
 	}
-	c.repeated[d.Cause]++
+	v.repeated[d.Cause]++
 	choices := d.second.Choices
 	for last := d.second; d.Pairs < furtherPairs; d.Pairs++ {
 		if last.Ending.Failed() { // it ended early, and whatever comes after it would differ
-			last = c.execute(choice.Play(choices))
+			last = v.runs.execute(choice.Play(choices))
 			broken = firstFailing(broken, last)
 		}
 		if failed(last) {
 			break
 		}
-		pair, next := c.runAgain(last)
+		pair, next := v.runAgain(last)
 		if pair != nil && !pair.Text && !pair.asked {
 			d.Differed++
 		}
 		broken, last = firstFailing(broken, next), next
-		c.progress.show(c)
+		v.progress.show()
 		if failed(last) {
 			break
 		}
@@ -171,8 +182,8 @@ func (c *campaign) alwaysDiffers(d *divergence) (always bool, broken *run.Result
 func failed(r *run.Result) bool { return r.Ending.Kind == result.TestFailed }
 
 // divergenceOf is the warning of a cause; nil if there is none.
-func (c *campaign) divergenceOf(cause string) *story.Divergence {
-	all := c.report.Divergences
+func (v *verifier) divergenceOf(cause string) *story.Divergence {
+	all := v.report.Divergences
 	if i := slices.IndexFunc(all, func(have story.Divergence) bool { return have.Cause == cause }); i >= 0 {
 		return &all[i]
 	}
@@ -180,10 +191,10 @@ func (c *campaign) divergenceOf(cause string) *story.Divergence {
 }
 
 // addDivergence puts a difference on record that does not fail the campaign.
-func (c *campaign) addDivergence(d *divergence) {
-	merged := story.Result{Divergences: c.report.Divergences}
+func (v *verifier) addDivergence(d *divergence) {
+	merged := story.Result{Divergences: v.report.Divergences}
 	merged.Diverged(d.Divergence)
-	c.report.Divergences = merged.Divergences
+	v.report.Divergences = merged.Divergences
 }
 
 // ending is that of two runs that always differ.
@@ -202,10 +213,10 @@ func (d *divergence) ending() result.Ending {
 
 // exactCommand is what one types to make the campaign in exact mode. What chooses a spec of a
 // suite, only its host knows.
-func (c *campaign) exactCommand() string {
-	command := "wavetank run --exact " + shell.Word(c.settings.Host.Package())
-	if h, ok := c.settings.Host.(interface{ Pattern() string }); ok {
-		command += " --run " + shell.Quote(h.Pattern())
+func exactCommand(h host.Host) string {
+	command := "wavetank run --exact " + shell.Word(h.Package())
+	if p, ok := h.(interface{ Pattern() string }); ok {
+		command += " --run " + shell.Quote(p.Pattern())
 	}
 	return command
 }
@@ -252,4 +263,9 @@ func describeCallers(callers []uintptr) string {
 		where += ", on a goroutine that began in " + last.Function
 	}
 	return where
+}
+
+// restore takes up what an earlier process has found.
+func (v *verifier) restore(old *story.Result) {
+	v.report.Doubled, v.report.Divergences = old.Doubled, old.Divergences
 }

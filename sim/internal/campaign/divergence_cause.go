@@ -62,12 +62,12 @@ func clause(x, y *history.Event, first, second []string, actor, reconcile string
 	case x.Process == run.User && y.Process == run.User && (x.Kind == history.Request || y.Kind == history.Request):
 		return "a map range, a random number or a variable that outlives runs, in the scenario itself: " +
 			"draw values with sim.Draw"
-	case again && string(x.Sent) != string(y.Sent) && same(x.Sent, y.Sent):
+	case again && string(x.Sent) != string(y.Sent) && sameElements(x.Sent, y.Sent):
 		return fmt.Sprintf("a map range in what %s sends: the same request, "+
 			"and its body holds the same in another order", actor)
 	case x.Actor() == y.Actor() && x.Reconcile.None() && y.Reconcile.None() && x.Kind == history.Request:
 		return fmt.Sprintf("goroutines of %s, outside any reconcile, that race with each other", actor)
-	case reconcile != "" && len(first) > 1 && !slices.Equal(first, second) && same(first, second):
+	case reconcile != "" && len(first) > 1 && !slices.Equal(first, second) && sameElements(first, second):
 		return fmt.Sprintf("a map range that writes, or goroutines that race, in the reconcile %q: "+
 			"both runs make the same requests, in another order", reconcile)
 	case again && string(x.Sent) != string(y.Sent):
@@ -93,7 +93,7 @@ func requests(h *history.History, of *history.Event, name history.Reconcile) (ou
 }
 
 // same reports whether two lists hold the same, in whatever order.
-func same[T cmp.Ordered](a, b []T) bool {
+func sameElements[T cmp.Ordered](a, b []T) bool {
 	a, b = slices.Clone(a), slices.Clone(b)
 	slices.Sort(a)
 	slices.Sort(b)

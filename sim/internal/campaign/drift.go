@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/wavetank/wavetank/internal/story"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 )
 
 // A kept story has drifted when it passes, but not all of its faults are injected: the program no
@@ -17,48 +16,28 @@ const (
 	driftFails = "fail"
 )
 
-// lostFaults are those of a story's choices that inject a fault, or let it be injected, and were
-// never asked for.
-func lostFaults(unused choice.Sequence) (lost []string) {
-	for _, e := range unused {
-		if e.Kind == story.Arm || e.Kind == story.Inject {
-			lost = append(lost, e.String())
-		}
-	}
-	return lost
-}
-
-// sayHowItFits says what of a story no longer fits the program and the scenario, and puts it on
-// record: choices that were moved or lost, and a statement that is outdated, which it returns.
-func (c *campaign) sayHowItFits(path string, s *story.Story, r storyReplay) *story.Outdated {
-	log := c.settings.Host.Logf
+// fit compares a story with its replay. It returns the statement that is outdated, how the story
+// has drifted otherwise, and lines on the choices that were moved or not used.
+func fit(path string, s *story.Story, r storyReplay) (old *story.Outdated, drift *story.Drift, lines []string) {
 	for _, m := range r.moves {
-		log("sim: %s was replayed with the choice %q in place of %q, as the request has changed; "+
-			"wavetank stories renew writes it so", path, m[1], m[0])
+		lines = append(lines, fmt.Sprintf("%s was replayed with the choice %q in place of %q, as the request has changed; "+
+			"wavetank stories renew writes it so", path, m[1], m[0]))
 	}
 	if len(r.unused) > 0 {
-		log("sim: %s has drifted: the code no longer asks for %s, "+
-			"so %d of its %d choices were not used", path, quoted(idsOf(r.unused)), len(r.unused), len(s.Choices))
-	}
-	old := outdated(path, s, r.Result)
-	if c.ofCatalogue() {
-		if old != nil && r.Ending.Failed() {
-			log("sim: %s was about %s %q; now another property breaks first", path, s.Kind, s.Property)
+		var ids []string
+		for _, e := range r.unused {
+			ids = append(ids, e.String())
 		}
-		return nil
+		lines = append(lines, fmt.Sprintf("%s has drifted: the code no longer asks for %s, "+
+			"so %d of its %d choices were not used", path, quoted(ids), len(r.unused), len(s.Choices)))
 	}
-	if old != nil {
-		log("sim: %s", old.Sentence())
-		c.settings.reportReplayed("outdated: " + old.Sentence())
-		c.report.Outdated = append(c.report.Outdated, *old)
-		return old
+	if old = outdated(path, s, r.Result); old != nil {
+		return old, nil, lines
 	}
 	if lost := lostFaults(r.unused); len(lost) > 0 && !r.Ending.Failed() {
-		d := story.Drift{File: path, Violated: s.Headline(), Lost: lost, Near: r.near}
-		c.settings.reportReplayed("drifted: " + driftSentence(d))
-		c.report.Drifted = append(c.report.Drifted, d)
+		drift = &story.Drift{File: path, Violated: s.Headline(), Lost: lost, Near: r.near}
 	}
-	return nil
+	return nil, drift, lines
 }
 
 // driftSentence says, in a sentence, that a story has drifted, and what to do.
@@ -70,13 +49,6 @@ func driftSentence(d story.Drift) string {
 	}
 	return fmt.Sprintf("%s (%s) holds, but not all of its faults were injected: the code no longer asks for %s; "+
 		"so it may test nothing any more. %s", d.File, d.Violated, quoted(d.Lost), advice)
-}
-
-func idsOf(choices choice.Sequence) (ids []string) {
-	for _, e := range choices {
-		ids = append(ids, e.String())
-	}
-	return ids
 }
 
 func quoted(ids []string) string {

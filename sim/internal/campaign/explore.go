@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
@@ -28,7 +27,7 @@ func Check(t *testing.T, r run.Runner, s Settings) {
 // it.
 func Explore(t *testing.T, r run.Runner, s Settings) result.Report {
 	t.Helper()
-	return explore(t, r, s).report
+	return *explore(t, r, s).report
 }
 
 // running is held while a campaign runs: runs own process-wide settings.
@@ -58,21 +57,24 @@ func explore(t *testing.T, r run.Runner, s Settings) *campaign {
 	s.prepareRuns()
 	defer process.LimitMemory(int64(s.Memory))()
 	defer process.Enter(s.Run.Log, s.Outside)()
-	c := newCampaign(t, r, s, name)
-	c.report.Seed = baseSeed(s.Host.Name(), s.Seed)
-	defer watch(t.Name(), s, c)()
-	defer c.heedSignals()()
-	began := time.Now()
-	c.run(began)
-	c.report.Elapsed = c.before + time.Since(began)
+	c := newCampaign(t, r, s, name, baseSeed(s.Host.Name(), s.Seed))
+	defer startWatchdog(t.Name(), s, c.hangs)()
+	defer c.interruption.heedSignals()()
+	c.progress.watch()
+	c.run()
+	c.progress.done()
+	c.recorder.elapse()
 	c.printEvents()
-	c.writeCoverage()
+	if s.Coverage != "" {
+		s.writeCoverage(c.recorder.result(0))
+	}
 	if f := c.report.Failure; f != nil && f.Kind == result.Misuse {
 		s.Host.Fatalf("%s", f.Message)
 	} else if f != nil && s.replayFlag && !s.Keep {
 		s.Host.Fatalf("%s", f.Text()) // -sim.replay shows the failure; Check shows it by itself
 	}
-	c.report.Missed, c.report.Warnings = c.missed(), c.warnings()
+	e := c.evidence()
+	c.report.Missed, c.report.Warnings = e.missed(), e.warnings()
 	return c
 }
 
@@ -106,98 +108,100 @@ func baseSeed(name, flag string) uint64 {
 	return n
 }
 
-func (c *campaign) run(began time.Time) {
-	c.progress, c.cpu = newProgress(began), cpuTime()
-	defer c.progress.done()
-	if c.settings.Replay != "" || c.settings.Confirm != "" {
-		c.replayGiven()
-		return
-	}
+// run replays the stories that are kept or given, and makes the runs of the search.
+func (c *campaign) run() {
 	s := c.settings
-	search := newSearch(c)
-	if !c.replayKept() {
-		if c.unfinished() == nil {
-			c.finish(search, 0, began)
+	if s.Replay != "" || s.Confirm != "" {
+		c.replayer.replayGiven()
+		return
+	}
+	if !c.replayer.replayKept() {
+		if c.recorder.unfinished() == nil {
+			c.finish(0)
 		}
-		c.touchResult() // what has been done of the campaign is not thrown away
+		c.recorder.touch() // what has been done of the campaign is not thrown away
 		return
 	}
-	if c.settings.Strategy == "rapid" {
+	if s.Strategy == "rapid" {
 		c.byRapid()
-		c.finish(search, 0, began)
+		c.finish(0)
 		return
 	}
-	defer search.report()
-	c.settings.Run.Pass = s.KeepGoing && s.Strategy != "exhaustive"
-	if !c.prepared(search) {
-		c.finish(search, 0, began)
-		return
+	defer c.search.report()
+	c.runs.keepGoing(s.KeepGoing && s.Strategy != "exhaustive")
+	if broken := c.search.prepare(); broken != nil {
+		c.keeper.addFailing(0, c.report.Seed, "undisturbed", broken, broken)
+		if !s.KeepGoing || s.Strategy == "exhaustive" {
+			c.finish(0)
+			return
+		}
 	}
-	i := c.resume(search)
-	spent, made := newEffort(cpuTime), 0
-	c.keep = func(next int) { c.save(search, next, began, true) }
+	first := c.resume()
 	if c.report.Failure != nil && !s.KeepGoing {
-		c.touchResult() // an earlier process has found it, and what it wrote down stays
+		c.recorder.touch() // an earlier process has found it, and what it wrote down stays
 		return
 	}
+	c.finish(c.searchFrom(first))
+}
+
+// resume takes up what an earlier process has left, and returns the number of the run to continue
+// with.
+func (c *campaign) resume() int {
+	old := c.recorder.resume(c.replayer.player.stillFails)
+	if old == nil {
+		return 0
+	}
+	c.tally.restore(old)
+	c.findings.restore(old.Findings, c.settings.Stories)
+	c.verifier.restore(old)
+	c.search.restore(old)
+	return old.Next
+}
+
+// searchFrom makes the runs of the search from run i on, until all are made, the time is up or one
+// has failed. It returns the number of the run that is still to be made.
+func (c *campaign) searchFrom(i int) int {
+	s, spent, made := c.settings, newEffort(cpuTime), 0
 	for ; s.Runs == 0 || i < s.Runs; i++ {
 		c.report.Spent = spent.spent()
 		if made > 0 && s.exhausted(c.tally.searched, c.report.Spent) {
-			c.finish(search, i, began)
-			return
+			return i
 		}
 		if !s.mine(i) {
 			continue
 		}
-		seed := choice.Mix(c.report.Seed, i)
-		clock := time.Now()
-		c.doing.Store(&activity{fmt.Sprintf("run %d (seed %d)", i, seed), s.Strategy, i, seed})
-		c.settings.Run.Callers = s.Verify > 0 && i%s.Verify == 0
-		res, strategy, more := search.next(i, seed)
-		if !more {
+		if !c.searchRun(i) {
 			break
 		}
 		made++
-		c.keepPace(i, strategy, res, time.Since(clock), search)
-		if res.Ending.Failed() || len(res.Passed) > 0 {
-			c.addBroken(i, seed, strategy, res)
-		} else if s.Verify > 0 && i%s.Verify == 0 {
-			c.runTwice(i, seed, strategy, res)
-		}
-		if c.mustEnd() {
-			c.endInterrupted(i + 1)
+		if c.interruption.asked.Load() {
+			c.recorder.keep(i + 1)
+			c.interruption.end(c.t.Name())
 		}
 		if c.report.Failure != nil && !s.KeepGoing {
-			c.finish(search, i+1, began)
-			return
+			return i + 1
 		}
-		c.save(search, i+1, began, false)
+		c.recorder.save(i+1, false)
 	}
 	c.report.Complete, c.report.Spent = true, spent.spent()
-	c.finish(search, s.Runs, began)
+	return s.Runs
 }
 
-// prepared makes the runs that a search plans with. It reports false if one of them breaks
-// something and the campaign ends with that.
-func (c *campaign) prepared(s *search) bool {
-	broken := s.prepare()
-	if broken == nil {
-		return true
+// searchRun makes run i of the search. It reports false if the strategy has nothing left to try.
+func (c *campaign) searchRun(i int) bool {
+	seed, began, s := choice.Mix(c.report.Seed, i), time.Now(), c.settings
+	c.runs.doing.Store(&activity{fmt.Sprintf("run %d (seed %d)", i, seed), s.Strategy, i, seed})
+	twice := s.Verify > 0 && i%s.Verify == 0
+	c.runs.noteCallers(twice)
+	res, strategy, more := c.search.next(i, seed)
+	if !more {
+		return false
 	}
-	c.brokenRuns++
-	c.addFailing(0, c.report.Seed, "undisturbed", broken, broken)
-	return c.settings.KeepGoing && c.settings.Strategy != "exhaustive"
-}
-
-// keepPace notes how long a run took and how much had been seen by then: eight times at least for
-// each doubling of runs.
-func (c *campaign) keepPace(i int, strategy string, res *run.Result, took time.Duration, s *search) {
-	c.pace.Slow(story.SlowRun{Run: i, Strategy: strategy, Steps: res.Steps, Elapsed: took})
-	n, every := c.report.Runs, 1
-	for every*16 <= n {
-		every *= 2
+	c.recorder.keepPace(i, strategy, res, time.Since(began))
+	if res.Ending.Failed() || len(res.Passed) > 0 {
+		c.keeper.addBroken(i, seed, strategy, res)
+	} else if twice {
+		c.verifier.runTwice(i, seed, strategy, res)
 	}
-	if n%every == 0 {
-		c.pace.Growth = append(c.pace.Growth, story.Growth{Runs: n, Orders: len(s.orders)})
-	}
+	return true
 }

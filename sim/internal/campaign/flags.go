@@ -34,7 +34,7 @@ func FromFlags(t *testing.T) Settings {
 }
 
 // add adds a flag, with its environment variable as the default.
-func add[T any](
+func addFlag[T any](
 	define func(*T, string, T, string), p *T, name string, otherwise T, parse func(string) (T, error), usage string,
 ) {
 	variable := "SIM_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
@@ -51,7 +51,7 @@ func add[T any](
 	define(p, "sim."+name, otherwise, usage+" (env "+variable+")")
 }
 
-func text(s string) (string, error) { return s, nil }
+func anyText(s string) (string, error) { return s, nil }
 
 // lookAgain reads the environment where go test notices it, so that it does not take a result for
 // cached that was made with other settings.
@@ -117,59 +117,59 @@ func (s Settings) check() error {
 
 func init() {
 	s, d := &commandLine.Settings, time.ParseDuration
-	add(flag.IntVar, &s.Runs, "runs", 100, strconv.Atoi,
+	addFlag(flag.IntVar, &s.Runs, "runs", 100, strconv.Atoi,
 		"runs per scenario; 0 means as many as -sim.for allows")
-	add(flag.DurationVar, &s.Budget, "for", defaultBudget, d,
+	addFlag(flag.DurationVar, &s.Budget, "for", defaultBudget, d,
 		"CPU time per scenario; 0 means no limit; left to the default, a scenario makes 20 runs or uses 30s "+
 			"even so")
-	add(flag.StringVar, &s.Seed, "seed", "", text,
+	addFlag(flag.StringVar, &s.Seed, "seed", "", anyText,
 		"base seed: a number, \"random\", or empty for one fixed by the test's name")
-	add(flag.StringVar, &s.Strategy, "strategy", "portfolio", text,
+	addFlag(flag.StringVar, &s.Strategy, "strategy", "portfolio", anyText,
 		"how choice sequences are made: "+strings.Join(strategy.Names, ", "))
-	add(flag.IntVar, &s.Bound, "bound", 2, strconv.Atoi,
+	addFlag(flag.IntVar, &s.Bound, "bound", 2, strconv.Atoi,
 		"disturbances in a run of the exhaustive strategy, at most")
-	add(flag.StringVar, &s.Shard, "shard", shardFromEnvironment(), text,
+	addFlag(flag.StringVar, &s.Shard, "shard", shardFromEnvironment(), anyText,
 		"make only the runs of shard i of n, written i/n and counted from 0; set as well by "+
 			"JOB_COMPLETION_INDEX with SIM_SHARDS, and by TEST_SHARD_INDEX with TEST_TOTAL_SHARDS, but not in "+
 			"tests built by Bazel's rules_go, which divides by test")
-	add(flag.StringVar, &s.ReportDir, "report", "", text,
+	addFlag(flag.StringVar, &s.ReportDir, "report", "", anyText,
 		"write each campaign's result as JSON into this directory, with the timeline of what is found as a "+
 			"page, and continue from such a result")
-	add(flag.StringVar, &s.Coverage, "coverage", "", text,
+	addFlag(flag.StringVar, &s.Coverage, "coverage", "", anyText,
 		"write to this file, as JSON, which faults were injected at which lines of the program, and which writes in "+
 			"its source no run has sent")
-	add(flag.StringVar, &s.Replay, "replay", "", text,
+	addFlag(flag.StringVar, &s.Replay, "replay", "", anyText,
 		"replay this story file, or the directory of stories, instead of searching")
-	add(flag.BoolVar, &s.Renew, "renew", false, strconv.ParseBool,
+	addFlag(flag.BoolVar, &s.Renew, "renew", false, strconv.ParseBool,
 		"with -sim.replay, write a story again whose request has changed or that is outdated")
-	add(flag.StringVar, &s.Confirm, "confirm", "", text,
+	addFlag(flag.StringVar, &s.Confirm, "confirm", "", anyText,
 		"confirm stories at the real API server of this kubeconfig, instead of searching: those of -sim.replay, or "+
 			"all that are kept; the server is a throw-away one, as the command wavetank confirm starts it")
-	add(flag.IntVar, &s.Attempts, "attempts", 1, strconv.Atoi, "with -sim.confirm, how often each story is tried")
-	add(flag.StringVar, &s.Drift, "drift", driftWarns, text,
+	addFlag(flag.IntVar, &s.Attempts, "attempts", 1, strconv.Atoi, "with -sim.confirm, how often each story is tried")
+	addFlag(flag.StringVar, &s.Drift, "drift", driftWarns, anyText,
 		"what becomes of a kept story that passes only because the code no longer asks for what its faults "+
 			"were injected at, or because its property is gone: warn or fail")
-	add(flag.IntVar, &s.Run.MaxSteps, "max-steps", 50000, strconv.Atoi,
+	addFlag(flag.IntVar, &s.Run.MaxSteps, "max-steps", 50000, strconv.Atoi,
 		"steps after which a run that does not settle is given up")
-	add(flag.IntVar, &s.Verify, "verify", 50, strconv.Atoi,
+	addFlag(flag.IntVar, &s.Verify, "verify", 50, strconv.Atoi,
 		"run every n-th run twice and compare the histories; 0 means never; runs that always differ fail the "+
 			"test, and those that differ now and then are a warning")
-	add(flag.DurationVar, &s.Shrink, "shrink", shrinkTime, d,
+	addFlag(flag.DurationVar, &s.Shrink, "shrink", shrinkTime, d,
 		"CPU time for shrinking a failure, or with -sim.replay the story that is replayed, and up to twice as much "+
 			"while it still gets shorter; 0 means not at all")
-	add(flag.DurationVar, &s.Explain, "explain", explainTime, d,
+	addFlag(flag.DurationVar, &s.Explain, "explain", explainTime, d,
 		"CPU time to measure why the first failure happens; 0 means not at all")
-	add(flag.DurationVar, &s.Hang, "hang", hangLimit, d,
+	addFlag(flag.DurationVar, &s.Hang, "hang", hangLimit, d,
 		"time without progress after which a run counts as hung: CPU time while a goroutine could run, real "+
 			"time while all wait")
-	add(memoryVar, &s.Memory, "memory", defaultMemory, parseMemory,
+	addFlag(memoryVar, &s.Memory, "memory", defaultMemory, parseMemory,
 		"memory of the process from which on garbage is collected more often, as 512Mi or 2Gi; 0 means no limit; "+
 			"GOMEMLIMIT takes precedence")
-	add(flag.BoolVar, &s.KeepGoing, "keep-going", false, strconv.ParseBool,
+	addFlag(flag.BoolVar, &s.KeepGoing, "keep-going", false, strconv.ParseBool,
 		"continue after a failure and group the findings by cause")
-	add(flag.BoolVar, &s.Logs, "log", false, strconv.ParseBool,
+	addFlag(flag.BoolVar, &s.Logs, "log", false, strconv.ParseBool,
 		"print what the programs log, with virtual time: for -sim.replay, and go test -v where nothing breaks")
-	add(flag.BoolVar, &s.Verbose, "v", false, strconv.ParseBool,
+	addFlag(flag.BoolVar, &s.Verbose, "v", false, strconv.ParseBool,
 		"print every event of a failing or replayed run, and how often each fault was injected at each class of "+
 			"requests")
 }

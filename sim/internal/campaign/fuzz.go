@@ -38,15 +38,15 @@ func Fuzz(f *testing.F, runner func() run.Runner, outside process.Outside) {
 		s.prepareRuns()
 		defer process.LimitMemory(int64(s.Memory))()
 		defer process.Enter(s.Run.Log, s.Outside)()
-		defer watch(t.Name(), s, nil)()
-		c := newCampaign(t, runner(), s, f.Name())
+		defer startWatchdog(t.Name(), s, nil)()
+		c := newCampaign(t, runner(), s, f.Name(), 0)
 		replays := first
 		first = false
 		switch {
 		case s.Replay != "" && replays:
-			c.replayGiven()
+			c.replayer.replayGiven()
 		case s.Replay != "": // the first input has played it
-		case !replays || fuzzing() || c.replayKept():
+		case !replays || fuzzing() || c.replayer.replayKept():
 			c.input(data)
 		}
 		c.printEvents()
@@ -58,8 +58,8 @@ func Fuzz(f *testing.F, runner func() run.Runner, outside process.Outside) {
 
 // input makes the run that an input stands for.
 func (c *campaign) input(data []byte) {
-	if res := c.execute(choice.Bytes(data)); res.Ending.Failed() {
-		c.addFailing(0, 0, "fuzz", res, res)
+	if res := c.runs.execute(choice.Bytes(data)); res.Ending.Failed() {
+		c.keeper.addFailing(0, 0, "fuzz", res, res)
 	}
 }
 

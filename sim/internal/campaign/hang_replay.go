@@ -18,27 +18,23 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// repeated says what came of repeating a run that seemed to hang. It is repeated before anything is
+// repetition says what came of repeating a run that seemed to hang. It is repeated before anything is
 // said of it. A goroutine that does not stop cannot be taken out of a process, so another process
 // plays the choices of the run, while the run itself is given time to go on.
-type repeated int
+type repetition int
 
 const (
-	repeatNot     repeated = iota // it was not repeated
-	repeatHung                    // it made no progress in the other process either
-	repeatHeld                    // it came to its end there
-	repeatUnknown                 // the other process did not say
+	repeatNot     repetition = iota // it was not repeated
+	repeatHung                      // it made no progress in the other process either
+	repeatHeld                      // it came to its end there
+	repeatUnknown                   // the other process did not say
 )
 
 // repeating is set in the process that repeats a run: that one does not repeat it again.
 const repeating = "WAVETANK_REPEATING"
 
-// replayedFile names the file to which a process adds a line for each story that it was told to
-// replay: held, broke or hung.
-const replayedFile = "WAVETANK_REPLAYED"
-
 // words are a line of the report of a hang.
-func (r repeated) words() string {
+func (r repetition) words() string {
 	switch r {
 	case repeatHung:
 		return "    repeated in another process, the same choices made no progress there either"
@@ -52,10 +48,19 @@ func (r repeated) words() string {
 	return "    it was not repeated in another process"
 }
 
+// hangs repeats and reports runs that hang.
+type hangs struct {
+	settings Settings
+	runs     *executor
+	teller   *teller
+	keep     func(next int) // writes the result, from run next on still to be made
+	dialled  string         // found by the repetition: a connection to the real network
+}
+
 // repeat plays the choices of the run under way in another process, and stops waiting for it when
 // this run goes on.
-func (c *campaign) repeat(limit time.Duration, done <-chan struct{}) repeated {
-	r, d := c.settings.Run.Monitor.Latest.Load(), c.doing.Load()
+func (h *hangs) repeat(limit time.Duration, done <-chan struct{}) repetition {
+	r, d := h.settings.Run.Monitor.Latest.Load(), h.runs.doing.Load()
 	if r == nil || os.Getenv(repeating) != "" {
 		return repeatNot
 	}
@@ -68,11 +73,11 @@ func (c *campaign) repeat(limit time.Duration, done <-chan struct{}) repeated {
 	}
 	defer os.RemoveAll(dir)
 	f := d.failure(result.Ending{Kind: result.Hang}, &history.History{})
-	path, err := c.story(f, r.Choices.Sequence(), story.Length{}, story.Length{}).Write(dir)
+	path, err := h.teller.story(f, r.Choices.Sequence(), story.Length{}, story.Length{}).Write(dir)
 	if err != nil {
 		return repeatUnknown
 	}
-	cmd, said := c.repeatCommand(path, limit), filepath.Join(dir, "said")
+	cmd, said := h.repeatCommand(path, limit), filepath.Join(dir, "said")
 	if cmd == nil {
 		return repeatUnknown
 	}
@@ -85,12 +90,12 @@ func (c *campaign) repeat(limit time.Duration, done <-chan struct{}) repeated {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	m := c.settings.Run.Monitor
+	m := h.settings.Run.Monitor
 	signs, began := m.Beats.Load(), time.Now()
 	for {
 		select {
 		case <-ended:
-			c.dialled = readDials(said)
+			h.dialled = readDials(said)
 			return readRepeated(said)
 		case <-done:
 			_ = cmd.Process.Kill()
@@ -135,7 +140,7 @@ func readDials(path string) string {
 }
 
 // readRepeated reads what the other process has said.
-func readRepeated(path string) repeated {
+func readRepeated(path string) repetition {
 	said, err := os.ReadFile(path)
 	switch {
 	case err != nil || len(said) == 0:
@@ -148,16 +153,16 @@ func readRepeated(path string) repeated {
 
 // repeatCommand runs this test binary so that it plays a story, with the flags of the test's own;
 // nil if the host cannot say how.
-func (c *campaign) repeatCommand(path string, limit time.Duration) *exec.Cmd {
+func (h *hangs) repeatCommand(path string, limit time.Duration) *exec.Cmd {
 	self, err := os.Executable()
-	replay := testArgs(c.settings.Host.Replay(path))
+	replay := testArgs(h.settings.Host.Replay(path))
 	replays := func(arg string) bool { return strings.HasPrefix(arg, "-sim.replay=") }
 	if err != nil || !slices.ContainsFunc(replay, replays) {
 		return nil
 	}
 	args := append(replay, fmt.Sprintf("-sim.hang=%v", limit), "-test.timeout=0", "-test.count=1")
 	if given("sim.max-steps", "SIM_MAX_STEPS") {
-		args = append(args, fmt.Sprintf("-sim.max-steps=%d", c.settings.Run.MaxSteps))
+		args = append(args, fmt.Sprintf("-sim.max-steps=%d", h.settings.Run.MaxSteps))
 	}
 	flag.Visit(func(f *flag.Flag) {
 		group, _, grouped := strings.Cut(f.Name, ".")
@@ -182,18 +187,44 @@ func testArgs(command string) (args []string) {
 	return args
 }
 
-// reportReplayed adds a line on a story that was replayed to the file that the wavetank command, or
-// a process that repeats a run, asks for: an exit code does not report whether a test of that name
-// was there.
-func (s Settings) reportReplayed(outcome string) {
-	path := os.Getenv(replayedFile)
-	if path == "" || !s.replayFlag {
-		return
+// report names the run that hangs, and keeps its story, which nobody else can do any more. It
+// is called by the watchdog: whoever writes the run's record hangs, too, or soon will.
+func (h *hangs) report(why string) (said string) {
+	h.settings.reportReplayed("hung")
+	d := h.runs.doing.Load()
+	if d == nil {
+		d = &activity{what: "a run before run 0, undisturbed or with every fault,"}
 	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	said = fmt.Sprintf("    it is %s of base seed %d\n", d.what, h.teller.report.Seed)
+	h.keep(d.run) // the campaign continues with this run
+	defer func() {
+		if v := recover(); v != nil { // the record was being written after all
+			said += fmt.Sprintf("    its story could not be told: %v\n", v)
+		}
+	}()
+	r := h.settings.Run.Monitor.Latest.Load()
+	if r == nil {
+		return said
+	}
+	f := d.failure(result.Ending{Kind: result.Hang, Message: run.Repeatable(why)}, r.History.Rest())
+	choices, length := r.Choices.Sequence(), story.Length{}
+	if n := len(f.History.Events); n > 0 {
+		f.Step, f.At = f.History.Events[n-1].Step, f.History.Events[n-1].At
+	}
+	length.Choices, length.Steps = len(choices), f.Step
+	f.Story = h.teller.story(f, choices, length, length)
+	for _, l := range f.Story.Excerpt(story.MaxLines) {
+		said += "    " + l + "\n"
+	}
+	if h.settings.Replay != "" {
+		return said + fmt.Sprintf("    replay: %s\n", h.teller.command(h.settings.Replay))
+	}
+	if h.settings.Stories == "" {
+		return said + "    the story was not kept; sim.Stories(directory) keeps it\n"
+	}
+	path, err := f.Story.Write(h.settings.Stories)
 	if err != nil {
-		return // whoever asked will miss it
+		return said + fmt.Sprintf("    the story could not be kept: %v\n", err)
 	}
-	defer f.Close()
-	fmt.Fprintln(f, outcome)
+	return said + fmt.Sprintf("    story:  %s\n    replay: %s\n", path, f.Story.Replay)
 }

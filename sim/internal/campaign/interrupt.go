@@ -3,11 +3,18 @@ package campaign
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/wavetank/wavetank/internal/story"
 )
 
 // interruption lets a campaign say what it has tried before a signal ends the process.
 type interruption struct {
+	tally    *tally
+	planned  int         // runs
 	asked    atomic.Bool // a signal has come
 	standing atomic.Pointer[standing]
 	file     string        // the result's; "" if none is written
@@ -22,14 +29,14 @@ type standing struct {
 }
 
 // publish lets a signal find how far the campaign has come.
-func (c *campaign) publish() {
-	r, s := &c.report, c.settings
-	now := &standing{runs: r.Runs, planned: s.planned(), broken: c.brokenRuns}
+func (n *interruption) publish() {
+	r := n.tally.report
+	now := &standing{runs: r.Runs, planned: n.planned, broken: n.tally.broken}
 	if f := r.Failure; f != nil && f.File != "" {
 		now.kept = append(now.kept, f.File)
 	}
-	now.result = c.interruption.file
-	c.interruption.standing.Store(now)
+	now.result = n.file
+	n.standing.Store(now)
 }
 
 // sentence says what an interrupted campaign has tried, in a line.
@@ -52,19 +59,49 @@ func (s *standing) sentence(name string, by os.Signal) string {
 	return line + "; no result is kept; with -sim.report=directory the next command continues where this one ended"
 }
 
-// mustEnd reports whether a signal asks the campaign to end.
-func (c *campaign) mustEnd() bool { return c.interruption.asked.Load() }
-
-// endInterrupted writes the result, from run next on still to be made, and waits for the end of the
-// process.
-func (c *campaign) endInterrupted(next int) {
-	if c.keep != nil {
-		c.keep(next)
+// end publishes how far the campaign has come, shows its failure, and waits for the end of the
+// process. The result must be on file.
+func (n *interruption) end(test string) {
+	n.publish()
+	if f := n.tally.report.Failure; f != nil {
+		fmt.Fprintf(os.Stderr, "--- FAIL: %s\n%s", test, f.Text())
 	}
-	c.publish()
-	if f := c.report.Failure; f != nil {
-		fmt.Fprintf(os.Stderr, "--- FAIL: %s\n%s", c.t.Name(), f.Text())
-	}
-	close(c.interruption.written)
+	close(n.written)
 	select {}
+}
+
+// interruptGrace is how long a campaign that is interrupted may take to end the run under way and
+// to write its result.
+const interruptGrace = 2 * time.Second
+
+// heedSignals says what the campaign has tried when SIGINT or SIGTERM ends the process, until stop
+// is called. The campaign ends its run first, if that does not take long.
+func (n *interruption) heedSignals() (stop func()) {
+	signals, done := make(chan os.Signal, 1), make(chan struct{})
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		if !signal.Ignored(s) { // as of a job in the background
+			signal.Notify(signals, s)
+		}
+	}
+	go func() {
+		select {
+		case <-done:
+			return
+		case by := <-signals:
+			n.asked.Store(true)
+			select {
+			case <-n.written:
+			case <-done: // it had ended by itself
+			case <-time.After(interruptGrace):
+			}
+			line := n.standing.Load().sentence(n.tally.report.Name, by)
+			fmt.Fprintln(os.Stderr, story.Printable(line))
+			signal.Stop(signals)
+			endBy(by)
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(done)
+	}
 }

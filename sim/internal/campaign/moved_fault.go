@@ -13,6 +13,17 @@ import (
 // injects the fault at the write with the same effect: the same fault, process and object, and the
 // same number among such writes, whatever the verb.
 
+// lostFaults are those of a story's choices that inject a fault, or let it be injected, and were
+// never asked for.
+func lostFaults(unused choice.Sequence) (lost []string) {
+	for _, e := range unused {
+		if e.Kind == story.Arm || e.Kind == story.Inject {
+			lost = append(lost, e.String())
+		}
+	}
+	return lost
+}
+
 // writeVerbs say of each verb that writes whether it deletes.
 var writeVerbs = map[string]bool{
 	"create": false, "update": false, "patch": false, "POST": false, "PUT": false, "PATCH": false,

@@ -46,6 +46,6 @@ func storyDir(name string) string {
 }
 
 // testOf is the test that a campaign belongs to, given the campaign's name.
-func testOf(campaign string) string { return numbered.ReplaceAllString(campaign, "") }
+func testOf(name string) string { return numbered.ReplaceAllString(name, "") }
 
 var numbered = regexp.MustCompile(`~[0-9]+$`)

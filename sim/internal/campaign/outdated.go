@@ -63,17 +63,3 @@ func outdated(path string, s *story.Story, res *run.Result) *story.Outdated {
 	}
 	return o
 }
-
-// failOutdated makes what an outdated story came to the failure of the campaign, if the campaign
-// has no other.
-func (c *campaign) failOutdated() {
-	for _, f := range c.outdated {
-		if c.settings.Replay == "" {
-			c.group(f, f.Story.After.Steps)
-		}
-		if c.report.Failure == nil {
-			c.report.Failure = f
-		}
-	}
-	c.outdated = nil
-}

@@ -9,32 +9,35 @@ import (
 
 // progress shows the progress of a long campaign on a terminal. It prints nothing in logs.
 type progress struct {
-	out   io.Writer // nil if it is not a terminal
-	began time.Time
-	last  time.Time
-	wrote bool
+	settings  Settings
+	tally     *tally
+	out       io.Writer // nil if it is not a terminal
+	began     time.Time
+	last      time.Time
+	wrote     bool
+	shrinking string // how far the failure at hand has shrunk; the shrinker says it
 }
 
-// newProgress watches standard error.
-func newProgress(began time.Time) *progress {
-	p := &progress{began: began, last: began}
+// watch has progress shown from now on, if standard error is a terminal.
+func (p *progress) watch() {
+	p.began = time.Now()
+	p.last = p.began
 	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 		p.out = os.Stderr
 	}
-	return p
 }
 
 // beforeProgress is how long a campaign must have run before it is worth a line.
 const beforeProgress = time.Second
 
 // show rewrites the line, at most five times a second.
-func (p *progress) show(c *campaign) {
+func (p *progress) show() {
 	now := time.Now()
 	if p.out == nil || now.Sub(p.began) < beforeProgress || now.Sub(p.last) < 200*time.Millisecond {
 		return
 	}
 	p.last, p.wrote = now, true
-	fmt.Fprintf(p.out, "\r\x1b[K%s", c.progressLine(now.Sub(p.began)))
+	fmt.Fprintf(p.out, "\r\x1b[K%s", p.line(now.Sub(p.began)))
 }
 
 // done removes the line.
@@ -44,9 +47,9 @@ func (p *progress) done() {
 	}
 }
 
-// progressLine says what is done, how fast, and how long it may still take.
-func (c *campaign) progressLine(elapsed time.Duration) string {
-	r, s := &c.report, c.settings
+// line says what is done, how fast, and how long it may still take.
+func (p *progress) line(elapsed time.Duration) string {
+	r, s := p.tally.report, p.settings
 	rate := float64(r.Runs) / elapsed.Seconds()
 	line := fmt.Sprintf("%s: %d runs", r.Name, r.Runs)
 	left := time.Duration(-1)
@@ -56,7 +59,7 @@ func (c *campaign) progressLine(elapsed time.Duration) string {
 	}
 	if s.Budget > 0 {
 		allowed := s.Budget - r.Spent // on a quiet machine CPU time goes on as real time does
-		if more := fewRuns - c.tally.searched; !s.Strict && more > 0 && rate > 0 {
+		if more := fewRuns - p.tally.searched; !s.Strict && more > 0 && rate > 0 {
 			allowed = max(allowed, min(time.Duration(float64(more)/rate*float64(time.Second)), longestBudget-r.Spent))
 		}
 		if left < 0 || allowed < left {
@@ -74,7 +77,7 @@ func (c *campaign) progressLine(elapsed time.Duration) string {
 	line += fmt.Sprintf(", %d faults injected", injected)
 	if r.Failure != nil {
 		line += ", shrinking a failure"
-		if s := c.shrinking; s != "" {
+		if s := p.shrinking; s != "" {
 			line += ": " + s
 		}
 	} else {

@@ -62,9 +62,9 @@ func (c *campaign) byRapid() {
 			if first == nil && c.tally.searched > 0 && s.exhausted(c.tally.searched, spent.spent()) {
 				return
 			}
-			res := c.execute(drawing(rt))
+			res := c.runs.execute(drawing(rt))
 			if first == nil {
-				c.searched(res)
+				c.tally.countSearched(res)
 			}
 			if !res.Ending.Failed() || first != nil && !res.Ending.Same(first.Ending) {
 				return
@@ -81,7 +81,7 @@ func (c *campaign) byRapid() {
 		c.report.Complete = s.Runs > 0 && c.tally.searched >= s.Runs
 		return
 	}
-	c.addFailing(number, c.report.Seed, "rapid", first, smallest)
+	c.keeper.addFailing(number, c.report.Seed, "rapid", first, smallest)
 }
 
 // drawing is a choice source that answers with draws. A panic of rapid's (it ran out of recorded

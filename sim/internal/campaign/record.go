@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/reports"
+	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -43,9 +43,22 @@ func (s Settings) writable() error {
 	return nil
 }
 
+// recorder writes the result of a campaign, and takes up what an earlier process has left of it.
+type recorder struct {
+	settings Settings
+	report   *result.Report
+	search   *search
+	exact    bool // the test binary was built for exact mode
+	began    time.Time
+	before   time.Duration // real time that earlier processes spent on the campaign
+	saved    time.Time
+	open     bool         // the runs of the search have begun
+	pace     story.Result // its Growth and Slowest
+}
+
 // result is the campaign so far.
-func (c *campaign) result(next int) *story.Result {
-	r, s := &c.report, c.settings
+func (c *recorder) result(next int) *story.Result {
+	r, s := c.report, c.settings
 	shard, shards, _ := parseShard(s.Shard)
 	out := &story.Result{
 		Test: r.Name, Package: s.Host.Package(), Seed: r.Seed, Strategy: s.Strategy,
@@ -53,71 +66,75 @@ func (c *campaign) result(next int) *story.Result {
 		Complete: r.Complete, Explored: !s.Keep, Exact: c.exact, Versions: recordedWith(), Build: build(),
 		Runs: r.Runs, Elapsed: r.Elapsed, Steps: r.Steps, Reconciles: r.Reconciles, Requests: r.Requests,
 		Virtual: r.Virtual, Doubled: r.Doubled, Orders: r.Orders, Findings: r.Findings,
+		Growth: c.pace.Growth, Slowest: c.pace.Slowest, Objects: r.Objects, Sites: r.Sites, Calls: r.Calls,
+		Drifted: r.Drifted, Outdated: r.Outdated, Divergences: r.Divergences, Rights: r.Rights,
 	}
-	out.Growth, out.Slowest = c.pace.Growth, c.pace.Slowest
-	out.Objects, out.Sites, out.Calls = r.Objects, r.Sites, r.Calls
-	out.Drifted, out.Outdated, out.Divergences = r.Drifted, r.Outdated, r.Divergences
 	for _, f := range r.Faults {
 		out.Faults = append(out.Faults, story.FaultTotal(f))
 	}
 	for _, p := range r.Sometimes {
 		out.Sometimes = append(out.Sometimes, story.ProbeTotal(p))
 	}
-	out.Rights = r.Rights
 	for _, s := range r.Strategies {
 		out.Strategies = append(out.Strategies, story.StrategyTotal(s))
 	}
 	return out
 }
 
+// elapse notes how long the campaign has taken so far.
+func (c *recorder) elapse() { c.report.Elapsed = c.before + time.Since(c.began) }
+
+// path is the file of the result; "" if none is written.
+func (c *recorder) path() string {
+	if c.settings.ReportDir == "" {
+		return ""
+	}
+	return filepath.Join(c.settings.ReportDir, c.result(0).FileName())
+}
+
+// keep writes the result now, unless an earlier process's has not been taken up yet.
+func (c *recorder) keep(next int) {
+	if c.open {
+		c.save(next, true)
+	}
+}
+
 // save writes the result if it is time to, or if this is the last time. It does not return if a
-// fresh process is to go on.
-func (c *campaign) save(s *search, next int, began time.Time, last bool) {
+// fresh process is to continue.
+func (c *recorder) save(next int, last bool) {
 	if c.settings.ReportDir == "" || !last && time.Since(c.saved) < saveEvery {
 		return
 	}
 	c.saved = time.Now()
-	c.report.Elapsed = c.before + time.Since(began)
-	s.report()
+	c.elapse()
+	c.search.report()
 	if err := c.result(next).Write(c.settings.ReportDir); err != nil {
 		c.settings.Host.Logf("sim: the campaign's result could not be kept: %v", err)
 		return
 	}
-	if !last && c.worn() {
-		replaceProcess() // which goes on with run next
+	if !last && c.settings.worn() {
+		replaceProcess() // which continues with run next
 	}
 }
 
-// finish ends the campaign and writes its result, from run next on still to be made.
-func (c *campaign) finish(s *search, next int, began time.Time) {
-	c.failOutdated()
-	c.readSource()
-	c.save(s, next, began, true)
-}
-
-// touchResult says of the result that an earlier process has written that it is this process's,
-// too.
-func (c *campaign) touchResult() {
-	if dir, now := c.settings.ReportDir, time.Now(); dir != "" {
-		os.Chtimes(filepath.Join(dir, c.result(0).FileName()), now, now) // only the wavetank command looks at it
+// touch says of the result that an earlier process has written that it is this process's, too.
+func (c *recorder) touch() {
+	if path, now := c.path(), time.Now(); path != "" {
+		os.Chtimes(path, now, now) // only the wavetank command looks at it
 	}
 }
 
-// earlierFailure is the failure that an earlier process found, as far as its story tells.
-func earlierFailure(f story.Finding, stories string) *result.Failure {
-	ending := result.Ending{Kind: result.KindOf(f.Kind), Property: f.Property, Message: f.Cause}
-	out := &result.Failure{Ending: ending, Run: f.First, Strategy: f.Strategy, History: &history.History{}}
-	s, err := story.Decode([]byte(f.Story))
-	if err != nil {
-		return out
+// keepPace notes how long a run took and how much had been seen by then: eight times at least for
+// each doubling of runs.
+func (c *recorder) keepPace(i int, strategy string, res *run.Result, took time.Duration) {
+	c.pace.Slow(story.SlowRun{Run: i, Strategy: strategy, Steps: res.Steps, Elapsed: took})
+	n, every := c.report.Runs, 1
+	for every*16 <= n {
+		every *= 2
 	}
-	out.Story, out.Site, out.Message, out.Step, out.Took = s, s.Site, s.Message, s.After.Steps, s.Took
-	if path := filepath.Join(stories, s.Name()); stories != "" {
-		if _, err := os.Stat(path); err == nil {
-			out.File = path
-		}
+	if n%every == 0 {
+		c.pace.Growth = append(c.pace.Growth, story.Growth{Runs: n, Orders: len(c.search.orders)})
 	}
-	return out
 }
 
 // build tells test binaries apart: what other code has found says nothing of this one.
@@ -140,7 +157,7 @@ var build = sync.OnceValue(func() string {
 
 // unfinished is what an earlier process has left to go on with, nil if nothing: a result of other
 // code or other settings will be overwritten.
-func (c *campaign) unfinished() *story.Result {
+func (c *recorder) unfinished() *story.Result {
 	if c.settings.ReportDir == "" {
 		return nil
 	}
@@ -165,7 +182,7 @@ func (c *campaign) unfinished() *story.Result {
 // interrupted reports whether another campaign of the same command was not completed, as where a
 // process ended before it came to all of its tests: the command is given again to go on, and what
 // it had completed is kept.
-func (c *campaign) interrupted(old *story.Result) bool {
+func (c *recorder) interrupted(old *story.Result) bool {
 	paths, _ := filepath.Glob(filepath.Join(c.settings.ReportDir, "*.json"))
 	return slices.ContainsFunc(paths, func(path string) bool {
 		if strings.HasSuffix(path, reports.RunSuffix) {
@@ -180,9 +197,9 @@ func (c *campaign) interrupted(old *story.Result) bool {
 // dropPassing takes off an earlier process's record what it found and what does not break any more
 // when it is played: a hang of a machine that was busy, or a failure for which a file was to blame
 // that the program reads. The runs that it made are kept.
-func (c *campaign) dropPassing(old *story.Result) {
+func (c *recorder) dropPassing(old *story.Result, fails func(story.Finding) bool) {
 	old.Findings = slices.DeleteFunc(old.Findings, func(f story.Finding) bool {
-		if c.stillFails(f) {
+		if fails(f) {
 			return false
 		}
 		c.settings.Host.Logf("sim: %s holds %d runs of %s, of which %d broke a property (%s); played again they hold, "+
@@ -197,41 +214,18 @@ func (c *campaign) dropPassing(old *story.Result) {
 	})
 }
 
-// resume takes up what an earlier process has left, and returns the number of the run to go on
-// with.
-func (c *campaign) resume(s *search) int {
+// resume takes up what an earlier process has left, without what does not fail any more. It is nil
+// if there is nothing.
+func (c *recorder) resume(fails func(story.Finding) bool) *story.Result {
+	defer func() { c.open = true }()
 	old := c.unfinished()
 	if old == nil {
-		return 0
+		return nil
 	}
 	old.Findings = slices.DeleteFunc(old.Findings, func(f story.Finding) bool { return f.Strategy == outdatedStory })
-	c.dropPassing(old)
-	r := &c.report
-	kept := r.Findings
-	r.Runs, r.Steps, r.Reconciles, r.Requests = old.Runs, old.Steps, old.Reconciles, old.Requests
-	r.Virtual, r.Doubled, s.before = old.Virtual, old.Doubled, old.Orders
-	r.Findings, c.before, c.tally.searched = old.Findings, old.Elapsed, old.Runs
-	for _, f := range kept {
-		if !slices.ContainsFunc(r.Findings, func(have story.Finding) bool { return have.Cause == f.Cause }) {
-			r.Findings = append(r.Findings, f)
-		}
-	}
-	if len(old.Findings) > 0 && r.Failure == nil {
-		r.Failure = earlierFailure(old.Findings[0], c.settings.Stories)
-	}
-	r.Divergences, r.Objects, r.Sites = old.Divergences, old.Objects, old.Sites
-	c.pace.Slowest = old.Slowest // what had been seen is not kept, so its growth begins anew
-	for _, f := range old.Faults {
-		r.Faults = append(r.Faults, result.FaultCount(f))
-	}
-	for _, p := range old.Sometimes {
-		r.Sometimes = append(r.Sometimes, result.Probe(p))
-	}
-	r.Rights = r.Rights.And(old.Rights)
-	for _, n := range old.Strategies {
-		c.brokenRuns += n.Finds
-		s.counts[n.Name] = &result.StrategyCount{Name: n.Name, Runs: n.Runs, Finds: n.Finds}
-	}
-	c.settings.Host.Logf("sim: going on with run %d of %s, as %s has it", old.Next, r.Name, c.settings.ReportDir)
-	return old.Next
+	c.dropPassing(old, fails)
+	c.before = old.Elapsed
+	c.pace.Slowest = old.Slowest // what had been seen is not kept, so its growth begins at 0
+	c.settings.Host.Logf("sim: going on with run %d of %s, as %s has it", old.Next, c.report.Name, c.settings.ReportDir)
+	return old
 }

@@ -8,29 +8,35 @@ import (
 	"github.com/wavetank/wavetank/internal/story"
 )
 
+// renewer writes stories again as their replays have them.
+type renewer struct {
+	settings Settings
+	teller   *teller
+}
+
 // renew writes a story again as its replay has it, and removes the old file if the name changes.
 // The name that somebody gave a file is kept. It returns the path of the story.
-func (c *campaign) renew(path string, old, fresh *story.Story) (to string) {
+func (w *renewer) renew(path string, old, fresh *story.Story) (to string) {
 	to = path
 	if filepath.Base(path) == old.Name() {
 		to = filepath.Join(filepath.Dir(path), fresh.Name())
 	}
-	fresh.Replay = c.command(to)
+	fresh.Replay = w.teller.command(to)
 	err := atomicfile.Write(to, fresh.Encode())
 	if err == nil && to != path {
 		err = os.Remove(path)
 	}
 	if err != nil {
-		c.settings.Host.Fatalf("sim: the story could not be renewed: %v", err)
+		w.settings.Host.Fatalf("sim: the story could not be renewed: %v", err)
 	}
-	c.settings.Host.Logf("sim: %s was renewed: %s", path, to)
-	c.settings.reportReplayed("renewed: " + to)
+	w.settings.Host.Logf("sim: %s was renewed: %s", path, to)
+	w.settings.reportReplayed("renewed: " + to)
 	return to
 }
 
 // renewPassing renews a story whose run passes: its faults follow their requests, and its property
 // has the sentence that is declared in its place.
-func (c *campaign) renewPassing(path string, s *story.Story, r storyReplay, old *story.Outdated) {
+func (w *renewer) renewPassing(path string, s *story.Story, r storyReplay, old *story.Outdated) {
 	fresh := *s
 	fresh.Choices = r.choices
 	switch {
@@ -39,5 +45,5 @@ func (c *campaign) renewPassing(path string, s *story.Story, r storyReplay, old 
 	case old != nil || len(r.moves) == 0:
 		return
 	}
-	c.renew(path, s, &fresh)
+	w.renew(path, s, &fresh)
 }

@@ -5,48 +5,39 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// alone are the strategies that are made of all their runs: they take no turns and have no shards.
-var alone = []string{"exhaustive", "rapid"}
-
-// unplanned are the strategies that need no run to plan with.
-var unplanned = []string{"random", "swarm", "storm"}
-
 // search makes a choice source for each run, and learns from what the run came to.
 type search struct {
-	c      *campaign
-	name   string
-	turns  []string
-	sweep  *choice.Sweep
-	all    *choice.Exhaustive
-	armed  choice.Sequence
-	base   *choice.Base   // the armed run
-	bases  []*choice.Base // runs with an order of events that was new
-	seen   choice.Classes // of requests, in the armed run and in those with a new order
-	orders map[uint64]bool
-	before int // orders that an earlier process had seen
-	counts map[string]*result.StrategyCount
+	settings   Settings
+	runs       *executor
+	tally      *tally
+	turns      []string
+	sweep      *choice.Sweep
+	all        *choice.Exhaustive
+	armed      choice.Sequence
+	base       *choice.Base   // the armed run
+	bases      []*choice.Base // runs with an order of events that was new
+	seen       choice.Classes // of requests, in the armed run and in those with a new order
+	orders     map[uint64]bool
+	before     int // orders that an earlier process had seen
+	strategies map[string]*result.StrategyCount
 }
 
-// portfolio is the order in which the default strategy takes turns. In small worlds bursts find
-// more, in large ones random walks, which disturb everywhere, and aimed runs where a request is
-// rare. docs/search.md shows what each is worth.
-var portfolio = []string{"burst", "random", "burst", "aimed", "burst", "sweep", "burst", "swarm", "burst", "aimed"}
-
-func newSearch(c *campaign) *search {
-	return &search{c: c, name: c.settings.Strategy, turns: c.settings.turns(), orders: map[uint64]bool{},
-		counts: map[string]*result.StrategyCount{}}
+func newSearch(s Settings, r *executor, t *tally) *search {
+	return &search{settings: s, runs: r, tally: t, turns: s.turns(), orders: map[uint64]bool{},
+		strategies: map[string]*result.StrategyCount{}}
 }
 
 // prepare makes the two runs that the planned strategies start from: the one on the default
 // schedule, and the one with every fault armed. It returns the first that breaks a property by
 // itself.
 func (s *search) prepare() *run.Result {
-	if s.armed != nil || !s.c.settings.plans() {
+	if s.armed != nil || !s.settings.plans() {
 		return nil
 	}
 	plain := s.plan(choice.Play(nil))
@@ -64,23 +55,23 @@ func (s *search) prepare() *run.Result {
 	s.seen.Add(armed.Log)
 	s.orders[armed.History.Order()] = true
 	s.sweep = choice.NewSweep(s.armed, armed.Log)
-	s.all = choice.NewExhaustive(s.armed, s.c.settings.Bound)
+	s.all = choice.NewExhaustive(s.armed, s.settings.Bound)
 	return nil
 }
 
 // plan makes a run that is not one of the campaign's unless it breaks something: every shard makes
 // it.
 func (s *search) plan(o choice.Source) *run.Result {
-	res := s.c.execute(o)
+	res := s.runs.execute(o)
 	if res.Ending.Failed() {
-		s.c.count(res)
+		s.tally.count(res)
 	}
 	return res
 }
 
 func (s *search) run(o choice.Source) *run.Result {
-	res := s.c.execute(o)
-	s.c.searched(res)
+	res := s.runs.execute(o)
+	s.tally.countSearched(res)
 	return res
 }
 
@@ -119,7 +110,7 @@ func (s *search) next(i int, seed uint64) (*run.Result, string, bool) {
 		s.all.Done(res.Log, res.History.Trace())
 	}
 	s.learn(res, name)
-	s.tally(name, res.Ending.Failed() || len(res.Passed) > 0)
+	s.made(name, res.Ending.Failed() || len(res.Passed) > 0)
 	return res, name, true
 }
 
@@ -134,7 +125,7 @@ const (
 // begins in one and no fault is aimed at one's classes. Nor does a burst begin in a random walk,
 // where too much happens.
 func (s *search) learn(res *run.Result, name string) {
-	if s.c.settings.Run.Window > 0 {
+	if s.runs.settings.Window > 0 {
 		return // it has forgotten most events
 	}
 	order := res.History.Order()
@@ -142,7 +133,7 @@ func (s *search) learn(res *run.Result, name string) {
 		return
 	}
 	s.orders[order] = true
-	if s.base == nil || s.c.settings.shards() > 1 {
+	if s.base == nil || s.settings.shards() > 1 {
 		return
 	}
 	s.seen.Add(res.Log)
@@ -166,36 +157,43 @@ func (s *search) turn(i int) (n int) {
 	return n
 }
 
-func (s *search) tally(name string, found bool) {
-	n := s.counts[name]
+func (s *search) made(name string, found bool) {
+	n := s.strategies[name]
 	if n == nil {
 		n = &result.StrategyCount{Name: name}
-		s.counts[name] = n
+		s.strategies[name] = n
 	}
 	n.Runs++
 	if found {
-		s.c.brokenRuns++
 		n.Finds++
 	}
 }
 
 // report puts the counts into the campaign's report.
 func (s *search) report() {
-	r := &s.c.report
+	r := s.tally.report
 	r.Strategies = nil
-	for _, n := range s.counts {
+	for _, n := range s.strategies {
 		r.Strategies = append(r.Strategies, *n)
 	}
 	slices.SortFunc(r.Strategies, func(a, b result.StrategyCount) int { return strings.Compare(a.Name, b.Name) })
 	r.Orders = max(s.before, len(s.orders)) // a lower bound, because orders are not stored
-	if s.all == nil || s.name != "exhaustive" {
+	if s.all == nil || s.settings.Strategy != "exhaustive" {
 		return
 	}
 	r.Explored = fmt.Sprintf("%d runs with at most %d disturbances, %d of them pruned as already seen",
-		s.all.Runs, s.c.settings.Bound, s.all.Pruned)
+		s.all.Runs, s.settings.Bound, s.all.Pruned)
 	if s.all.Left() > 0 {
 		r.Explored += fmt.Sprintf("; NOT all: %d are left", s.all.Left())
 	} else {
 		r.Explored = "all: " + r.Explored
+	}
+}
+
+// restore takes up what an earlier process has counted.
+func (s *search) restore(old *story.Result) {
+	s.before = old.Orders
+	for _, n := range old.Strategies {
+		s.strategies[n.Name] = &result.StrategyCount{Name: n.Name, Runs: n.Runs, Finds: n.Finds}
 	}
 }

@@ -91,6 +91,17 @@ func (s *Settings) prepareRuns() {
 // leaver is a Host whose tests are left by panics, once they have been marked as failed or skipped.
 type leaver interface{ Leaves(panicked any) bool }
 
+// alone are the strategies that are made of all their runs: they take no turns and have no shards.
+var alone = []string{"exhaustive", "rapid"}
+
+// unplanned are the strategies that need no run to plan with.
+var unplanned = []string{"random", "swarm", "storm"}
+
+// portfolio is the order in which the default strategy takes turns. In small worlds bursts find
+// more, in large ones random walks, which disturb everywhere, and aimed runs where a request is
+// rare. docs/search.md shows what each is worth.
+var portfolio = []string{"burst", "random", "burst", "aimed", "burst", "sweep", "burst", "swarm", "burst", "aimed"}
+
 // turns are the strategies that take turns, in their order.
 func (s *Settings) turns() []string {
 	if s.Strategy == "portfolio" {
@@ -117,3 +128,7 @@ func (s *Settings) unknownStrategy() string {
 	}
 	return ""
 }
+
+// ofCatalogue reports whether the test plays stories by itself, with sim.Replay. They may be those
+// of another program, so nothing is said of how they fit.
+func (s *Settings) ofCatalogue() bool { return s.Replay != "" && !s.replayFlag }

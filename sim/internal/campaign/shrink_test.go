@@ -24,9 +24,9 @@ func TestShrinkingDoesNotMakeAStoryMuchLonger(t *testing.T) {
 			res.Choices, res.Log = c.Sequence(), c.Log()
 			return res
 		}
-		c := newCampaign(t, runner, Settings{Run: run.Settings{MaxSteps: 50000}}, "")
-		first := c.execute(choice.Func(func(choice.Point) int { return 1 }))
-		best, choices := c.shrink(&result.Failure{}, first, first, time.Minute)
+		c := newCampaign(t, runner, Settings{Run: run.Settings{MaxSteps: 50000}}, "", 0)
+		first := c.runs.execute(choice.Func(func(choice.Point) int { return 1 }))
+		best, choices := c.keeper.shrinker.shrink(&result.Failure{}, first, first, time.Minute)
 		if len(choices) != want {
 			t.Errorf("without the fault the run has %d steps instead of %d: shrunk to %d choices, %d steps", bare,
 				first.Steps, len(choices), best.Steps)

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/internal/story"
+	"github.com/wavetank/wavetank/reports"
 )
 
 // announce fails the test if something was found, and prints what the campaign did.
 func (c *campaign) announce() {
 	c.t.Helper()
-	r := &c.report
+	r := c.report
 	err := r.Err()
 	if err != nil {
 		c.t.Error(err)
@@ -24,7 +25,7 @@ func (c *campaign) announce() {
 		c.t.Logf("sim: warning: %s", s)
 	}
 	if r.Failure != nil && c.settings.KeepGoing {
-		c.t.Logf("sim: %d of %d runs broke a property; made were %s", c.brokenRuns, r.Runs, c.totals())
+		c.t.Logf("sim: %d of %d runs broke a property; made were %s", c.tally.broken, r.Runs, c.totals())
 	}
 	if r.Failure == nil && r.Runs > 0 && !c.settings.replayFlag {
 		c.t.Logf("sim: nothing broke in %s", c.totals())
@@ -56,7 +57,7 @@ func (c *campaign) printHidden(err error) {
 	for _, u := range c.tally.unmodelled {
 		fmt.Printf("sim: warning: %s: %s\n", c.report.Name, unmodelledWarning(u))
 	}
-	if s := c.tooFewRuns(); s != "" {
+	if s := c.evidence().tooFewRuns(); s != "" {
 		fmt.Printf("sim: warning: %s\n", s)
 	}
 	if err != nil {
@@ -67,6 +68,20 @@ func (c *campaign) printHidden(err error) {
 	}
 	for _, d := range c.report.Divergences {
 		fmt.Printf("sim: warning: %s: %s\n", c.report.Name, d.Sentence())
+	}
+}
+
+// evidence says how much the runs show.
+func (c *campaign) evidence() *evidence { return &evidence{c.settings, c.tally, c.runs.left} }
+
+// printCoverage prints what was tried at which lines, and which lines were not reached.
+func (c *campaign) printCoverage() {
+	c.t.Helper()
+	r := c.recorder.result(0)
+	for _, text := range []string{reports.Sites(r), reports.Unreached(r)} {
+		if text != "" {
+			c.t.Logf("sim: %s", text)
+		}
 	}
 }
 
@@ -86,7 +101,7 @@ func (c *campaign) printEvents() {
 
 // totals are how much was tried, in a sentence.
 func (c *campaign) totals() string {
-	r := &c.report
+	r := c.report
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d runs in %v", r.Runs, r.Elapsed.Round(10*time.Millisecond))
 	if !r.Complete {

@@ -2,78 +2,67 @@ package campaign
 
 import (
 	"slices"
-	"testing"
 
 	"github.com/wavetank/wavetank/internal/story"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// tally is what the warnings of a campaign are made from.
+// tally counts what the runs of a campaign have done: for its report, and for its warnings.
 type tally struct {
+	report     *result.Report
+	counted    func() // called after each run
 	outcomes   []run.Outcomes
 	refused    []run.Refused
 	unmodelled []run.Unmodelled
 	ignored    []run.Ignored
 	waits      []run.Waits
 	unobserved []string // controllers
-	left       []string // goroutines that one run left behind
 	strayed    bool     // something connected to the real network, perhaps not in a run
 	searched   int      // runs made in search of failures, those of earlier processes included; kept stories are not
 	idle       int      // searched runs in which no process was started
+	broken     int      // runs that have failed
 }
 
-// noting returns a runner that notes what any run has left behind: it may be one that is not
-// counted.
-func (t *tally) noting(runner run.Runner) run.Runner {
-	return func(test *testing.T, o choice.Source, s run.Settings) *run.Result {
-		res := runner(test, o, s)
-		for _, p := range res.Left {
-			if !slices.Contains(t.left, p) {
-				t.left = append(t.left, p)
-			}
-		}
-		return res
-	}
-}
-
-// searched adds a run that was made in search of failures to the report.
-func (c *campaign) searched(res *run.Result) {
-	c.tally.searched++
+// countSearched adds a run that was made in search of failures to the report.
+func (t *tally) countSearched(res *run.Result) {
+	t.searched++
 	if res.Processes == 0 {
-		c.tally.idle++
+		t.idle++
 	}
-	c.count(res)
+	t.count(res)
 }
 
 // count adds a run to the report.
-func (c *campaign) count(res *run.Result) {
-	r := &c.report
+func (t *tally) count(res *run.Result) {
+	r := t.report
+	if res.Ending.Failed() || len(res.Passed) > 0 {
+		t.broken++
+	}
 	r.Runs++
 	r.Steps += res.Steps
 	r.Reconciles += res.Reconciles
 	r.Requests += res.Requests
 	r.Virtual += res.Virtual
 	for _, o := range res.Outcomes {
-		c.tally.outcomes = run.AddOutcomes(c.tally.outcomes, o)
+		t.outcomes = run.AddOutcomes(t.outcomes, o)
 	}
 	for _, o := range res.Refused {
-		c.tally.refused = run.AddRefused(c.tally.refused, o)
+		t.refused = run.AddRefused(t.refused, o)
 	}
 	for _, w := range res.Waits {
-		c.tally.waits = run.AddWaits(c.tally.waits, w)
+		t.waits = run.AddWaits(t.waits, w)
 	}
 	for _, u := range res.Unmodelled {
-		c.tally.unmodelled = run.AddUnmodelled(c.tally.unmodelled, u)
+		t.unmodelled = run.AddUnmodelled(t.unmodelled, u)
 	}
 	for _, u := range res.Ignored {
-		c.tally.ignored = run.AddIgnored(c.tally.ignored, u)
+		t.ignored = run.AddIgnored(t.ignored, u)
 	}
-	c.tally.strayed = c.tally.strayed || res.Strayed
+	t.strayed = t.strayed || res.Strayed
 	for _, name := range res.Unobserved {
-		if !slices.Contains(c.tally.unobserved, name) {
-			c.tally.unobserved = append(c.tally.unobserved, name)
+		if !slices.Contains(t.unobserved, name) {
+			t.unobserved = append(t.unobserved, name)
 		}
 	}
 	for _, f := range res.Faults { // which there are may depend on choices
@@ -103,6 +92,22 @@ func (c *campaign) count(res *run.Result) {
 		}
 		r.Sometimes[i].Reached += p.Reached
 	}
-	c.publish()
-	c.progress.show(c)
+	t.counted()
+}
+
+// restore adds what an earlier process has counted.
+func (t *tally) restore(old *story.Result) {
+	r := t.report
+	r.Runs, r.Steps, r.Reconciles, r.Requests = old.Runs, old.Steps, old.Reconciles, old.Requests
+	r.Virtual, r.Objects, r.Sites, r.Rights = old.Virtual, old.Objects, old.Sites, r.Rights.And(old.Rights)
+	for _, f := range old.Faults {
+		r.Faults = append(r.Faults, result.FaultCount(f))
+	}
+	for _, p := range old.Sometimes {
+		r.Sometimes = append(r.Sometimes, result.Probe(p))
+	}
+	t.searched = old.Runs
+	for _, n := range old.Strategies {
+		t.broken += n.Finds
+	}
 }

@@ -13,54 +13,61 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
+// evidence says how much the runs of a campaign show.
+type evidence struct {
+	settings Settings
+	*tally
+	left []string // goroutines that one run left behind
+}
+
 // warnings say, in a sentence each, what makes the campaign say less than it seems to.
-func (c *campaign) warnings() (out []string) {
-	r := &c.report
-	for _, name := range c.tally.unobserved {
+func (e *evidence) warnings() (out []string) {
+	r := e.report
+	for _, name := range e.unobserved {
 		out = append(out, name+" is not observed, as its requests are not reconcile.Request: no hot loop, "+
 			"panic or lost update of its own is noticed, its requests are never raced, "+
 			"and w.Settle waits for silence and not for its back-off")
 	}
-	for _, u := range c.tally.unmodelled {
+	for _, u := range e.unmodelled {
 		out = append(out, unmodelledWarning(u))
 	}
-	if c.tally.strayed {
+	if e.strayed {
 		out = append(out, strays)
 	}
-	for _, p := range c.tally.left {
+	for _, p := range e.left {
 		out = append(out, leftOnce(p))
 	}
 	for _, d := range r.Drifted {
-		if c.settings.Drift == driftWarns {
+		if e.settings.Drift == driftWarns {
 			out = append(out, "the story "+driftSentence(d)+"; -sim.drift=fail makes this a failure")
 		}
 	}
 	for _, d := range r.Outdated {
-		if c.settings.Drift == driftWarns || d.Now != story.Passes {
+		if e.settings.Drift == driftWarns || d.Now != story.Passes {
 			out = append(out, "the story "+d.Sentence())
 		}
 	}
 	for _, d := range r.Divergences {
 		out = append(out, d.Sentence())
 	}
-	for _, u := range c.tally.ignored {
+	for _, u := range e.ignored {
 		if s := ignoredWarning(u); s != "" {
 			out = append(out, s)
 		}
 	}
-	if c.settings.shards() > 1 { // another shard may have been there
-		for _, m := range slices.Concat(c.unreachedByAll(), c.hollow(true)) {
+	if e.settings.shards() > 1 { // another shard may have been there
+		for _, m := range slices.Concat(e.unreachedByAll(), e.hollow(true)) {
 			out = append(out, m+", unless another shard does; wavetank report --merge tells")
 		}
 	}
-	return append(out, c.untried()...)
+	return append(out, e.untried()...)
 }
 
 // untried says, in a sentence each, what a search that found nothing did not try. Each depends on
 // what was seen, and not on whether all runs were made.
-func (c *campaign) untried() (out []string) {
-	r := &c.report
-	if c.tally.searched == 0 || r.Failure != nil && !r.Complete {
+func (e *evidence) untried() (out []string) {
+	r := e.report
+	if e.searched == 0 || r.Failure != nil && !r.Complete {
 		return nil
 	}
 	say := func(sentence string) {
@@ -68,29 +75,29 @@ func (c *campaign) untried() (out []string) {
 			out = append(out, sentence)
 		}
 	}
-	say(c.tooFewRuns())
-	if c.tally.idle == c.tally.searched {
+	say(e.tooFewRuns())
+	if e.idle == e.searched {
 		say(fmt.Sprintf("no process was started in %d runs, so what holds says nothing of a program; "+
-			"start one with w.Start", c.tally.searched))
+			"start one with w.Start", e.searched))
 	}
 	for _, f := range r.Faults {
 		say(neverInjected(f, r.Runs))
 	}
-	for _, w := range c.tally.waits {
+	for _, w := range e.waits {
 		say(alwaysCut(w))
 	}
-	hollow := c.hollow(false)
+	hollow := e.hollow(false)
 	out = append(out, hollow...)
-	for _, o := range c.tally.outcomes {
+	for _, o := range e.outcomes {
 		if len(hollow) == 0 { // which names the objects, and what to do
 			say(allFailed(o, r.Runs))
 		}
 	}
-	for _, o := range c.tally.refused {
+	for _, o := range e.refused {
 		say(allRefused(o, r.Runs))
 	}
-	if !r.Complete && c.settings.shards() <= 1 && !testing.Short() {
-		for _, s := range c.unreached() {
+	if !r.Complete && e.settings.shards() <= 1 && !testing.Short() {
+		for _, s := range e.unreached() {
 			say(s + ", and the time was up before all runs were made")
 		}
 	}
@@ -109,20 +116,20 @@ const (
 )
 
 // missed says what fails the test although no run failed.
-func (c *campaign) missed() (out []string) {
-	for _, d := range c.report.Drifted {
-		if c.settings.Drift == driftFails {
+func (e *evidence) missed() (out []string) {
+	for _, d := range e.report.Drifted {
+		if e.settings.Drift == driftFails {
 			out = append(out, "sim: the story "+driftSentence(d)+" (-sim.drift=fail)")
 		}
 	}
-	for _, d := range c.report.Outdated {
-		if c.settings.Drift == driftFails && d.Now == story.Passes {
+	for _, d := range e.report.Outdated {
+		if e.settings.Drift == driftFails && d.Now == story.Passes {
 			out = append(out, "sim: the story "+d.Sentence()+" (-sim.drift=fail)")
 		}
 	}
-	if c.settings.shards() <= 1 {
-		out = append(out, c.unreachedByAll()...)
-		for _, s := range c.hollow(true) {
+	if e.settings.shards() <= 1 {
+		out = append(out, e.unreachedByAll()...)
+		for _, s := range e.hollow(true) {
 			out = append(out, "sim: "+s)
 		}
 	}
@@ -130,25 +137,25 @@ func (c *campaign) missed() (out []string) {
 }
 
 // hollow says which objects never succeeded: those that fail the campaign, or the others.
-func (c *campaign) hollow(required bool) []string {
-	if c.tally.searched == 0 {
+func (e *evidence) hollow(required bool) []string {
+	if e.searched == 0 {
 		return nil
 	}
-	r := story.Result{Runs: c.report.Runs, Complete: c.report.Complete, Objects: c.report.Objects}
+	r := story.Result{Runs: e.report.Runs, Complete: e.report.Complete, Objects: e.report.Objects}
 	return r.HollowSentences(required)
 }
 
 // unreachedByAll says what a campaign that made all its runs did not reach.
-func (c *campaign) unreachedByAll() []string {
-	if !c.report.Complete || testing.Short() {
+func (e *evidence) unreachedByAll() []string {
+	if !e.report.Complete || testing.Short() {
 		return nil
 	}
-	return c.unreached()
+	return e.unreached()
 }
 
 // unreached says what no run has reached.
-func (c *campaign) unreached() (missed []string) {
-	r := &c.report
+func (e *evidence) unreached() (missed []string) {
+	r := e.report
 	for _, p := range r.Sometimes {
 		if p.Reached == 0 {
 			missed = append(missed, fmt.Sprintf("%s: sometimes %q was not reached in %d runs: "+
@@ -251,13 +258,13 @@ func allRefused(r run.Refused, runs int) string {
 
 // tooFewRuns says, in a sentence, that a campaign ended with too few runs to say much; "" if it did
 // not.
-func (c *campaign) tooFewRuns() string {
-	r, searched := &c.report, c.tally.searched
+func (e *evidence) tooFewRuns() string {
+	r, searched := e.report, e.searched
 	if r.Complete || r.Failure != nil || searched == 0 || searched >= fewRuns {
 		return ""
 	}
 	runs := fmt.Sprintf("%d runs", searched)
-	if planned := c.settings.planned(); planned > 0 {
+	if planned := e.settings.planned(); planned > 0 {
 		runs = fmt.Sprintf("%d of %d runs", searched, planned)
 	}
 	return fmt.Sprintf("%s: only %s in %v of CPU time, which says little; "+

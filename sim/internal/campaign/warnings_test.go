@@ -57,14 +57,14 @@ func TestAFaultIsIdleByEvidence(t *testing.T) {
 		{result.FaultCount{Fault: "Crash(a)"}, 1, true},
 		{result.FaultCount{Fault: "Crash(a)", Opportunities: 1196, Injected: 1}, 100, false},
 	} {
-		c := &campaign{tally: tally{searched: row.runs},
-			report: result.Report{Runs: row.runs, Faults: []result.FaultCount{row.count}, Complete: true}}
-		if got := strings.Contains(strings.Join(c.warnings(), "\n"), "Crash(a)"); got != row.want {
+		e := &evidence{tally: &tally{searched: row.runs,
+			report: &result.Report{Runs: row.runs, Faults: []result.FaultCount{row.count}, Complete: true}}}
+		if got := strings.Contains(strings.Join(e.warnings(), "\n"), "Crash(a)"); got != row.want {
 			t.Errorf("%+v in %d runs: warned %v", row.count, row.runs, got)
 		}
-		c.report.Complete, c.report.Failure = false, &result.Failure{}
-		if len(c.warnings()) > 0 {
-			t.Errorf("%+v: a failure is accused: %q", row.count, c.warnings())
+		e.report.Complete, e.report.Failure = false, &result.Failure{}
+		if len(e.warnings()) > 0 {
+			t.Errorf("%+v: a failure is accused: %q", row.count, e.warnings())
 		}
 	}
 }
@@ -83,9 +83,9 @@ func TestObjectsThatNeverSucceed(t *testing.T) {
 	} {
 		object := result.ObjectCount{Object: "Tenant blue", Controller: "tenant", Runs: 20, Failure: "no secret",
 			Required: row.required}
-		c := &campaign{tally: tally{searched: 20}, settings: Settings{Shard: row.shard},
-			report: result.Report{Runs: 20, Objects: []result.ObjectCount{object}}}
-		if missed, warned := c.missed(), c.warnings(); len(missed) != row.missed || len(warned) != row.warnings {
+		e := &evidence{settings: Settings{Shard: row.shard}, tally: &tally{searched: 20,
+			report: &result.Report{Runs: 20, Objects: []result.ObjectCount{object}}}}
+		if missed, warned := e.missed(), e.warnings(); len(missed) != row.missed || len(warned) != row.warnings {
 			t.Errorf("%s: missed %q, warnings %q", name, missed, warned)
 		}
 	}

@@ -5,55 +5,7 @@ import (
 	"os"
 	"runtime"
 	"time"
-
-	"github.com/wavetank/wavetank/internal/story"
-	"github.com/wavetank/wavetank/sim/internal/run"
-	"github.com/wavetank/wavetank/sim/result"
 )
-
-// reportHang names the run that hangs, and keeps its story, which nobody else can do any more. It
-// is called by the watchdog: whoever writes the run's record hangs, too, or soon will.
-func (c *campaign) reportHang(why string) (said string) {
-	c.settings.reportReplayed("hung")
-	d := c.doing.Load()
-	if d == nil {
-		d = &activity{what: "a run before run 0, undisturbed or with every fault,"}
-	}
-	said = fmt.Sprintf("    it is %s of base seed %d\n", d.what, c.report.Seed)
-	if c.keep != nil {
-		c.keep(d.run) // the campaign goes on with this run
-	}
-	defer func() {
-		if v := recover(); v != nil { // the record was being written after all
-			said += fmt.Sprintf("    its story could not be told: %v\n", v)
-		}
-	}()
-	r := c.settings.Run.Monitor.Latest.Load()
-	if r == nil {
-		return said
-	}
-	f := d.failure(result.Ending{Kind: result.Hang, Message: run.Repeatable(why)}, r.History.Rest())
-	choices, length := r.Choices.Sequence(), story.Length{}
-	if n := len(f.History.Events); n > 0 {
-		f.Step, f.At = f.History.Events[n-1].Step, f.History.Events[n-1].At
-	}
-	length.Choices, length.Steps = len(choices), f.Step
-	f.Story = c.story(f, choices, length, length)
-	for _, l := range f.Story.Excerpt(story.MaxLines) {
-		said += "    " + l + "\n"
-	}
-	if c.settings.Replay != "" {
-		return said + fmt.Sprintf("    replay: %s\n", c.command(c.settings.Replay))
-	}
-	if c.settings.Stories == "" {
-		return said + "    the story was not kept; sim.Stories(directory) keeps it\n"
-	}
-	path, err := f.Story.Write(c.settings.Stories)
-	if err != nil {
-		return said + fmt.Sprintf("    the story could not be kept: %v\n", err)
-	}
-	return said + fmt.Sprintf("    story:  %s\n    replay: %s\n", path, f.Story.Replay)
-}
 
 // hangLimit is how long a run may make no progress: in CPU time while a goroutine could run, in
 // real time while all wait.
@@ -130,9 +82,9 @@ func (w *watchdog) look(signs uint64) (dump, waited string) {
 	return dump, fmt.Sprintf("%v of real time", w.limit)
 }
 
-// watch lets a watchdog look at the runs of a test until stop is called. A run that hangs ends the
-// process, with a message. c is the campaign that the runs belong to, or nil.
-func watch(test string, s Settings, c *campaign) (stop func()) {
+// startWatchdog lets a watchdog look at the runs of a test until stop is called. A run that hangs ends the
+// process, with a message. h repeats and reports it, unless it is nil.
+func startWatchdog(test string, s Settings, h *hangs) (stop func()) {
 	done, dialled := make(chan struct{}), s.recordDials()
 	limit, m := s.Hang, s.Run.Monitor
 	go func() {
@@ -153,8 +105,8 @@ func watch(test string, s Settings, c *campaign) (stop func()) {
 			if dump == "" {
 				continue
 			}
-			if c != nil && tried == repeatNot {
-				if tried = c.repeat(limit, done); tried == repeatHeld {
+			if h != nil && tried == repeatNot {
+				if tried = h.repeat(limit, done); tried == repeatHeld {
 					d.limit *= 4 // it hangs by accident, or was never given time
 					continue
 				}
@@ -164,12 +116,12 @@ func watch(test string, s Settings, c *campaign) (stop func()) {
 			}
 			dialled()
 			why := explainHang(dump, waited)
-			if c != nil && c.dialled != "" {
-				why += "\n\n" + c.dialled
+			if h != nil && h.dialled != "" {
+				why += "\n\n" + h.dialled
 			}
 			fmt.Fprintf(os.Stderr, "--- FAIL: %s\n%s\n", test, why)
-			if c != nil {
-				fmt.Fprintf(os.Stderr, "\n%s\n%s", tried.words(), c.reportHang(why))
+			if h != nil {
+				fmt.Fprintf(os.Stderr, "\n%s\n%s", tried.words(), h.report(why))
 			}
 			fmt.Fprint(os.Stderr, "FAIL\n")
 			os.Exit(1)

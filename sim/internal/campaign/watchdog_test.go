@@ -11,7 +11,7 @@ import (
 // silent. If the watchdog took that for a hung run, this test would end here with its message.
 func TestOnlyRunsCanHang(t *testing.T) {
 	const limit = 20 * time.Millisecond
-	defer watch(t.Name(), Settings{Hang: limit, Run: run.Settings{Monitor: &run.Monitor{}}}, nil)()
+	defer startWatchdog(t.Name(), Settings{Hang: limit, Run: run.Settings{Monitor: &run.Monitor{}}}, nil)()
 	time.Sleep(10 * limit)
 }
 

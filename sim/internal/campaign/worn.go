@@ -17,8 +17,7 @@ const mostWorn = 64 << 20
 // worn reports whether the process should be replaced, and whether that changes nothing. What it
 // has made must be on file. With one shard later runs begin in earlier ones, a budget and a profile
 // are of one process.
-func (c *campaign) worn() bool {
-	s := c.settings
+func (s Settings) worn() bool {
 	profiled := slices.ContainsFunc(ofOneProcess, func(name string) bool { return given(name, "") })
 	if s.ReportDir == "" || s.Budget > 0 || s.shards() < 2 || profiled {
 		return false

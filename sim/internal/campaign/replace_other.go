@@ -1,6 +1,0 @@
-//go:build !unix
-
-package campaign
-
-// replaceProcess does nothing where a process cannot become another program.
-func replaceProcess() {}

@@ -1,0 +1,82 @@
+package campaign
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/result"
+)
+
+// executor makes the runs of a campaign.
+type executor struct {
+	t        *testing.T
+	runner   run.Runner
+	settings run.Settings
+	doing    atomic.Pointer[activity]
+	left     []string // goroutines that one run left behind
+}
+
+// activity is what a campaign makes runs for at the moment: one of its own, or of a story.
+type activity struct {
+	what, strategy string
+	run            int
+	seed           uint64
+}
+
+// failure is the run that is being made, as a failure.
+func (d *activity) failure(e result.Ending, h *history.History) *result.Failure {
+	return &result.Failure{Ending: e, Run: d.run, Seed: d.seed, Strategy: d.strategy, History: h}
+}
+
+// execute makes one run.
+func (r *executor) execute(o choice.Source) *run.Result { return r.executeWith(o, r.settings) }
+
+// executeWith makes one run with other settings. What it has left behind is noted even if the run
+// is not counted.
+func (r *executor) executeWith(o choice.Source, s run.Settings) *run.Result {
+	res := r.runner(r.t, o, s)
+	for _, p := range res.Left {
+		if !slices.Contains(r.left, p) {
+			r.left = append(r.left, p)
+		}
+	}
+	return res
+}
+
+// ignore has runs end at a violation, except of some properties, until restore is called.
+func (r *executor) ignore(properties []string) (restore func()) {
+	was := r.settings
+	r.settings.Pass, r.settings.Ignored = false, slices.Clone(properties)
+	return func() { r.settings.Pass, r.settings.Ignored = was.Pass, was.Ignored }
+}
+
+// keepGoing has runs continue at a violation, if they are to.
+func (r *executor) keepGoing(pass bool) { r.settings.Pass = pass }
+
+// noteCallers has runs note from where requests are sent, if they are to.
+func (r *executor) noteCallers(on bool) { r.settings.Callers = on }
+
+// judgeAgain has runs judged again by the properties that a sequence does not violate before it
+// fails as it should.
+func (r *executor) judgeAgain(choices choice.Sequence, e result.Ending) {
+	for _, name := range slices.Clone(r.settings.Ignored) {
+		all := r.settings.Ignored
+		r.settings.Ignored = slices.DeleteFunc(slices.Clone(all), func(n string) bool { return n == name })
+		if !r.execute(choice.Play(choices)).Ending.Same(e) {
+			r.settings.Ignored = all
+		}
+	}
+}
+
+func lengthOf(r *run.Result) story.Length {
+	l := story.Length{Choices: len(r.Choices), Steps: r.Steps}
+	for _, f := range r.Faults {
+		l.Faults += f.Injected
+	}
+	return l
+}
