@@ -34,7 +34,8 @@ var coined = []string{
 // names are public names that have a coined word: the strategy, and what two reference scenarios
 // call a case and an object. Stories and seeds depend on them.
 var names = map[string]string{
-	`storm"`: "internal/strategy/strategy.go sim/internal/campaign/search.go sim/internal/campaign/settings.go " +
+	`storm"`: "internal/strategy/strategy.go sim/internal/campaign/search.go " +
+		"sim/internal/campaign/settings.go " +
 		"fuzz/endurance/endurance_test.go",
 	"`storm`":          "fuzz/planted/page_test.go",
 	"random, storm, ":  "sim/options.go",

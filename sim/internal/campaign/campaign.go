@@ -11,9 +11,9 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// campaign is all runs of one scenario that are made by one command. Each part owns one task; the
-// campaign says what comes next.
-type campaign struct {
+// explorer makes all runs of one scenario that one command asks for. Each part owns one task, and
+// the explorer decides which is next.
+type explorer struct {
 	t            *testing.T
 	settings     Settings
 	report       *result.Report
@@ -30,10 +30,10 @@ type campaign struct {
 	hangs        *hangs
 }
 
-func newCampaign(t *testing.T, r run.Runner, s Settings, name string, seed uint64) *campaign {
+func newCampaign(t *testing.T, r run.Runner, s Settings, name string, seed uint64) *explorer {
 	report := &result.Report{Name: name, Seed: seed}
 	exact := hasOverlay(t)
-	c := &campaign{t: t, settings: s, report: report}
+	c := &explorer{t: t, settings: s, report: report}
 	c.runs = &executor{t: t, runner: r, settings: s.Run}
 	c.tally = &tally{report: report}
 	c.findings = &findings{report}
@@ -59,7 +59,7 @@ func newCampaign(t *testing.T, r run.Runner, s Settings, name string, seed uint6
 }
 
 // finish ends the campaign and writes its result, from run next on still to be made.
-func (c *campaign) finish(next int) {
+func (c *explorer) finish(next int) {
 	c.replayer.failOutdated()
 	c.report.Calls = c.settings.unsent(c.report.Sites)
 	c.recorder.save(next, true)

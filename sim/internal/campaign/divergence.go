@@ -109,7 +109,7 @@ func (v *verifier) runAgain(first *run.Result) (*divergence, *run.Result) {
 			d.Cause, d.timers = timersOf(process), true
 			d.likely = "likely " + d.Cause
 		}
-		d.Goroutines = goroutines(first, second, at)
+		d.Goroutines = sendersOf(first, second, at)
 	}
 	return d, second
 }
@@ -221,8 +221,8 @@ func exactCommand(h host.Host) string {
 	return command
 }
 
-// goroutines say from where the requests were made in which two runs differ.
-func goroutines(first, second *run.Result, at int) (out []string) {
+// sendersOf say from where the requests were made in which two runs differ.
+func sendersOf(first, second *run.Result, at int) (out []string) {
 	for i, r := range []*run.Result{first, second} {
 		event := requestOf(r, at)
 		if where := describeCallers(r.Callers[event]); where != "" {

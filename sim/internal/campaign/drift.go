@@ -16,12 +16,13 @@ const (
 	driftFails = "fail"
 )
 
-// fit compares a story with its replay. It returns the statement that is outdated, how the story
-// has drifted otherwise, and lines on the choices that were moved or not used.
-func fit(path string, s *story.Story, r storyReplay) (old *story.Outdated, drift *story.Drift, lines []string) {
+// comparedWith compares a story with its replay. It returns the statement that is outdated, how the
+// story has drifted otherwise, and lines on the choices that were moved or not used.
+func comparedWith(path string, s *story.Story, r storyReplay) (old *story.Outdated, drift *story.Drift,
+	lines []string) {
 	for _, m := range r.moves {
-		lines = append(lines, fmt.Sprintf("%s was replayed with the choice %q in place of %q, as the request has changed; "+
-			"wavetank stories renew writes it so", path, m[1], m[0]))
+		lines = append(lines, fmt.Sprintf("%s was replayed with the choice %q in place of %q, "+
+			"as the request has changed; wavetank stories renew writes it so", path, m[1], m[0]))
 	}
 	if len(r.unused) > 0 {
 		var ids []string

@@ -20,20 +20,20 @@ import (
 // Check is [Explore], and fails the test with what it found.
 func Check(t *testing.T, r run.Runner, s Settings) {
 	t.Helper()
-	explore(t, r, s).announce()
+	makeCampaign(t, r, s).announce()
 }
 
 // Explore makes a campaign, and reports what it found without failing the test. Misuse still fails
 // it.
 func Explore(t *testing.T, r run.Runner, s Settings) result.Report {
 	t.Helper()
-	return *explore(t, r, s).report
+	return *makeCampaign(t, r, s).report
 }
 
-// running is held while a campaign runs: runs own process-wide settings.
-var running sync.Mutex
+// oneCampaign is held while a campaign runs: runs own process-wide settings.
+var oneCampaign sync.Mutex
 
-func explore(t *testing.T, r run.Runner, s Settings) *campaign {
+func makeCampaign(t *testing.T, r run.Runner, s Settings) *explorer {
 	t.Helper()
 	if err := errors.Join(s.check(), s.writable()); err != nil {
 		s.Host.Fatalf("%v", err)
@@ -42,11 +42,11 @@ func explore(t *testing.T, r run.Runner, s Settings) *campaign {
 		s.Host.Fatalf("sim: Check and Explore need a scenario: " +
 			"a func(w *sim.World) that says what happens and what must hold")
 	}
-	if !running.TryLock() {
+	if !oneCampaign.TryLock() {
 		s.Host.Fatalf("sim: two scenarios at once in one process; runs own process-wide settings, " +
 			"so remove t.Parallel, and do not call Check inside a scenario")
 	}
-	defer running.Unlock()
+	defer oneCampaign.Unlock()
 	name := nameOf(s.Host)
 	if err := refuseParallel(t); err != nil {
 		s.Host.Fatalf("%v", err)
@@ -109,7 +109,7 @@ func baseSeed(name, flag string) uint64 {
 }
 
 // run replays the stories that are kept or given, and makes the runs of the search.
-func (c *campaign) run() {
+func (c *explorer) run() {
 	s := c.settings
 	if s.Replay != "" || s.Confirm != "" {
 		c.replayer.replayGiven()
@@ -146,7 +146,7 @@ func (c *campaign) run() {
 
 // resume takes up what an earlier process has left, and returns the number of the run to continue
 // with.
-func (c *campaign) resume() int {
+func (c *explorer) resume() int {
 	old := c.recorder.resume(c.replayer.player.stillFails)
 	if old == nil {
 		return 0
@@ -160,7 +160,7 @@ func (c *campaign) resume() int {
 
 // searchFrom makes the runs of the search from run i on, until all are made, the time is up or one
 // has failed. It returns the number of the run that is still to be made.
-func (c *campaign) searchFrom(i int) int {
+func (c *explorer) searchFrom(i int) int {
 	s, spent, made := c.settings, newEffort(cpuTime), 0
 	for ; s.Runs == 0 || i < s.Runs; i++ {
 		c.report.Spent = spent.spent()
@@ -188,7 +188,7 @@ func (c *campaign) searchFrom(i int) int {
 }
 
 // searchRun makes run i of the search. It reports false if the strategy has nothing left to try.
-func (c *campaign) searchRun(i int) bool {
+func (c *explorer) searchRun(i int) bool {
 	seed, began, s := choice.Mix(c.report.Seed, i), time.Now(), c.settings
 	c.runs.doing.Store(&activity{fmt.Sprintf("run %d (seed %d)", i, seed), s.Strategy, i, seed})
 	twice := s.Verify > 0 && i%s.Verify == 0

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"runtime"
@@ -13,12 +14,15 @@ import (
 )
 
 // judge is a host that keeps what a campaign complains of.
-type judge struct{ complaint string }
+type judge struct {
+	name, complaint string
+	cleanups        []func()
+}
 
-func (j *judge) Name() string              { return "FuzzFlags" }
+func (j *judge) Name() string              { return cmp.Or(j.name, "FuzzFlags") }
 func (j *judge) Package() string           { return "example.org/flags" }
 func (j *judge) Replay(file string) string { return "go test example.org/flags -sim.replay=" + file }
-func (j *judge) Cleanup(func())            {}
+func (j *judge) Cleanup(f func())          { j.cleanups = append(j.cleanups, f) }
 func (j *judge) Logf(string, ...any)       {}
 func (j *judge) Fatalf(format string, args ...any) {
 	j.complaint = fmt.Sprintf(format, args...)

@@ -20,10 +20,10 @@ func Fuzz(f *testing.F, runner func() run.Runner, outside process.Outside) {
 	first := true
 	f.Fuzz(func(t *testing.T, data []byte) {
 		here := host.Testing{T: t}
-		if !running.TryLock() {
+		if !oneCampaign.TryLock() {
 			here.Fatalf("sim: two scenarios at once in one process; a fuzz target must not be parallel")
 		}
-		defer running.Unlock()
+		defer oneCampaign.Unlock()
 		if err := refuseParallel(t); err != nil {
 			here.Fatalf("%v", err)
 		}
@@ -57,7 +57,7 @@ func Fuzz(f *testing.F, runner func() run.Runner, outside process.Outside) {
 }
 
 // input makes the run that an input stands for.
-func (c *campaign) input(data []byte) {
+func (c *explorer) input(data []byte) {
 	if res := c.runs.execute(choice.Bytes(data)); res.Ending.Failed() {
 		c.keeper.addFailing(0, 0, "fuzz", res, res)
 	}

@@ -18,9 +18,9 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// repetition says what came of repeating a run that seemed to hang. It is repeated before anything is
-// said of it. A goroutine that does not stop cannot be taken out of a process, so another process
-// plays the choices of the run, while the run itself is given time to go on.
+// repetition is what came of repeating a run that seems to hang. It is repeated before the hang is
+// reported. A goroutine that does not stop cannot be taken out of a process, so another process
+// plays the choices of the run, while the run itself is given time to continue.
 type repetition int
 
 const (

@@ -40,7 +40,7 @@ func (c *capture) Failed() bool              { return c.failed }
 
 // byRapid lets rapid make the choice sequences: every choice is a draw, and rapid's own shrinking
 // runs before ours.
-func (c *campaign) byRapid() {
+func (c *explorer) byRapid() {
 	s := c.settings
 	spent := newEffort(cpuTime)
 	defer setFlags(map[string]string{

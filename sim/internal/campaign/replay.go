@@ -145,7 +145,7 @@ func (r *replayer) replayStory(path string, s *story.Story) bool {
 // reportFit reports what of a story no longer fits the program and the scenario: choices that were
 // moved or lost, and a statement that is outdated, which it returns.
 func (r *replayer) reportFit(path string, s *story.Story, replay storyReplay) *story.Outdated {
-	old, drift, lines := fit(path, s, replay)
+	old, drift, lines := comparedWith(path, s, replay)
 	if r.settings.ofCatalogue() {
 		if old != nil && replay.Ending.Failed() {
 			lines = append(lines, fmt.Sprintf("%s was about %s %q; now another property breaks first", path, s.Kind,

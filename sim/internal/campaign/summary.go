@@ -11,7 +11,7 @@ import (
 )
 
 // announce fails the test if something was found, and prints what the campaign did.
-func (c *campaign) announce() {
+func (c *explorer) announce() {
 	c.t.Helper()
 	r := c.report
 	err := r.Err()
@@ -43,7 +43,7 @@ func (c *campaign) announce() {
 
 // printHidden prints the warnings that go test without -v would hide: in the package's directory it
 // shows what a passing test writes to its output.
-func (c *campaign) printHidden(err error) {
+func (c *explorer) printHidden(err error) {
 	if c.settings.Drift != driftFails {
 		for _, d := range c.report.Drifted {
 			fmt.Printf("sim: warning: the story %s\n", driftSentence(d))
@@ -72,10 +72,10 @@ func (c *campaign) printHidden(err error) {
 }
 
 // evidence says how much the runs show.
-func (c *campaign) evidence() *evidence { return &evidence{c.settings, c.tally, c.runs.left} }
+func (c *explorer) evidence() *evidence { return &evidence{c.settings, c.tally, c.runs.left} }
 
 // printCoverage prints what was tried at which lines, and which lines were not reached.
-func (c *campaign) printCoverage() {
+func (c *explorer) printCoverage() {
 	c.t.Helper()
 	r := c.recorder.result(0)
 	for _, text := range []string{reports.Sites(r), reports.Unreached(r)} {
@@ -86,7 +86,7 @@ func (c *campaign) printCoverage() {
 }
 
 // printEvents prints every event of the run that failed, or was replayed.
-func (c *campaign) printEvents() {
+func (c *explorer) printEvents() {
 	h := c.report.Replayed
 	if c.report.Failure != nil {
 		h = c.report.Failure.History
@@ -100,7 +100,7 @@ func (c *campaign) printEvents() {
 }
 
 // totals are how much was tried, in a sentence.
-func (c *campaign) totals() string {
+func (c *explorer) totals() string {
 	r := c.report
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d runs in %v", r.Runs, r.Elapsed.Round(10*time.Millisecond))

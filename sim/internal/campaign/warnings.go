@@ -269,10 +269,10 @@ func (e *evidence) tooFewRuns() string {
 	}
 	return fmt.Sprintf("%s: only %s in %v of CPU time, which says little; "+
 		"give it more time (-sim.for=%v or SIM_FOR=%v), or make the scenario smaller",
-		r.Name, runs, r.Spent.Round(100*time.Millisecond), longer(r.Spent), longer(r.Spent))
+		r.Name, runs, r.Spent.Round(100*time.Millisecond), severalTimes(r.Spent), severalTimes(r.Spent))
 }
 
-// longer is a rounded time that allows several times as many runs.
-func longer(spent time.Duration) time.Duration {
+// severalTimes is a rounded time that allows several times as many runs.
+func severalTimes(spent time.Duration) time.Duration {
 	return max(10*time.Second, (4 * spent).Round(10*time.Second))
 }

@@ -82,8 +82,8 @@ func (w *watchdog) look(signs uint64) (dump, waited string) {
 	return dump, fmt.Sprintf("%v of real time", w.limit)
 }
 
-// startWatchdog lets a watchdog look at the runs of a test until stop is called. A run that hangs ends the
-// process, with a message. h repeats and reports it, unless it is nil.
+// startWatchdog lets a watchdog look at the runs of a test until stop is called. A run that hangs
+// ends the process, with a message. h repeats and reports it, unless it is nil.
 func startWatchdog(test string, s Settings, h *hangs) (stop func()) {
 	done, dialled := make(chan struct{}), s.recordDials()
 	limit, m := s.Hang, s.Run.Monitor

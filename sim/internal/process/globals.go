@@ -31,8 +31,8 @@ import (
 //
 //   - sim/internal/world: underWay is the world of the run under way.
 //   - sim/internal/process: random is what the run under way reads from crypto/rand.
-//   - sim/internal/campaign: running is held while a campaign runs, campaigns counts those of each
-//     test, commandLine is what package flag has set, and coverage has the campaigns that
+//   - sim/internal/campaign: oneCampaign is held while a campaign runs, campaigns counts those of
+//     each test, commandLine is what package flag has set, and coverage has the campaigns that
 //     -sim.coverage has written.
 //   - sim/simginkgo: bootstrap is the test that runs the suite.
 //
