@@ -1,52 +1,12 @@
 package reports
 
 import (
-	"embed"
 	"fmt"
 	"html/template"
-	"math"
 	"strings"
-	"time"
 
 	"github.com/wavetank/wavetank/internal/story"
 )
-
-//go:embed templates/*.html
-var templateFiles embed.FS
-
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"count": count,
-	"ms":    func(d time.Duration) string { return d.Round(time.Millisecond).String() },
-}).ParseFS(templateFiles, "templates/*.html"))
-
-// document renders one of the templates as a page.
-func document(title, name string, data any) ([]byte, error) {
-	body, err := fill(name, data)
-	if err != nil {
-		return nil, err
-	}
-	return Document(title, body, "")
-}
-
-// Document is a page with a body, and with a script of dist, or "" for none.
-func Document(title string, body template.HTML, script string) ([]byte, error) {
-	p := page{Title: title, Body: body}
-	if script != "" {
-		code, err := dist.ReadFile("dist/" + script)
-		if err != nil {
-			return nil, err
-		}
-		p.Script = template.JS(code)
-	}
-	return p.render()
-}
-
-// fill fills one of the templates.
-func fill(name string, data any) (template.HTML, error) {
-	var b strings.Builder
-	err := templates.ExecuteTemplate(&b, name, data)
-	return template.HTML(b.String()), err
-}
 
 type findingRow struct {
 	F       story.Finding
@@ -66,10 +26,10 @@ type probeRow struct {
 	Share float64
 }
 
-// Campaign is the page of a campaign: what was tried, what it cost, what never happened, what was
-// found. The function pages returns the address of a story's timeline by the name of its file; it
+// campaignPage is the page of a campaign: what was tried, what it cost, what never happened, and
+// what was found. The function pages returns the address of a story's timeline by the name of its file; it
 // may be nil. The link back is index, or "" for none.
-func Campaign(r *story.Result, pages func(name string) string, index string) ([]byte, error) {
+func campaignPage(r *story.Result, pages func(name string) string, index string) ([]byte, error) {
 	data := struct {
 		R         *story.Result
 		Title     string
@@ -94,7 +54,7 @@ func Campaign(r *story.Result, pages func(name string) string, index string) ([]
 	for _, f := range story.Causes(r.Findings) {
 		row := findingRow{F: f}
 		if s, err := story.Decode([]byte(f.Story)); err == nil {
-			row.Message, row.Replay, row.Thumb = s.Message, s.Replay, Thumbnail(s.History)
+			row.Message, row.Replay, row.Thumb = s.Message, s.Replay, thumbnailOf(s.History)
 			if pages != nil {
 				row.Page = pages(s.Name())
 			}
@@ -109,40 +69,6 @@ func Campaign(r *story.Result, pages func(name string) string, index string) ([]
 		data.Sometimes = append(data.Sometimes, probeRow{p, percent(p.Reached, r.Runs)})
 	}
 	return document(r.Test, "campaign", data)
-}
-
-func percent(part, whole int) float64 {
-	if whole == 0 {
-		return 0
-	}
-	return math.Round(1000*float64(part)/float64(whole)) / 10
-}
-
-// duration is a time in words, with a precision that fits its length.
-func duration(d time.Duration) string {
-	switch {
-	case d >= time.Hour:
-		return fmt.Sprintf("%s h", count(int(d.Round(time.Hour).Hours())))
-	case d >= time.Minute:
-		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
-	}
-	return fmt.Sprintf("%.1f s", d.Seconds())
-}
-
-func perSecond(n int, d time.Duration) string {
-	if d <= 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%.3g", float64(n)/d.Seconds())
-}
-
-// count writes a number in groups of three.
-func count(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // plot is a curve of the orders of events that had been seen after a number of runs.

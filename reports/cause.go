@@ -7,8 +7,8 @@ import (
 	"github.com/wavetank/wavetank/internal/story"
 )
 
-// Cause is what a history shows of the cause of its violation.
-type Cause struct {
+// Explanation is what a history shows of the cause of its violation.
+type Explanation struct {
 	// Led are the lines of [history.History.Rendered] that led to the violation.
 	Led []story.Led
 	// Line is the program's line that panicked, or that sent the last request on the chain that
@@ -21,7 +21,7 @@ type Cause struct {
 
 // CauseOf follows the chain of a history that ends with a violation. The choices are those of its
 // story. Without a violation, there is no cause.
-func CauseOf(h *history.History, choices []story.Choice) (c Cause) {
+func CauseOf(h *history.History, choices []story.Choice) (c Explanation) {
 	x := newTracing(h)
 	if x.violation < 0 {
 		return c

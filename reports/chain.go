@@ -8,17 +8,6 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// Link is one arrow of a chain of causes, between two events by their indices. Why says how From
-// led to To.
-type Link struct {
-	From int    `json:"from"`
-	To   int    `json:"to"`
-	Why  string `json:"why"`
-}
-
-// longestChain is how many events a chain has at most.
-const longestChain = 40
-
 // Chain is what led to the violation, as far as the history shows it:
 //
 //   - the creation, the deletion and the last write of the objects that its sentence names,
@@ -46,98 +35,6 @@ func Chain(h *history.History) []Link {
 	})
 	return x.links
 }
-
-// commit is a revision of a cluster: each API server counts its own.
-type commit struct {
-	cluster  string
-	revision int64
-}
-
-// tracing is an index of the events that belong together.
-type tracing struct {
-	h         *history.History
-	violation int
-	dequeued  map[int]int              // event of a reconcile → the dequeue with which it began
-	inside    map[int][]int            // dequeue → faults, lost replies, refused requests and the end of that reconcile
-	write     map[commit]int           // revision → the request that committed it
-	writes    map[history.Ref][]int    // object → requests that changed it
-	delivered map[string][]int         // actor and kind → deliveries
-	done      map[history.KeyID][]int  // actor and key → ends of reconciles
-	crash     map[string]int           // incarnation → the event that killed it
-	effects   map[int][]history.Effect // request → its effects
-	same      map[string][]int         // kind and key of an effect → requests that had it
-	named     []history.Ref            // objects that the sentence of the violation names
-	delayed   map[string]bool          // process and object → a fault delays a watch event about it
-	met       map[int]int              // event of the chain → how many were met before it
-	queue     []int
-	links     []Link
-}
-
-func newTracing(h *history.History) *tracing {
-	x := &tracing{
-		h: h, violation: -1,
-		dequeued: map[int]int{}, inside: map[int][]int{}, write: map[commit]int{}, writes: map[history.Ref][]int{},
-		delivered: map[string][]int{}, done: map[history.KeyID][]int{}, crash: map[string]int{},
-		effects: map[int][]history.Effect{}, same: map[string][]int{}, met: map[int]int{},
-	}
-	for _, e := range h.Effects("") {
-		x.effects[e.Event] = append(x.effects[e.Event], e)
-		x.same[x.identity(e)] = append(x.same[x.identity(e)], e.Event)
-	}
-	current := map[history.ReconcileID]int{}
-	for i := range h.Events {
-		e := &h.Events[i]
-		key := e.ReconcileID()
-		if e.Kind == history.Dequeue {
-			current[key] = i
-		}
-		if start, ok := current[key]; ok && !e.Reconcile.None() {
-			x.dequeued[i] = start
-			if mayExplainFailure(e) {
-				x.inside[start] = append(x.inside[start], i)
-			}
-		}
-		switch e.Kind {
-		case history.Request:
-			for _, c := range e.Changes {
-				x.write[commit{c.Ref.Cluster, c.Revision}] = i
-				x.writes[c.Ref] = append(x.writes[c.Ref], i)
-			}
-		case history.Deliver:
-			to := e.Actor() + " " + e.Ref.Kind
-			x.delivered[to] = append(x.delivered[to], i)
-		case history.Done:
-			of := e.KeyID()
-			x.done[of] = append(x.done[of], i)
-		case history.Crash:
-			x.crash[e.Actor()] = i
-		case history.Violation:
-			x.violation = i
-		}
-	}
-	return x
-}
-
-// mayExplainFailure reports whether an event of a reconcile is a fault, a failed request or its
-// end.
-func mayExplainFailure(e *history.Event) bool {
-	return e.Kind == history.Done || e.Kind == history.Fault || failed(e)
-}
-
-// failed reports whether a request was refused or got no reply.
-func failed(e *history.Event) bool {
-	return e.Kind == history.Reply && e.Note != "" || e.Kind == history.Request && e.Code >= 400
-}
-
-// changes reports whether a request changed something, in the cluster or outside.
-func (x *tracing) changes(i int) bool {
-	e := &x.h.Events[i]
-	return e.Kind == history.Request && (e.Write() || len(x.effects[i]) > 0)
-}
-
-// mostRead is how many objects a property may have looked at for the writes of each to be linked to
-// the violation.
-const mostRead = 8
 
 func (x *tracing) trace() {
 	x.subjects()
@@ -177,13 +74,13 @@ func (x *tracing) follow() {
 			x.lost(i)
 		case history.Deliver:
 			if w, ok := x.write[commit{e.Ref.Cluster, e.Revision}]; ok && e.Verb != "LIST" {
-				x.link(w, i, delivered(e.At-x.h.Events[w].At))
+				x.link(w, i, deliveredAfter(e.At-x.h.Events[w].At))
 			}
 		}
 	}
 }
 
-func delivered(after history.Time) string {
+func deliveredAfter(after history.Time) string {
 	if after == 0 {
 		return "delivered at once"
 	}
@@ -224,32 +121,6 @@ func (x *tracing) background() {
 			x.link(i, x.violation, "happened before")
 		}
 	}
-}
-
-// link adds an arrow, and queues its start.
-func (x *tracing) link(from, to int, why string) {
-	if from < to && x.meet(from) {
-		x.links = append(x.links, Link{from, to, why})
-	}
-}
-
-// meet queues an event. It reports false if the chain is too long for it.
-func (x *tracing) meet(i int) bool {
-	if x.on(i) {
-		return true
-	}
-	if len(x.met) >= longestChain {
-		return false
-	}
-	x.met[i] = len(x.met)
-	x.queue = append(x.queue, i)
-	return true
-}
-
-// on reports whether an event is on the chain.
-func (x *tracing) on(i int) bool {
-	_, ok := x.met[i]
-	return ok
 }
 
 // request follows a request to the reconcile that sent it, with what had failed in it before, and
@@ -321,13 +192,6 @@ func (x *tracing) reconcile(i int, e *history.Event) {
 	}
 }
 
-// last links the last of some events that is before event i.
-func (x *tracing) last(events []int, i int, why string) {
-	if n := sort.SearchInts(events, i); n > 0 {
-		x.link(events[n-1], i, why)
-	}
-}
-
 // ended follows the end of a failed reconcile to its begin, to what failed in it, and to the faults
 // that caused that.
 func (x *tracing) ended(i int, e *history.Event) {
@@ -351,4 +215,12 @@ func (x *tracing) ended(i int, e *history.Event) {
 			x.link(j, i, "made it fail")
 		}
 	}
+}
+
+func onChain(h *history.History) map[int]bool {
+	on := map[int]bool{}
+	for _, l := range Chain(h) {
+		on[l.From], on[l.To] = true, true
+	}
+	return on
 }

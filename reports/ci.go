@@ -50,7 +50,7 @@ type junitFailure struct {
 // JUnit renders campaigns as JUnit XML: a suite for each package, a case for each campaign. A
 // failure has the shortest story of every cause that was found, or what the campaign did not reach.
 // A violation that sim.Explore found is no failure, because its test may look for it. It is a
-// property of the case.
+// escapeProperty of the case.
 func JUnit(results []*story.Result) ([]byte, error) {
 	var out junitSuites
 	places := map[string]int{}
@@ -64,7 +64,7 @@ func JUnit(results []*story.Result) ([]byte, error) {
 		}
 		s := &out.Suites[i]
 		c := junitCase{Name: r.Test, Class: r.Package, Time: fmt.Sprintf("%.3f", r.Elapsed.Seconds()),
-			Failure: failure(r)}
+			Failure: failureOf(r)}
 		c.Properties = []junitProperty{
 			{"runs", fmt.Sprint(r.Runs)}, {"seed", fmt.Sprint(r.Seed)},
 			{"strategy", r.Strategy}, {"steps", fmt.Sprint(r.Steps)},
@@ -85,7 +85,7 @@ func JUnit(results []*story.Result) ([]byte, error) {
 	return append([]byte(xml.Header), append(data, '\n')...), err
 }
 
-func failure(r *story.Result) *junitFailure {
+func failureOf(r *story.Result) *junitFailure {
 	if r.Explored {
 		return nil
 	}
@@ -147,9 +147,9 @@ func Annotations(module string, results []*story.Result) string {
 			file, line, _ := strings.Cut(site, ":")
 			where := ""
 			if line != "" {
-				where = fmt.Sprintf("file=%s,line=%s,", property(path.Join(dir, file)), property(line))
+				where = fmt.Sprintf("file=%s,line=%s,", escapeProperty(path.Join(dir, file)), escapeProperty(line))
 			}
-			fmt.Fprintf(&b, "::%s %stitle=%s::%s\n", level, where, property(title), message(text))
+			fmt.Fprintf(&b, "::%s %stitle=%s::%s\n", level, where, escapeProperty(title), escapeMessage(text))
 		}
 		for _, f := range story.Causes(r.Findings) {
 			s, err := story.Decode([]byte(f.Story))
@@ -168,12 +168,12 @@ func Annotations(module string, results []*story.Result) string {
 		for _, d := range r.Drifted {
 			text := fmt.Sprintf("%s: the story passes, but may test nothing: the code no longer sends %s",
 				d.Violated, strings.Join(d.Lost, ", "))
-			fmt.Fprintf(&b, "::warning file=%s,title=%s::%s\n", property(path.Join(dir, d.File)),
-				property("a stored story whose faults are no longer injected"), message(text))
+			fmt.Fprintf(&b, "::warning file=%s,title=%s::%s\n", escapeProperty(path.Join(dir, d.File)),
+				escapeProperty("a stored story whose faults are no longer injected"), escapeMessage(text))
 		}
 		for _, d := range r.Outdated {
-			fmt.Fprintf(&b, "::warning file=%s,title=%s::%s\n", property(path.Join(dir, d.File)),
-				property("a stored story is outdated"), message(d.Sentence()))
+			fmt.Fprintf(&b, "::warning file=%s,title=%s::%s\n", escapeProperty(path.Join(dir, d.File)),
+				escapeProperty("a stored story is outdated"), escapeMessage(d.Sentence()))
 		}
 		for _, d := range r.Divergences {
 			note("warning", "", "two runs of one choice sequence differ", r.Test+": "+d.Sentence())
@@ -188,11 +188,11 @@ func Annotations(module string, results []*story.Result) string {
 	return b.String()
 }
 
-// message and property escape the characters that have a meaning in the log syntax.
-func message(s string) string {
+// escapeMessage and property escape the characters that have a meaning in the log syntax.
+func escapeMessage(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
 }
 
-func property(s string) string {
-	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(message(s))
+func escapeProperty(s string) string {
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(escapeMessage(s))
 }

@@ -32,7 +32,7 @@ func TestGroupsAreTheSameEverywhere(t *testing.T) {
 		if err := r.Write(dir); err != nil {
 			t.Fatal(err)
 		}
-		file, err := Index(dir, Front{Title: "All"})
+		file, err := WriteIndex(dir, Front{Title: "All"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestGroupsAreTheSameEverywhere(t *testing.T) {
 		if !strings.Contains(string(index), says) {
 			t.Errorf("the index of %d bugs does not say %q", want, says)
 		}
-		page, err := Campaign(r, nil, "")
+		page, err := campaignPage(r, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestIndexOfPlantedBugs(t *testing.T) {
 	if err := campaignOf("p, under Crash").Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	file, err := Index(dir, Front{Title: "Demo", Planted: true})
+	file, err := WriteIndex(dir, Front{Title: "Demo", Planted: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,43 +6,12 @@ import (
 	"html/template"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/wavetank/wavetank/internal/story"
 )
-
-// Card is one story on a page of many.
-type Card struct {
-	Title, Kind, Property, Message, Replay, Length string
-	Faults                                         []string
-	Thumb                                          template.HTML
-	Page, Beside, File                             string // links; "" for none
-	Thread, ThreadURL                              string
-	Class                                          *PageLink // of bugs; nil if it is not known
-}
-
-// NewCard is the card of a story, without links.
-func NewCard(s *story.Story) Card {
-	return Card{
-		Title: strings.ReplaceAll(s.Test, "_", " "), Kind: s.Kind, Property: s.Property, Message: s.Message,
-		Replay: s.Replay, Length: s.After.Words(), Faults: Faults(s),
-		Thumb: Thumbnail(s.History),
-	}
-}
-
-// HTML is the card as a page has it.
-func (c Card) HTML() (template.HTML, error) { return fill("card", c) }
-
-// Faults are the classes of the faults that a story needs; "no fault" if there is none.
-func Faults(s *story.Story) []string {
-	if classes := s.FaultClasses(); len(classes) > 0 {
-		return classes
-	}
-	return []string{"no fault"}
-}
 
 // BesideSuffix ends the names of pages that show a story next to the run of another variant.
 const BesideSuffix = ".beside.html"
@@ -51,9 +20,6 @@ type campaignRow struct {
 	Name, Page, Broke, Rate, By string
 	Runs, Injected              int
 }
-
-// PageLink is a name with an address.
-type PageLink struct{ Name, Page string }
 
 // wrong is a cause of failures in one package, as [story.Causes] tells them apart, with the faults
 // of its shortest story. Campaigns that found the same, as those of shards and variants, are one.
@@ -86,8 +52,8 @@ type Front struct {
 	Class func(*story.Story) *PageLink
 }
 
-// index is what the index page shows.
-type index struct {
+// indexPage is what the index page shows.
+type indexPage struct {
 	Front
 	Runs      int
 	Campaigns int
@@ -99,12 +65,12 @@ type index struct {
 	results   []string
 }
 
-// Index writes dir/index.html: what is wrong, and for each package every campaign's result and
+// WriteIndex writes dir/index.html: what is wrong, and for each package every campaign's result and
 // every run below dir, each with its page. Pages that are missing are made. It returns the page's
 // path. It is an error if there is neither a result nor a run, or if a page to be written would
 // replace a file that Wavetank did not write.
-func Index(dir string, front Front) (string, error) {
-	x := &index{Front: front, dir: dir, pages: map[string]string{}}
+func WriteIndex(dir string, front Front) (string, error) {
+	x := &indexPage{Front: front, dir: dir, pages: map[string]string{}}
 	if x.Class == nil {
 		x.Class = func(*story.Story) *PageLink { return nil }
 	}
@@ -145,10 +111,10 @@ func Index(dir string, front Front) (string, error) {
 }
 
 // Total is the number of runs, for people.
-func (x *index) Total() string { return count(x.Runs) }
+func (x *indexPage) Total() string { return count(x.Runs) }
 
 // from is a path as a link on the index page.
-func (x *index) from(path string) string {
+func (x *indexPage) from(path string) string {
 	rel, err := filepath.Rel(x.dir, path)
 	if err != nil {
 		return ""
@@ -156,7 +122,7 @@ func (x *index) from(path string) string {
 	return filepath.ToSlash(rel)
 }
 
-func (x *index) run(path string) error {
+func (x *indexPage) run(path string) error {
 	r, err := ReadRun(path)
 	if err != nil {
 		return err
@@ -183,17 +149,8 @@ func (x *index) run(path string) error {
 	return nil
 }
 
-// shortLine is a line of the program with the last folder of its path.
-func shortLine(line string) string {
-	if line == "" {
-		return ""
-	}
-	dir, file := path.Split(line)
-	return path.Join(path.Base(dir), file)
-}
-
 // group is what the page shows of a package.
-func (x *index) group(name string) *packageGroup {
+func (x *indexPage) group(name string) *packageGroup {
 	i := slices.IndexFunc(x.Packages, func(g packageGroup) bool { return g.Name == name })
 	if i < 0 {
 		i = len(x.Packages)
@@ -203,11 +160,11 @@ func (x *index) group(name string) *packageGroup {
 }
 
 // found adds what a campaign found to what is wrong.
-func (x *index) found(r *story.Result, f story.Finding, at PageLink) {
+func (x *indexPage) found(r *story.Result, f story.Finding, at PageLink) {
 	w := wrong{key: r.Package + "\n" + f.Group(), steps: f.Steps, Package: r.Package, Kind: f.Kind,
 		Property: cmp.Or(f.Property, f.Cause), Line: shortLine(f.Line())}
 	if s, err := story.Decode([]byte(f.Story)); err == nil {
-		w.Message, w.Faults = s.Message, Faults(s)
+		w.Message, w.Faults = s.Message, FaultNames(s)
 		w.Class = x.Class(s)
 	}
 	i := slices.IndexFunc(x.Wrong, func(o wrong) bool { return o.key == w.key })
@@ -225,14 +182,14 @@ func (x *index) found(r *story.Result, f story.Finding, at PageLink) {
 	}
 }
 
-func (x *index) campaign(path string, r *story.Result) error {
+func (x *indexPage) campaign(path string, r *story.Result) error {
 	dir := filepath.Dir(path)
 	up, err := filepath.Rel(dir, x.dir)
 	if err != nil {
 		return err
 	}
 	up = filepath.ToSlash(up)
-	html, err := Campaign(r, func(name string) string {
+	html, err := campaignPage(r, func(name string) string {
 		if p := x.pages[name]; p != "" {
 			return up + "/" + p
 		}

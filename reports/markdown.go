@@ -23,7 +23,7 @@ func Markdown(r Run) string {
 	} else {
 		fmt.Fprintf(&b, "**%s**\n\n> %s\n\n", broke(s), strings.ReplaceAll(s.Message, "\n", "\n> "))
 	}
-	fmt.Fprintf(&b, "```mermaid\n%s```\n", Sequence(r.History))
+	fmt.Fprintf(&b, "```mermaid\n%s```\n", sequenceDiagram(r.History))
 	if s != nil {
 		fmt.Fprintf(&b, "\nShrunk from %s to %s; found by %s.\n\n```sh\n%s\n```\n\n", s.Before, s.After, s.Seed,
 			s.Replay)
@@ -33,9 +33,9 @@ func Markdown(r Run) string {
 	return b.String()
 }
 
-// Sequence renders a history as a Mermaid sequence diagram. In a long one, only what led to the
-// failure and the injected faults are drawn.
-func Sequence(h *history.History) string {
+// sequenceDiagram renders a history as a Mermaid sequence diagram. In a long one, only what led to
+// the failure and the injected faults are drawn.
+func sequenceDiagram(h *history.History) string {
 	all, place := lanes(h)
 	lines := h.Lines()
 	chain := onChain(h)
@@ -88,13 +88,5 @@ func Sequence(h *history.History) string {
 func mermaid(s string) string {
 	const longest = 160
 	s = strings.NewReplacer("#", "#35;", ";", "#59;", "\n", " ", "<", "#lt;", ">", "#gt;").Replace(cut(s, longest))
-	return s
-}
-
-// cut shortens a text to n runes.
-func cut(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
 	return s
 }

@@ -27,7 +27,7 @@ type model struct {
 	Choices  []string    `json:"choices,omitempty"`
 	Lanes    []lane      `json:"lanes"`
 	Refs     []refRow    `json:"refs"`
-	Events   []row       `json:"events"`
+	Events   []eventRow  `json:"events"`
 	Chain    []Link      `json:"chain,omitempty"`
 	bodies   []string
 	places   map[string]int
@@ -51,8 +51,8 @@ type refRow struct {
 	Cluster string `json:"cluster,omitempty"`
 }
 
-// row is one event.
-type row struct {
+// eventRow is one event.
+type eventRow struct {
 	Step      int    `json:"s"`
 	At        int64  `json:"t"` // nanoseconds of virtual time
 	Kind      string `json:"k"`
@@ -123,7 +123,7 @@ func newModel(r Run) *model {
 	for _, l := range h.Lines() {
 		m.lines[l.Event] = l.Text
 	}
-	m.Events = make([]row, len(h.Events))
+	m.Events = make([]eventRow, len(h.Events))
 	for i := range h.Events {
 		m.Events[i] = m.row(&h.Events[i])
 	}
@@ -172,8 +172,8 @@ func (m *model) body(b []byte) int {
 	return n
 }
 
-func (m *model) row(e *history.Event) row {
-	out := row{
+func (m *model) row(e *history.Event) eventRow {
+	out := eventRow{
 		Step: e.Step, At: int64(e.At), Kind: string(e.Kind), Lane: -1, To: -1, Verb: e.Verb, Code: e.Code,
 		Revision: e.Revision, Server: e.Server, Wait: int64(e.Wait),
 		Note: e.Remark(), Ref: m.ref(e.Ref),

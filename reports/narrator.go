@@ -108,9 +108,6 @@ func (n *narrator) latest() int {
 	return -1
 }
 
-// refused reports whether a request failed. That a get finds nothing is an answer.
-func refused(e *history.Event) bool { return failed(e) && !(e.Verb == "get" && e.Code == 404) }
-
 // reply is the reply to request i before the violation; -1 if there is none.
 func (n *narrator) reply(i int) int {
 	for j := i + 1; j < n.violation; j++ {

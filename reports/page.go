@@ -3,57 +3,25 @@ package reports
 import (
 	"bytes"
 	"compress/gzip"
-	"embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"maps"
-	"slices"
+	"os"
+	"path/filepath"
 	"strconv"
+
+	"github.com/wavetank/wavetank/internal/atomicfile"
 )
 
-// The script and the style of the pages are built from web/ by make web and embedded, so that Go
-// users need no Node.
-//
-//go:embed dist/page.js dist/classes.js dist/page.css dist/page.html
-var dist embed.FS
-
-var pageTemplate = template.Must(template.New("page.html").ParseFS(dist, "dist/page.html"))
-
-// page is what dist/page.html is filled with.
-type page struct {
-	Title  string
-	Style  template.CSS
-	Script template.JS
-	Data   template.JS // the runs for the script, packed
-	Bodies template.JS // a list of strings, packed; unpacked when the first step is selected
-	Text   []string    // for readers without script
-	Body   template.HTML
-}
-
-func (p page) render() ([]byte, error) {
-	css, _ := dist.ReadFile("dist/page.css") // embedded: they are there
-	p.Style = template.CSS(css)
-	if p.Data != "" {
-		js, _ := dist.ReadFile("dist/page.js")
-		p.Script = template.JS(js)
-	}
-	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, p); err != nil {
-		return nil, err
-	}
-	return mark(b.Bytes()), nil
-}
-
-// Timeline renders a run as one HTML page that needs no network and no other file.
-func Timeline(r Run) ([]byte, error) {
+// timelinePage renders a run as one HTML page that needs no network and no other file.
+func timelinePage(r Run) ([]byte, error) {
 	r.History = abridge(r.History)
 	return timelines(r.title(), r)
 }
 
-// Compare renders two runs on one page, side by side, and marks the first event that differs.
-func Compare(a, b Run) ([]byte, error) {
+// SideBySide renders two runs on one page, side by side, and marks the first event that differs.
+func SideBySide(a, b Run) ([]byte, error) {
 	a.History, b.History = abridge(a.History), abridge(b.History)
 	return timelines(a.title()+" beside "+b.title(), a, b)
 }
@@ -68,7 +36,7 @@ func timelines(title string, runs ...Run) ([]byte, error) {
 	if len(runs) == 2 {
 		data.Parts = firstDifference(runs[0], runs[1])
 	}
-	p := page{Title: title}
+	p := htmlPage{Title: title}
 	var bodies []string
 	for _, r := range runs {
 		m := newModel(r)
@@ -142,19 +110,29 @@ func pack(v any) (template.JS, error) {
 // longestText is how many lines readers without script get at most.
 const longestText = 2000
 
-// head is the text above the story of a run, for readers without script: what was violated, and how
-// to replay it.
-func (r Run) head() (lines []string) {
-	if s := r.Story; s != nil {
-		lines = append(lines, s.Headline())
-		if s.Property != "" {
-			lines = append(lines, s.Message)
-		}
-		lines = append(lines, "replay: "+s.Replay, "")
+// WriteRun writes a run into a directory, as JSON and as a timeline page, and returns the page's
+// path. Both files have the name of the story's file, or that of the run if there is no story.
+// Strings of more than 4 KiB within bodies are cut.
+func WriteRun(dir string, r Run) (page string, err error) {
+	r.History = abridge(r.History)
+	data, err := json.Marshal(r)
+	if err != nil {
+		return "", err
 	}
-	return lines
+	if err := atomicfile.Write(mkdir(dir, r.base()+RunSuffix), append(data, '\n')); err != nil {
+		return "", err
+	}
+	html, err := timelines(r.title(), r)
+	if err != nil {
+		return "", err
+	}
+	page = filepath.Join(dir, r.base()+".html")
+	return page, WritePage(page, html)
 }
 
-func first[T any](lines []T, n int) []T { return lines[:min(n, len(lines))] }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+// mkdir is the path of a file in a directory that is made if it is missing. If that fails, writing
+// the file says why.
+func mkdir(dir, name string) string {
+	_ = os.MkdirAll(dir, 0o777)
+	return filepath.Join(dir, name)
+}

@@ -41,7 +41,7 @@ func Sites(r *story.Result) string {
 	for _, s := range first(story.WorstFirst(r.Sites), maxSites) {
 		fmt.Fprintf(w, "%s %s %s\t%d", shortLine(s.Source), s.Verb, s.Object, s.Sent)
 		for i := range classes {
-			fmt.Fprintf(w, "\t%s", struck(s, moments[i]))
+			fmt.Fprintf(w, "\t%s", strikesAt(s, moments[i]))
 		}
 		fmt.Fprintln(w)
 	}
@@ -76,8 +76,8 @@ func byClass(columns []string) (classes []string, moments [][]string) {
 	return classes, moments
 }
 
-// struck has the counts of one fault at one line, at each of its moments.
-func struck(s story.SiteTotal, moments []string) string {
+// strikesAt has the counts of one fault at one line, at each of its moments.
+func strikesAt(s story.SiteTotal, moments []string) string {
 	var out []string
 	possible := false
 	for _, m := range moments {

@@ -63,7 +63,7 @@ func TestPageOfSites(t *testing.T) {
 	r := tried(1)
 	r.Calls = []story.SourceCall{{Controller: "R", Function: "finalize", Declared: "a.go:7", Source: "a.go:8", End: 8}}
 	r.Runs, r.Objects = 20, []story.ObjectTotal{{Object: "Tenant blue", Runs: 20, Failure: "no secret", Required: true}}
-	page, err := Campaign(r, nil, "")
+	page, err := campaignPage(r, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,9 +24,9 @@ const (
 // quiet is the virtual time without an event from which texts mention it.
 const quiet = time.Second
 
-// Text writes a run for a terminal: the violation, the story with marks at what led to it, and the
-// replay command. Colour is for terminals only; the caller knows whether it has one.
-func Text(w io.Writer, r Run, colour bool) error {
+// WriteText writes a run for a terminal: the violation, the story with marks at what led to it, and
+// the replay command. Colour is for terminals only; the caller knows whether it has one.
+func WriteText(w io.Writer, r Run, colour bool) error {
 	paint := func(how, s string) string {
 		s = story.Printable(s)
 		if !colour || s == "" {
@@ -75,24 +75,4 @@ func colourOf(e *history.Event) string {
 		return bold
 	}
 	return plain
-}
-
-func onChain(h *history.History) map[int]bool {
-	on := map[int]bool{}
-	for _, l := range Chain(h) {
-		on[l.From], on[l.To] = true, true
-	}
-	return on
-}
-
-// broke says which property a story violates, and where it is declared.
-func broke(s *story.Story) string {
-	what := s.Headline()
-	if s.Property != "" {
-		what += " broke"
-	}
-	if s.Site != "" {
-		what += " (" + s.Site + ")"
-	}
-	return what
 }

@@ -52,10 +52,10 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9]*m")
 func TestTextIsColouredOnlyIfAsked(t *testing.T) {
 	r := read(t, "cache-lags")
 	var without, with bytes.Buffer
-	if err := Text(&without, r, false); err != nil {
+	if err := WriteText(&without, r, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := Text(&with, r, true); err != nil {
+	if err := WriteText(&with, r, true); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(without.String(), "\x1b") {
@@ -78,7 +78,7 @@ func TestTheSequenceIsMermaid(t *testing.T) {
 		`p\d+(?:->>|-->>|--x)p\d+: .+|Note over p\d+(?:,p\d+)?: .+)$`)
 	entity := regexp.MustCompile(`#(?:\d+|lt|gt);`)
 	for _, name := range []string{"record-lost", "cache-lags", "dies"} {
-		lines := strings.Split(strings.TrimSpace(Sequence(read(t, name).History)), "\n")
+		lines := strings.Split(strings.TrimSpace(sequenceDiagram(read(t, name).History)), "\n")
 		if lines[0] != "sequenceDiagram" || len(lines) < 15 {
 			t.Fatalf("%s: %q", name, lines)
 		}
@@ -150,7 +150,7 @@ func TestAnnotationsAreShort(t *testing.T) {
 	}
 	r.Findings[0].Story = string(s.Encode())
 	got, _, _ := strings.Cut(Annotations("example.org/m", []*story.Result{r}), "\n")
-	if len(got) > 8<<10 || !strings.HasSuffix(got, "%0Areplay: "+message(s.Replay)) {
+	if len(got) > 8<<10 || !strings.HasSuffix(got, "%0Areplay: "+escapeMessage(s.Replay)) {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}
 	if !strings.Contains(got, "lines left out") || !strings.Contains(got, "step 4999%0A") {
@@ -160,7 +160,7 @@ func TestAnnotationsAreShort(t *testing.T) {
 
 // The campaign's page says what was found, what was injected and what never was.
 func TestTheCampaignPage(t *testing.T) {
-	html, err := Campaign(result(t, "dies"), func(name string) string { return "there/" + name }, "index.html")
+	html, err := campaignPage(result(t, "dies"), func(name string) string { return "there/" + name }, "index.html")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestTheIndexLeadsEverywhere(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "other.json"), []byte("[]"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	index, err := Index(dir, Front{Title: "All", Links: [][2]string{{"more", "more.html"}}})
+	index, err := WriteIndex(dir, Front{Title: "All", Links: [][2]string{{"more", "more.html"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestTheIndexSaysFirstWhatIsWrong(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	index, err := Index(dir, Front{Title: "All"})
+	index, err := WriteIndex(dir, Front{Title: "All"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestTheIndexSaysFirstWhatIsWrong(t *testing.T) {
 
 // A thumbnail has the parts that its story has, and none of its text.
 func TestThumbnailsShowTheStory(t *testing.T) {
-	lag := string(Thumbnail([]string{
+	lag := string(thumbnailOf([]string{
 		"00:00.001    user             create Pod n/a → rv 8",
 		"00:00.200    left/1           reconciles pods n/a #1, because of initial-list; " +
 			"its cache does not hold Pod n/a, the server has rv 8",
@@ -281,7 +281,7 @@ func TestThumbnailsShowTheStory(t *testing.T) {
 func TestARequestThatGotLost(t *testing.T) {
 	h := &history.History{}
 	h.Add(history.Event{Kind: history.Reply, Process: "p", Incarnation: 1, Call: -1, Note: "lost"})
-	if _, err := Timeline(Run{Name: "lost", History: h}); err != nil {
+	if _, err := timelinePage(Run{Name: "lost", History: h}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -309,7 +309,7 @@ func TestDivergencesAreShown(t *testing.T) {
 		Cause: "a select in op", Runs: 3, First: 50, Step: 12, What: "event 7 differs", Pairs: 10, Differed: 4,
 		Command: "wavetank run --exact x",
 	}}
-	html, err := Campaign(r, nil, "")
+	html, err := campaignPage(r, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +320,7 @@ func TestDivergencesAreShown(t *testing.T) {
 			t.Errorf("the page or the annotation lacks %q:\n%s", want, annotations)
 		}
 	}
-	if !strings.HasPrefix(annotations, "::warning title=") || failure(r) != nil {
+	if !strings.HasPrefix(annotations, "::warning title=") || failureOf(r) != nil {
 		t.Errorf("it is no warning:\n%s", annotations)
 	}
 }

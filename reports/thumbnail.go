@@ -33,7 +33,6 @@ type thumbnail struct {
 const (
 	thumbWidth = 320
 	thumbLane  = 15
-	server     = "API server"
 )
 
 func newThumbnail(lines []storyLine) *thumbnail {
@@ -81,8 +80,8 @@ func hueOf(actor string) string {
 	return "outside"
 }
 
-// Thumbnail draws the lines of a story's history.
-func Thumbnail(history []string) template.HTML {
+// thumbnailOf draws the lines of a story's history.
+func thumbnailOf(history []string) template.HTML {
 	var lines []storyLine
 	for _, l := range history {
 		lines = append(lines, parseLine(l))

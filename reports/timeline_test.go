@@ -80,7 +80,7 @@ func TestAPageIsAFunctionOfItsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := Timeline(*again)
+	second, err := timelinePage(*again)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ var outside = regexp.MustCompile(`(?i)\b(src|href)=["']?(https?:|//|[a-z./]+\.(j
 
 // Pages need nothing but themselves, and 500 steps fit into one mebibyte.
 func TestPagesAreSelfContainedAndSmall(t *testing.T) {
-	page, err := Timeline(long(500))
+	page, err := timelinePage(long(500))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestPagesAreSelfContainedAndSmall(t *testing.T) {
 		t.Errorf("500 steps take %d bytes", len(page))
 	}
 	t.Logf("500 steps take %d bytes", len(page))
-	beside, err := Compare(read(t, "dies"), read(t, "record-lost"))
+	beside, err := SideBySide(read(t, "dies"), read(t, "record-lost"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestNothingFromARunIsMarkup(t *testing.T) {
 	r := read(t, "dies")
 	r.Story.Message = "</script><script>alert(1)</script>"
 	r.History.Events[0].Note = "<!--<script>"
-	page, err := Timeline(r)
+	page, err := timelinePage(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestNothingFromARunIsMarkup(t *testing.T) {
 // A reader without script sees the violation and the replay command, not only the story.
 func TestWithoutScriptAPageSaysWhatBroke(t *testing.T) {
 	r := read(t, "dies")
-	page, err := Timeline(r)
+	page, err := timelinePage(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestManyIncarnationsShareALane(t *testing.T) {
 			t.Errorf("the last reconcile is of %q, want %q", last.Who, who)
 		}
 	}
-	if n := strings.Count(Sequence(restarts(473).History), "participant"); n != 2 {
+	if n := strings.Count(sequenceDiagram(restarts(473).History), "participant"); n != 2 {
 		t.Errorf("the sequence diagram has %d participants, want 2", n)
 	}
 }
@@ -326,7 +326,7 @@ func TestWritePagesForTheBrowser(t *testing.T) {
 	if err := campaign.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Index(dir, Front{Title: "What was found"}); err != nil {
+	if _, err := WriteIndex(dir, Front{Title: "What was found"}); err != nil {
 		t.Fatal(err)
 	}
 }

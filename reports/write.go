@@ -14,8 +14,8 @@ import (
 // marker is in the first bytes of every page, so that a page of another program is recognised.
 const marker = "<!-- made by Wavetank, which may replace it -->"
 
-// mark puts the marker behind the first line of a page.
-func mark(html []byte) []byte {
+// withMarker puts the marker behind the first line of a page.
+func withMarker(html []byte) []byte {
 	first, rest, _ := bytes.Cut(html, []byte("\n"))
 	return fmt.Appendf(nil, "%s\n%s\n%s", first, marker, rest)
 }

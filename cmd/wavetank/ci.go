@@ -79,7 +79,7 @@ func (o *options) leave(cmd *cobra.Command) error {
 	if _, err := keep(results, o.report); err != nil {
 		return err
 	}
-	if _, err := reports.Index(o.report, reports.Front{Title: "Wavetank", Parts: warnings(o.report)}); err != nil {
+	if _, err := reports.WriteIndex(o.report, reports.Front{Title: "Wavetank", Parts: warnings(o.report)}); err != nil {
 		return err
 	}
 	suites, err := reports.JUnit(results)

@@ -72,7 +72,7 @@ func compare(out io.Writer, first, second string) error {
 	if err != nil {
 		return err
 	}
-	page, err := reports.Compare(*a, *b)
+	page, err := reports.SideBySide(*a, *b)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func render(cmd *cobra.Command, dir, format string) error {
 			return fmt.Errorf("%s is not a directory that campaigns wrote to; "+
 				"write --format text or markdown for one run", dir)
 		}
-		index, err := reports.Index(dir, reports.Front{Title: "Wavetank", Parts: warnings(dir)})
+		index, err := reports.WriteIndex(dir, reports.Front{Title: "Wavetank", Parts: warnings(dir)})
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func render(cmd *cobra.Command, dir, format string) error {
 				return writePrintable(out, reports.Markdown(r)+"\n")
 			}
 			f, ok := out.(*os.File)
-			return reports.Text(out, r, ok && term.IsTerminal(int(f.Fd())))
+			return reports.WriteText(out, r, ok && term.IsTerminal(int(f.Fd())))
 		})
 		if err == nil && !found {
 			err = fmt.Errorf("no run (*%s) lies below %s; campaigns with -sim.report write one "+

@@ -75,7 +75,7 @@ func ReadCatalogue(root string) ([]Entry, error) {
 }
 
 // Pattern is the classes of the faults that a story needs, in words.
-func Pattern(s *story.Story) string { return strings.Join(reports.Faults(s), " and ") }
+func Pattern(s *story.Story) string { return strings.Join(reports.FaultNames(s), " and ") }
 
 // cause is the first fault that the story needs and the number of the others; or else what it needs
 // instead.

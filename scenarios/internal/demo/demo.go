@@ -113,7 +113,7 @@ func (s *show) replay(t *testing.T, found *result.Failure, scenario, fixed func(
 		t.Errorf("the fixed variant fails with the choices of %s: %s", found.File, r.Failure.Text())
 		return
 	}
-	html, err := reports.Compare(reports.Run{Story: found.Story, File: found.File, History: found.History},
+	html, err := reports.SideBySide(reports.Run{Story: found.Story, File: found.File, History: found.History},
 		reports.Run{Name: "the fixed variant, with the same choices", History: r.Replayed})
 	if err == nil {
 		err = atomicfile.Write(strings.TrimSuffix(found.Page, ".html")+reports.BesideSuffix, html)

@@ -87,7 +87,7 @@ func (o output) index(t *testing.T, summary *matrix.Summary) {
 		front.Class, err = catalogue.ClassOf(root, demo)
 	}
 	if err == nil {
-		_, err = reports.Index(demo, front)
+		_, err = reports.WriteIndex(demo, front)
 	}
 	if err != nil {
 		t.Fatal(err)
