@@ -27,8 +27,8 @@ type probeRow struct {
 }
 
 // campaignPage is the page of a campaign: what was tried, what it cost, what never happened, and
-// what was found. The function pages returns the address of a story's timeline by the name of its file; it
-// may be nil. The link back is index, or "" for none.
+// what was found. The function pages returns the address of a story's timeline by the name of its
+// file; it may be nil. The link back is index, or "" for none.
 func campaignPage(r *story.Result, pages func(name string) string, index string) ([]byte, error) {
 	data := struct {
 		R         *story.Result

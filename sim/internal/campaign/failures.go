@@ -70,12 +70,13 @@ func (k *keeper) addFailing(i int, seed uint64, strategy string, first, from *ru
 	k.addFailure(f, choices, lengthOf(first), lengthOf(best))
 }
 
-// addFailure puts the failure on record, and on file where stories are kept. Runs that only a
-// program looks at, and failures whose choices do not repeat them, are not explained.
+// addFailure puts the failure on record, and on file where stories are kept. It is not explained if
+// only a program looks at it, if its choices do not repeat it, or if the campaign must end.
 func (k *keeper) addFailure(f *result.Failure, choices choice.Sequence, before, after story.Length) {
 	f.Story = k.teller.story(f, choices, before, after)
 	wanted := k.settings.Keep || given("sim.explain", "SIM_EXPLAIN")
-	if k.settings.Explain > 0 && wanted && !f.Flaky && f.OfRun() && k.findings.leads(f) {
+	wanted = wanted && k.settings.Explain > 0 && !k.shrinker.mustEnd()
+	if wanted && !f.Flaky && f.OfRun() && k.findings.leads(f) {
 		f.Story.Measured, f.Story.Shares = k.shrinker.explain(f, choices, after.Steps, k.settings.Explain)
 	}
 	if k.settings.Stories != "" && k.findings.isShortest(f, after.Steps) {

@@ -85,7 +85,7 @@ func (s *shrinker) explain(f *result.Failure, choices choice.Sequence, steps int
 	}
 	subject := &explain.Subject{
 		Ending: f.Ending, Sequence: choices, Line: f.Line, Monitor: settings.Monitor,
-		Over: func() bool { return spent.spent() >= limit },
+		Over: func() bool { return s.mustEnd() || spent.spent() >= limit },
 		Run:  func(o choice.Source) *run.Result { return s.runs.executeWith(o, settings) },
 	}
 	return subject.Measure()
