@@ -29,8 +29,8 @@ type activity struct {
 }
 
 // failure is the run that is being made, as a failure.
-func (d *activity) failure(e result.Ending, h *history.History) *result.Failure {
-	return &result.Failure{Ending: e, Run: d.run, Seed: d.seed, Strategy: d.strategy, History: h}
+func (a *activity) failure(e result.Ending, h *history.History) *result.Failure {
+	return &result.Failure{Ending: e, Run: a.run, Seed: a.seed, Strategy: a.strategy, History: h}
 }
 
 // execute makes one run.
