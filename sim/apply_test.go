@@ -8,8 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -220,11 +218,7 @@ func TestApplyOfACustomResource(t *testing.T) {
 		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "shop.example/v1", "kind": "Basket",
 			"metadata": map[string]any{"name": "a"}, "spec": spec}}
 	}
-	file := filepath.Join(t.TempDir(), "baskets.yaml")
-	schema := "{type: object, x-kubernetes-preserve-unknown-fields: true}"
-	if err := os.WriteFile(file, baskets("v1", "scope: Cluster", schema), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := basketsFile(t, "scope: Cluster", "{type: object, x-kubernetes-preserve-unknown-fields: true}")
 	simtest.Holds(t, func(w *sim.World) {
 		w.Install(file)
 		w.Apply(basket(map[string]any{"fruit": []any{"apple", "pear"}, "size": int64(1)}))

@@ -19,6 +19,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
@@ -418,4 +419,63 @@ func (g *grumbler) SetupWithManager(mgr ctrl.Manager) error {
 
 func (g *grumbler) Reconcile(context.Context, reconcile.Request) (reconcile.Result, error) {
 	return reconcile.Result{}, fmt.Errorf("out of luck")
+}
+
+// Without recovery a panic in a reconcile ends the process, and the kubelet starts it again. With it
+// the incarnation continues.
+func TestPanicsEndTheProcessUnlessRecovered(t *testing.T) {
+	for _, recovers := range []bool{true, false} {
+		scenario := func(w *sim.World) {
+			w.Without("no panic")
+			panics := 0
+			w.Start("p", simtest.Reconciles(func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {
+				if panics++; panics <= 2 {
+					panic("no luck")
+				}
+				return reconcile.Result{}, nil
+			}, controller.Options{RecoverPanic: &recovers}))
+			w.Eventually("it restarts as in production", func(h *history.History) error {
+				var tale []string
+				for _, e := range h.Events {
+					switch e.Kind {
+					case history.Start, history.Crash:
+						tale = append(tale, string(e.Kind)+"@"+e.At.Truncate(time.Second).String())
+					case history.Done:
+						tale = append(tale, e.Outcome.String())
+					}
+				}
+				want := "start@0s, panic: no luck, panic: no luck, ok"
+				if !recovers {
+					want = "start@0s, panic: no luck, crash@0s, start@10s, panic: no luck, crash@10s, start@30s, ok"
+				}
+				if got := strings.Join(tale, ", "); got != want {
+					t.Errorf("recovers=%v: %s\nwant %s", recovers, got, want)
+				}
+				return nil
+			})
+			w.Apply(simtest.Source("a"))
+			w.Settle()
+		}
+		if f := sim.Explore(t, scenario, sim.Runs(1), sim.Strategy("exhaustive"), sim.Verify(1)).Failure; f != nil {
+			t.Errorf("recovers=%v: %s", recovers, f.Text())
+		}
+		// Such ends replay, whatever else happens.
+		many := func(w *sim.World) {
+			w.Without("no panic")
+			panics := 0
+			w.Start("p", simtest.Reconciles(func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
+				if panics++; panics%3 == 0 && panics < 12 {
+					panic("no luck")
+				}
+				cm.Data = map[string]string{"done": "yes"}
+				return reconcile.Result{}, c.Update(ctx, cm)
+			}, controller.Options{RecoverPanic: &recovers, MaxConcurrentReconciles: 2}))
+			w.Inject(fault.Conflict(), fault.RacingRequeue())
+			w.Apply(simtest.Source("a"), simtest.Source("b"))
+			w.Settle()
+		}
+		if f := sim.Explore(t, many, sim.Runs(40), sim.For(0), sim.Verify(1)).Failure; f != nil {
+			t.Errorf("recovers=%v: %s", recovers, f.Text())
+		}
+	}
 }

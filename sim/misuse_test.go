@@ -1,6 +1,5 @@
-// This file exists to show that whoever uses the door wrongly is told what was wrong and what to
-// write instead. Misuse fails a test, so every case runs in a child process, and what the child
-// prints is what is judged.
+// Wrong calls of package sim are reported with what is wrong and what to write instead. They fail a
+// test, so each case runs in a child process, whose output is judged.
 
 package sim_test
 
@@ -37,7 +36,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
-// misuse is one way to use the door wrongly.
+// misuse is a wrong call of package sim.
 type misuse struct {
 	name string
 	test func(*testing.T)
@@ -55,40 +54,19 @@ func always(w *sim.World, sentence string) {
 	w.Always(sentence, func(*history.History) error { return nil })
 }
 
-// fidgety writes its object anew every minute, for ever.
-type fidgety struct{ client.Client }
-
-func (f *fidgety) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	var cm corev1.ConfigMap
-	if err := f.Get(ctx, req.NamespacedName, &cm); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
-	}
-	last, _ := time.Parse(time.RFC3339Nano, cm.Data["at"])
-	if wait := time.Until(last.Add(time.Minute)); wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, nil
-	}
-	cm.Data = map[string]string{"at": time.Now().Format(time.RFC3339Nano)}
-	return reconcile.Result{RequeueAfter: time.Minute}, f.Update(ctx, &cm)
-}
-
-func startFidgety(w *sim.World) {
-	w.Start("fidgety", func(mgr ctrl.Manager) error {
-		return ctrl.NewControllerManagedBy(mgr).Named("fidgety").For(&corev1.ConfigMap{},
-			simtest.Role("source")).Complete(&fidgety{mgr.GetClient()})
-	})
+func startRestless(w *sim.World) {
+	w.Start("restless", simtest.Restless)
 	w.Apply(simtest.Source("a"))
 	w.Settle()
 }
 
 // startWith starts a reconciler that does something with the world.
 func startWith(w *sim.World, do func()) {
-	w.Start("op", func(mgr ctrl.Manager) error {
-		return ctrl.NewControllerManagedBy(mgr).Named("op").For(&corev1.ConfigMap{}).Complete(reconcile.Func(
-			func(context.Context, reconcile.Request) (reconcile.Result, error) {
-				do()
-				return reconcile.Result{}, nil
-			}))
-	})
+	w.Start("op", simtest.Reconciles(
+		func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {
+			do()
+			return reconcile.Result{}, nil
+		}))
 	w.Apply(simtest.ConfigMap("a"))
 	w.Settle()
 }
@@ -103,13 +81,13 @@ func baskets(version, scope, spec string) []byte {
 		"properties: {spec: " + spec + "}}}}\n")
 }
 
-// install installs them.
-func install(t *testing.T, version, scope, spec string) {
+// basketsFile writes them to a file.
+func basketsFile(t *testing.T, scope, spec string) string {
 	file := filepath.Join(t.TempDir(), "baskets.yaml")
-	if err := os.WriteFile(file, baskets(version, scope, spec), 0o600); err != nil {
+	if err := os.WriteFile(file, baskets("v1", scope, spec), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sim.Check(t, func(w *sim.World) { w.Install(file) })
+	return file
 }
 
 // calling sets a program up that sends one request to the outside.
@@ -140,7 +118,7 @@ var processes = []misuse{
 		w.Remove(simtest.ConfigMap("a"))
 		w.ApplyAgain()
 	}, "w.ApplyAgain: nothing was applied before"),
-	in("an eventually that nobody judges", func(w *sim.World) {
+	in("an eventually that is never judged", func(w *sim.World) {
 		w.Settle()
 		w.Eventually("it is there", func(*history.History) error { return nil })
 		w.Sleep(time.Hour)
@@ -150,7 +128,7 @@ var processes = []misuse{
 		w.Run("op", func(context.Context, *rest.Config) error { return nil },
 			sim.Options(ctrl.Options{LeaderElection: true}))
 	}, `w.Run("op") makes no manager, so of sim.Options it takes the Scheme alone`, "give sim.NewManager the rest"),
-	in("a program with options of a manager", func(w *sim.World) {
+	in("a program whose options vary", func(w *sim.World) {
 		w.Run("op", func(context.Context, *rest.Config) error { return nil }, sim.Vary())
 	}, `w.Run("op") makes no manager`, "no sim.Vary"),
 	in("a setup function that errors", func(w *sim.World) {
@@ -159,7 +137,7 @@ var processes = []misuse{
 	}, `the setup function of process "op" failed: no such flavour`),
 	in("a go statement in the scenario", func(w *sim.World) {
 		done := make(chan bool)
-		go func() { w.Apply(simtest.ConfigMap("a")); close(done) }() // the goroutine ends in w.Apply, so nobody closes it
+		go func() { w.Apply(simtest.ConfigMap("a")); close(done) }() // the goroutine ends in w.Apply, so it is never closed
 		<-done
 	}, "a World was used on another goroutine than its scenario's", "after a go statement",
 		"call it on the scenario's own goroutine, without go"),
@@ -226,8 +204,8 @@ var processes = []misuse{
 		w.Settle()
 	}, "this rest.Config is of http://prod.example, and a manager can only be had for the cluster",
 		"reach the others by cluster.New"),
-	in("stopping nobody", func(w *sim.World) { w.Stop("op") }, `w.Stop("op"): there is no such process`),
-	in("a fault for nobody", func(w *sim.World) { w.Inject(fault.Crash("op")) },
+	in("stopping an unknown process", func(w *sim.World) { w.Stop("op") }, `w.Stop("op"): there is no such process`),
+	in("a fault for an unknown process", func(w *sim.World) { w.Inject(fault.Crash("op")) },
 		`names process "op", which has not been started`),
 }
 
@@ -245,7 +223,7 @@ var scenes = []misuse{
 		cm.Namespace = "nowhere"
 		w.Apply(cm)
 	}, "w.Apply of ConfigMap nowhere/a", `namespaces "nowhere" not found`),
-	in("a webhook that nobody serves", func(w *sim.World) {
+	in("a webhook that is not served", func(w *sim.World) {
 		w.Apply(hooked(admissionregv1.Fail)...)
 		w.Apply(simtest.ConfigMap("a"))
 	}, "w.Apply of ConfigMap default/a: it was tried for 10m0s", "stamp.example.org", "connection refused"),
@@ -292,46 +270,18 @@ var scenes = []misuse{
 		"no such file or directory"),
 	in("definitions in the directory below", func(w *sim.World) { w.Install("testdata") },
 		"no CustomResourceDefinition found there (in *.yaml", "directories below are not looked into"),
-	{"an old definition", func(t *testing.T) { install(t, "v1beta1", "scope: Namespaced", "{type: object}") },
-		[]string{`definition baskets.shop.example has apiVersion "apiextensions.k8s.io/v1beta1"; ` +
-			`a server knows apiextensions.k8s.io/v1 alone`}},
-	{"an old configuration of webhooks", func(t *testing.T) {
-		file := filepath.Join(t.TempDir(), "manifests.yaml")
-		if err := os.WriteFile(file, []byte("apiVersion: admissionregistration.k8s.io/v1beta1\nkind: "+
-			"ValidatingWebhookConfiguration\nmetadata: {name: guard}\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	{"a definition without a scope", func(t *testing.T) {
+		file := basketsFile(t, "scoop: Namespaced", "{type: object}")
 		sim.Check(t, func(w *sim.World) { w.Install(file) })
 	},
-		[]string{`configuration guard has apiVersion "admissionregistration.k8s.io/v1beta1"; ` +
-			`a server knows admissionregistration.k8s.io/v1 alone`}},
-	{"a definition without a scope", func(t *testing.T) { install(t, "v1", "scoop: Namespaced", "{type: object}") },
 		[]string{"spec.scope: Required value"}},
-	{"a definition without a type", func(t *testing.T) { install(t, "v1", "scope: Namespaced", "{}") },
-		[]string{"spec.validation.openAPIV3Schema.properties[spec].type: Required value: must not be empty for " +
-			"specified object fields"}},
-	{"a definition of an unknown type", func(t *testing.T) { install(t, "v1", "scope: Namespaced", "{type: strin}") },
-		[]string{`spec.validation.openAPIV3Schema.properties[spec].type: Unsupported value: "strin"`}},
-	{"a definition whose default has another type", func(t *testing.T) {
-		install(t, "v1", "scope: Namespaced", "{type: object, properties: {a: {type: integer, default: x}}}")
-	}, []string{"spec.validation.openAPIV3Schema.properties[spec].properties[a].default: Invalid value: "}},
-	{"a definition whose rule does not compile", func(t *testing.T) {
-		install(t, "v1", "scope: Namespaced",
-			"{type: object, properties: {a: {type: string}}, x-kubernetes-validations: [{rule: self.b == 1}]}")
-	}, []string{"spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule: Invalid value: ",
-		"undefined field 'b'"}},
-	{"a definition whose rule costs too much", func(t *testing.T) {
-		install(t, "v1", "scope: Namespaced", "{type: object, properties: {a: {type: array, items: {type: string}}}, "+
-			"x-kubernetes-validations: [{rule: 'self.a.all(x, self.a.all(y, x == y))'}]}")
-	}, []string{"x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of " +
-		"more than 100x"}},
 	in("definitions of another kind", func(w *sim.World) { w.Install(42) },
 		"w.Install was given a int; give it a directory, a file, or"),
 	in("one host twice", func(w *sim.World) {
 		w.External("git.example", nil)
 		w.External("git.example", nil)
 	}, "w.External", "git.example"),
-	in("a host that nobody declared", func(w *sim.World) {
+	in("a host that was not declared", func(w *sim.World) {
 		startWith(w, func() {}) // what a program does about an error must not matter
 		w.Start("poster", func(mgr ctrl.Manager) error {
 			return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
@@ -361,16 +311,6 @@ var scenes = []misuse{
 	in("negative lag", func(w *sim.World) { w.Inject(fault.StaleCache(-time.Second)) },
 		"fault StaleCache(-1s) has a negative duration"),
 	in("negative sleep", func(w *sim.World) { w.Sleep(-time.Second) }, "w.Sleep(-1s): time does not go back"),
-	in("no generator", func(w *sim.World) { sim.Draw[int](w, "n", nil) }, `sim.Draw("n") was given no generator`),
-	in("a generator that rejects",
-		func(w *sim.World) { sim.Draw(w, "n", rapid.Int().Filter(func(int) bool { return false })) },
-		`sim.Draw("n"): the generator rejected all of 1000 attempts; make the values that are wanted instead`),
-	in("a generator that wants too much",
-		func(w *sim.World) { sim.Draw(w, "n", rapid.SliceOfN(rapid.Byte(), 5000, 5000)) },
-		`sim.Draw("n"): the generator wants more than 4096 random words`),
-	in("a generator that fails", func(w *sim.World) {
-		sim.Draw(w, "n", rapid.Custom(func(t *rapid.T) int { t.Fatalf("no luck"); return 0 }))
-	}, `sim.Draw("n"): the generator failed: no luck`),
 	in("a generator that panics", func(w *sim.World) {
 		sim.Draw(w, "n", rapid.Custom(func(*rapid.T) int { panic("oh no") }))
 	}, `the generator of sim.Draw("n") panicked: oh no`, "misuse_test.go:"),
@@ -394,9 +334,9 @@ var scenes = []misuse{
 	}, "a World was used on another goroutine than its scenario's"),
 	in("a scenario that ends the test", func(w *sim.World) { (&testing.T{}).FailNow() },
 		"the scenario's goroutine was ended from inside"),
-	in("a world that never settles", startFidgety,
-		"the world did not settle within", "pending are", "RequeueAfter of fidgety default/a, due",
-		"the last write was update ConfigMap default/a by fidgety"),
+	in("a world that never settles", startRestless,
+		"the world did not settle within", "pending are", "RequeueAfter of restless default/a, due",
+		"the last write was update ConfigMap default/a by restless"),
 	{"a scenario of too many steps", func(t *testing.T) {
 		sim.Check(t, func(w *sim.World) {
 			for i := range 60 {
@@ -409,7 +349,7 @@ var scenes = []misuse{
 		w.Inject(fault.LostReply(fault.In("a"), fault.In("a")))
 	}, "fault LostReply in a is narrowed by fault.In twice; declare a fault for each"),
 	{"a world that takes too many steps", func(t *testing.T) {
-		sim.Check(t, startFidgety, sim.MaxSteps(50), sim.Stories(t.TempDir()))
+		sim.Check(t, startRestless, sim.MaxSteps(50), sim.Stories(t.TempDir()))
 	}, []string{"the world did not settle after 50 steps (-sim.max-steps)", "pending are"}},
 	{"a test failed by a reconciler", func(t *testing.T) {
 		sim.Check(t, func(w *sim.World) { startWith(w, func() { t.Error("not this way") }) }, sim.Stories(t.TempDir()))
@@ -505,61 +445,27 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// Flags and their environment variables.
-func TestBadFlags(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
+// A value of a flag that cannot be is reported, in an environment variable, too.
+func TestBadFlagsAreMisuse(t *testing.T) {
+	judge(t, misused(t, "nothing", []string{"SIM_RUNS=many"}),
+		[]string{`environment variable SIM_RUNS="many" cannot be read as int; write it as you would write -sim.runs`})
+	judge(t, misused(t, "nothing", []string{"SIM_MAX_STEPS=-5"}), []string{"-sim.max-steps=-5 must be positive"})
+	for _, flag := range []string{"-sim.seed=5", "-sim.strategy=rapid"} {
+		name, _, _ := strings.Cut(flag, "=")
+		judge(t, misused(t, "nothing", nil, "-sim.replay=a.txtar", flag),
+			[]string{"-sim.replay plays the choices of a story, so leave out " + name})
 	}
-	below := filepath.Join(file, "report") // what nobody can make, whatever they may do
-	for _, c := range []struct {
-		env  string
-		args []string
-		says string
-	}{
-		{"", []string{"-sim.runs=-1"}, "-sim.runs=-1 is negative; write 0 for as many runs as -sim.for allows"},
-		{"", []string{"-sim.for=-1s"}, "-sim.for=-1s is negative; write 0 for no limit"},
-		{"", []string{"-sim.runs=0", "-sim.for=0"}, "-sim.runs=0 and -sim.for=0 together would never end"},
-		{"", []string{"-sim.max-steps=0"}, "-sim.max-steps=0 must be positive"},
-		{"", []string{"-sim.verify=-1"}, "-sim.verify=-1 is negative; write 0 for never"},
-		{"", []string{"-sim.shrink=-1s"}, "-sim.shrink=-1s is negative"},
-		{"", []string{"-sim.seed=monday"}, `-sim.seed="monday" is neither a number nor "random"`},
-		{"", []string{"-sim.strategy=hope"}, `-sim.strategy="hope" is unknown; write one of portfolio, burst`},
-		{"SIM_RUNS=many", nil,
-			`environment variable SIM_RUNS="many" cannot be read as int; write it as you would write -sim.runs`},
-		{"SIM_MAX_STEPS=-5", nil, "-sim.max-steps=-5 must be positive"},
-		{"", []string{"-sim.replay=a.txtar", "-sim.seed=5"},
-			"-sim.replay plays the choices of a story, so leave out -sim.seed"},
-		{"", []string{"-sim.replay=a.txtar", "-sim.strategy=rapid"},
-			"-sim.replay plays the choices of a story, so leave out -sim.strategy"},
-		{"", []string{"-sim.report=" + below}, "-sim.report=" + below + ": nothing can be written there (mkdir "},
-		{"SIM_REPORT=" + os.Args[0] + "/below", nil, "nothing can be written there (mkdir " + os.Args[0]},
-	} {
-		var env []string
-		if c.env != "" {
-			env = []string{c.env}
-		}
-		judge(t, misused(t, "nothing", env, c.args...), []string{c.says})
-	}
+	below := os.Args[0] + "/below" // a directory that cannot be made
+	judge(t, misused(t, "nothing", nil, "-sim.report="+below),
+		[]string{"-sim.report=" + below + ": nothing can be written there (mkdir "})
 }
 
 // Stories that cannot be replayed.
 func TestBadStories(t *testing.T) {
 	dir := t.TempDir()
-	const header = "wavetank story, format 2\ntest: TestMisuse/nothing\n"
 	for _, c := range []struct{ name, content, says string }{
 		{"absent", "", "there is no such file; the path is relative to the directory of the test's package"},
 		{"garbage", "hello\n", `not a wavetank story: the first line must read "wavetank story, format 2"`},
-		{"future", "wavetank story, format 9\n",
-			"the story has format 9 and this version of wavetank reads format 2; use a newer one"},
-		{"nameless", "wavetank story, format 2\n-- choices --\n", "test"},
-		{"without choices", header, "the story has no choices section"},
-		{"past", "wavetank story, format 1\n",
-			"the story has format 1 and this version of wavetank reads format 2; find"},
-		{"negative", header + "-- choices --\n-1 next #4\n",
-			`line 1 of the choices: "-1 next #4" does not begin with a positive value`},
-		{"unlabelled", header + "-- choices --\n1 next\n", `does not end with an occurrence (" #n")`},
-		{"header", header + "colour: red\n-- choices --\n", `header key "colour" is unknown`},
 		{"foreign", "wavetank story, format 2\ntest: TestOther\npackage: example.com/p\nreplay: go test " +
 			"example.com/p -run '^TestOther$' -sim.replay=x.txtar\n-- choices --\n1 next #4\n",
 			"go test example.com/p -run '^TestOther$' -sim.replay=" + dir},
@@ -570,10 +476,10 @@ func TestBadStories(t *testing.T) {
 				`not of TestMisuse/nothing; no TestOther is written here any more; if this test is its successor, ` +
 				`write "test: TestMisuse/nothing" in the file, or move it to testdata/sim/TestMisuse/nothing`},
 		{"neighbour", "wavetank story, " +
-			"format 2\ntest: TestBadFlags\npackage: github.com/wavetank/wavetank/sim\nreplay: go test " +
-			"github.com/wavetank/wavetank/sim -run '^TestBadFlags$' -sim.replay=x.txtar -sim.max-steps=9\n-- choices " +
+			"format 2\ntest: TestBadStories\npackage: github.com/wavetank/wavetank/sim\nreplay: go test " +
+			"github.com/wavetank/wavetank/sim -run '^TestBadStories$' -sim.replay=x.txtar -sim.max-steps=9\n-- choices " +
 			"--\n1 next #4\n",
-			"go test github.com/wavetank/wavetank/sim -run '^TestBadFlags$' -sim.replay=" +
+			"go test github.com/wavetank/wavetank/sim -run '^TestBadStories$' -sim.replay=" +
 				filepath.ToSlash(filepath.Join(dir, "neighbour.txtar")) + " -sim.max-steps=9\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -5,8 +5,6 @@ package sim_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -51,11 +49,8 @@ func newBasket() *unstructured.Unstructured {
 
 // fill is a world with that operator and a webhook on its baskets, which makes a patch.
 func fill(t *testing.T, patch string) func(*sim.World) {
-	file := filepath.Join(t.TempDir(), "baskets.yaml")
-	schema := "{type: object, properties: {template: {type: object, properties: {metadata: {type: object}}}}}"
-	if err := os.WriteFile(file, baskets("v1", "scope: Namespaced", schema), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := basketsFile(t, "scope: Namespaced",
+		"{type: object, properties: {template: {type: object, properties: {metadata: {type: object}}}}}")
 	url, none := "https://policy.example/mutate", admissionregv1.SideEffectClassNone
 	config := &admissionregv1.MutatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "baskets"},

@@ -174,10 +174,6 @@ func TestDriftedStoryIsNamed(t *testing.T) {
 	if m, err := story.Merge([]*story.Result{r}); err != nil || len(m.Drifted) != 1 {
 		t.Errorf("merged: %+v, %v", m, err)
 	}
-	if out, _ := simtest.Child(dir, t.Name(), []string{"-sim.drift=never"}, nil); !strings.Contains(out,
-		`-sim.drift="never" is unknown; write warn or fail`) {
-		t.Errorf("a word that is none:\n%s", out)
-	}
 }
 
 // Another shard may reach what one shard does not: only the undivided campaign fails.

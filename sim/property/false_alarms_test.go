@@ -1,8 +1,9 @@
-package sim_test
+package property_test
 
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -17,7 +18,10 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -27,8 +31,8 @@ import (
 	"github.com/wavetank/wavetank/sim/property"
 )
 
-// An operator may call a kind of its own Event, or Lease: these are objects like all others.
-func TestAKindThatIsCalledEvent(t *testing.T) {
+// An operator may have a kind of its own that is called Event. Its objects are like all others.
+func TestKindMayBeCalledEvent(t *testing.T) {
 	yes := true
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "events.calendar.example"},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
@@ -55,7 +59,7 @@ func TestAKindThatIsCalledEvent(t *testing.T) {
 				}))
 		})
 		w.Always("a settled world stays as it is", property.IdempotentAtRest())
-		w.Always("nobody is restless", property.Settles(time.Minute))
+		w.Always("the world settles within a minute", property.Settles(time.Minute))
 		w.Apply(party("a"))
 		w.Settle()
 		w.Sleep(time.Hour)
@@ -64,7 +68,8 @@ func TestAKindThatIsCalledEvent(t *testing.T) {
 	}, sim.Runs(3), sim.For(0))
 }
 
-func TestALockOfItsOwn(t *testing.T) {
+// A program may elect its leader with a lock that it has made itself.
+func TestSettleAllowsAnOwnLock(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
 		for _, name := range []string{"one", "two"} {
 			w.Run(name, func(ctx context.Context, cfg *rest.Config) error {
@@ -94,8 +99,8 @@ func TestALockOfItsOwn(t *testing.T) {
 	}, sim.Runs(1), sim.For(0))
 }
 
-// What a list of another cluster has told a program, it knows.
-func TestLostUpdatesOfAnotherCluster(t *testing.T) {
+// A program has observed what a list of another cluster returned.
+func TestNoLostUpdateKnowsOtherClusters(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
 		prod := w.Cluster("prod.example")
 		prod.Apply(simtest.ConfigMap("a", "k", "old"))
@@ -126,7 +131,7 @@ func TestLostUpdatesOfAnotherCluster(t *testing.T) {
 	}, sim.Runs(3), sim.For(0))
 }
 
-func TestOrphansOfTwoClusters(t *testing.T) {
+func TestNoOrphansKeepsClustersApart(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
 		prod := w.Cluster("prod.example")
 		w.Eventually("no orphans", property.NoOrphans(time.Second))
@@ -153,7 +158,7 @@ func TestOrphansOfTwoClusters(t *testing.T) {
 	}, sim.Runs(5), sim.For(0))
 }
 
-func TestStarvationOfAStandby(t *testing.T) {
+func TestNoStarvationAllowsAStandby(t *testing.T) {
 	warm := true
 	o := ctrl.Options{LeaderElection: true, LeaderElectionID: "mirror", LeaderElectionNamespace: "default"}
 	o.Controller.EnableWarmup = &warm
@@ -171,7 +176,7 @@ func TestStarvationOfAStandby(t *testing.T) {
 	}, sim.Runs(60), sim.For(0))
 }
 
-func TestStarvationOfAFrozenProcess(t *testing.T) {
+func TestNoStarvationAllowsAPause(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
 		w.Start("p", simtest.Mirror)
 		w.Inject(fault.Pause("p", 2*time.Minute))
@@ -179,4 +184,120 @@ func TestStarvationOfAFrozenProcess(t *testing.T) {
 		w.Apply(simtest.Source("src-a", "k", "1"), simtest.Source("src-b", "k", "1"))
 		w.Settle()
 	}, sim.Runs(100), sim.For(0))
+}
+
+// lookout asks an outside host every minute for the state of each ConfigMap, and writes it down.
+type lookout struct {
+	client.Client
+	outside *http.Client
+}
+
+func (l *lookout) setup(mgr ctrl.Manager) error {
+	look := make(chan event.GenericEvent)
+	if err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(time.Minute):
+				look <- event.GenericEvent{Object: simtest.ConfigMap("a")}
+			}
+		}
+	})); err != nil {
+		return err
+	}
+	return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).
+		WatchesRawSource(source.Channel(look, &handler.EnqueueRequestForObject{})).Complete(l)
+}
+
+func (l *lookout) Reconcile(ctx context.Context, req ctrl.Request) (reconcile.Result, error) {
+	var cm corev1.ConfigMap
+	if err := l.Get(ctx, req.NamespacedName, &cm); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://base.example/"+req.Name, nil)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	resp, err := l.outside.Do(r)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if err := resp.Body.Close(); err != nil || cm.Data["state"] == resp.Status {
+		return ctrl.Result{}, err
+	}
+	cm.Data = map[string]string{"state": resp.Status}
+	return ctrl.Result{}, l.Update(ctx, &cm)
+}
+
+// A change of an outside model disturbs a settled world, once the operator sees it.
+func TestIdempotentAtRestAllowsOutsideChanges(t *testing.T) {
+	if f := sim.Explore(t, func(w *sim.World) {
+		ready := true
+		w.External("base.example", http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+			if !ready {
+				rw.WriteHeader(http.StatusNotFound)
+			}
+		}))
+		w.Start("op", func(mgr ctrl.Manager) error {
+			return (&lookout{mgr.GetClient(), sim.HTTPClient(mgr)}).setup(mgr)
+		})
+		w.Always("a settled world stays as it is", property.IdempotentAtRest())
+		w.Apply(simtest.ConfigMap("a"))
+		w.Settle()
+		ready = false
+		w.Sleep(3 * time.Minute)
+		w.Settle()
+	}, sim.Runs(5), sim.For(0)).Failure; f != nil {
+		t.Error(f.Text())
+	}
+}
+
+// An operator polls a cloud that deletes slowly. A finalizer that waits for ten minutes is not
+// stuck. One that waits for a deletion that never ends is stuck.
+func TestNoStuckFinalizerWaitsForTheCloud(t *testing.T) {
+	simtest.Holds(t, deletedInACloud(10*time.Minute), sim.Runs(1), sim.For(0))
+	simtest.Violates(t, "no stuck finalizer", deletedInACloud(1<<62), sim.Runs(1), sim.For(0))
+}
+
+// deletedInACloud is the world of an operator that polls a cloud while its object is deleted.
+func deletedInACloud(takes time.Duration) func(*sim.World) {
+	return func(w *sim.World) {
+		var asked time.Time
+		w.External("cloud.example", http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+			if req.Method == http.MethodDelete && asked.IsZero() {
+				asked = time.Now()
+			}
+			if !asked.IsZero() && time.Since(asked) > takes {
+				rw.WriteHeader(http.StatusNotFound)
+			}
+		}))
+		w.Start("p", func(mgr ctrl.Manager) error {
+			out := sim.HTTPClient(mgr)
+			return simtest.Reconciles(
+				func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
+					if cm.DeletionTimestamp.IsZero() {
+						if controllerutil.AddFinalizer(cm, "cloud.example/db") {
+							return reconcile.Result{}, c.Update(ctx, cm)
+						}
+						return reconcile.Result{}, nil
+					}
+					ask, _ := http.NewRequestWithContext(ctx, http.MethodDelete, "http://cloud.example/db", nil)
+					resp, err := out.Do(ask)
+					if err != nil {
+						return reconcile.Result{}, err
+					}
+					resp.Body.Close()
+					if resp.StatusCode != http.StatusNotFound {
+						return reconcile.Result{RequeueAfter: 30 * time.Second}, nil
+					}
+					controllerutil.RemoveFinalizer(cm, "cloud.example/db")
+					return reconcile.Result{}, c.Update(ctx, cm)
+				})(mgr)
+		})
+		w.Apply(simtest.Source("a"))
+		w.Settle()
+		w.Remove(simtest.ConfigMap("a"))
+		w.Settle()
+	}
 }
