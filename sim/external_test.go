@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,8 +17,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/internal/simtest"
@@ -223,26 +227,35 @@ func TestFaultsStrikeExternalServices(t *testing.T) {
 	}
 }
 
-// databases is a model of databases, each of which is reached through a Service of its own.
-type databases map[string]*records
-
-func (d databases) of(s *corev1.Service) http.Handler {
-	if s.Labels["app"] != "database" {
-		return nil
+// A scenario may say that a host does not exist; the program sees what a resolver says, and no
+// connection that got lost.
+func TestAHostThatDoesNotExist(t *testing.T) {
+	var saw error
+	simtest.Holds(t, func(w *sim.World) {
+		w.External("telemetry.example", nil)
+		w.Start("op", func(mgr ctrl.Manager) error {
+			return ctrl.NewControllerManagedBy(mgr).Named("op").For(&corev1.ConfigMap{}).Complete(reconcile.Func(
+				func(context.Context, reconcile.Request) (reconcile.Result, error) {
+					//nolint:noctx // it ends with the process
+					resp, err := sim.HTTPClient(mgr).Get("https://telemetry.example/ping")
+					if err == nil {
+						resp.Body.Close()
+					}
+					saw = err
+					//nolint:noctx // a library that posts telemetry has no context of the operator's
+					if resp, err := http.Get("https://telemetry.example/ping"); err == nil {
+						resp.Body.Close()
+					}
+					return reconcile.Result{}, nil
+				}))
+		})
+		w.Inject(fault.LostReply(), fault.Unreachable(time.Minute), fault.Crash("op"))
+		w.Always("all is well", func(*history.History) error { return nil })
+		w.Apply(simtest.ConfigMap("a"))
+		w.Settle()
+	}, sim.Runs(30), sim.Verify(1))
+	var dns *net.DNSError
+	if !errors.As(saw, &dns) || !dns.IsNotFound || dns.Name != "telemetry.example" {
+		t.Errorf("the program saw %v", saw)
 	}
-	if d[s.Name] == nil {
-		d[s.Name] = &records{}
-	}
-	return d[s.Name]
-}
-
-func ExampleWorld_External_patterns() {
-	world.External("backup-*.eu.storage.example", named("a bucket")) // names that are made at run time
-	world.External("telemetry.example", nil)                         // there is no such host
-}
-
-func ExampleWorld_ExternalServices() {
-	all := databases{}
-	world.ExternalServices(all.of) // by the labels of the Services that the operator makes
-	world.Start("databases", setup)
 }

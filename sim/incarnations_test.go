@@ -421,8 +421,8 @@ func (g *grumbler) Reconcile(context.Context, reconcile.Request) (reconcile.Resu
 	return reconcile.Result{}, fmt.Errorf("out of luck")
 }
 
-// Without recovery a panic in a reconcile ends the process, and the kubelet starts it again. With it
-// the incarnation continues.
+// Without recovery a panic in a reconcile ends the process, and the kubelet starts it again. With
+// it the incarnation continues.
 func TestPanicsEndTheProcessUnlessRecovered(t *testing.T) {
 	for _, recovers := range []bool{true, false} {
 		scenario := func(w *sim.World) {

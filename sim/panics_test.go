@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -98,41 +96,6 @@ func TestASetupFunctionThatFailsLaterIsAFinding(t *testing.T) {
 	}
 	if f := failing(func(n int) bool { return n == 2 }, crash).Failure; f != nil {
 		t.Errorf("a program that recovers breaks: %s", f.Text())
-	}
-}
-
-// TestClaimsGo: what keeps storage that is in use lets go of what is not.
-func TestClaimsGo(t *testing.T) {
-	report := sim.Explore(t, func(w *sim.World) {
-		claim := &corev1.PersistentVolumeClaim{ObjectMeta: simtest.ConfigMap("data").ObjectMeta,
-			Spec: corev1.PersistentVolumeClaimSpec{
-				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}}
-		claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
-		w.Apply(claim)
-		var got corev1.PersistentVolumeClaim
-		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(claim), &got); err != nil ||
-			!slices.Contains(got.Finalizers, "kubernetes.io/pvc-protection") {
-			t.Errorf("the claim has the finalizers %v (%v)", got.Finalizers, err)
-		}
-		w.Remove(claim)
-		w.Settle()
-		if n := len(w.History().Objects("", "PersistentVolumeClaim")); n > 0 {
-			t.Error("the claim is still there")
-		}
-	}, sim.Runs(5))
-	if err := report.Err(); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestTheContextEndsWithTheRun: a model of the outside may wait for it.
-func TestTheContextEndsWithTheRun(t *testing.T) {
-	if err := sim.Explore(t, func(w *sim.World) {
-		ctx := w.Context()
-		go func() { <-ctx.Done() }()
-		w.Settle()
-	}, sim.Runs(3)).Err(); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -3,6 +3,7 @@ package sim_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -299,4 +300,21 @@ func TestUnobservedControllerIsAWarning(t *testing.T) {
 		!strings.Contains(all, `of process "post" is not observed`) {
 		t.Errorf("the warnings are\n%s", all)
 	}
+}
+
+// Two controllers with requests of their own watch one kind, and one begins later than the other.
+func TestTypedControllersReplay(t *testing.T) {
+	simtest.Holds(t, func(w *sim.World) {
+		for i := range 6 {
+			w.Apply(simtest.ConfigMap(fmt.Sprint("letter-", i)))
+		}
+		w.Start("post", func(mgr ctrl.Manager) error {
+			if err := simtest.Mirror(mgr); err != nil {
+				return err
+			}
+			return stamp(mgr)
+		})
+		w.Inject(fault.StaleCache(10*time.Second), fault.ServerError(), fault.Crash("post"))
+		w.Settle()
+	}, sim.Runs(100), sim.For(0), sim.Verify(1))
 }

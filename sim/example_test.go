@@ -1,7 +1,10 @@
 package sim_test
 
 import (
+	"net/http"
+
 	admissionregv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -10,6 +13,22 @@ import (
 
 	"github.com/wavetank/wavetank/sim"
 )
+
+// The world of a scenario: sim.Check(t, func(w *sim.World) { … }), and the operator's own setup
+// function.
+var (
+	world *sim.World
+	setup func(ctrl.Manager) error
+)
+
+func ExampleVary() {
+	world.Start("operator", setup, sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "operator"}),
+		sim.Vary())
+}
+
+func ExampleListThenWatch() {
+	world.Start("operator", setup, sim.ListThenWatch())
+}
 
 func ExampleAs() {
 	// The tenant's reconciler has the rights of this binding, and loses them with it.
@@ -51,4 +70,28 @@ func ExampleWorld_Start_webhooks() {
 			SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
 		}},
 	})
+}
+
+// databases is a model of databases, each of which is reached through a Service of its own.
+type databases map[string]*records
+
+func (d databases) of(s *corev1.Service) http.Handler {
+	if s.Labels["app"] != "database" {
+		return nil
+	}
+	if d[s.Name] == nil {
+		d[s.Name] = &records{}
+	}
+	return d[s.Name]
+}
+
+func ExampleWorld_External_patterns() {
+	world.External("backup-*.eu.storage.example", named("a bucket")) // names that are made at run time
+	world.External("telemetry.example", nil)                         // there is no such host
+}
+
+func ExampleWorld_ExternalServices() {
+	all := databases{}
+	world.ExternalServices(all.of) // by the labels of the Services that the operator makes
+	world.Start("databases", setup)
 }

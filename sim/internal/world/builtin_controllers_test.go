@@ -1,8 +1,9 @@
-package sim_test
+package world_test
 
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,8 +27,8 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
-// stamper is a built-in controller that stamps every ConfigMap some time after it was made, and for
-// ever asks for a ConfigMap called "wanted".
+// stamper is a built-in controller that stamps every ConfigMap some time after its creation, and
+// asks for a ConfigMap called "wanted" until it exists.
 type stamper struct {
 	cluster actor.Cluster
 	wait    time.Duration
@@ -78,7 +80,7 @@ func TestSecondDeletionOfANamespace(t *testing.T) {
 	}
 }
 
-func TestBuiltinControllers(t *testing.T) {
+func TestBuiltinControllersStep(t *testing.T) {
 	report := sim.Explore(t, func(w *sim.World) {
 		s := &stamper{wait: time.Hour}
 		w.Builtin(&stamper{wait: time.Second}) // replaced by the next one, of the same name
@@ -108,7 +110,7 @@ func TestBuiltinControllers(t *testing.T) {
 	}
 }
 
-func TestBuiltinControllerThatNeverRests(t *testing.T) {
+func TestRestlessBuiltinControllerIsNamed(t *testing.T) {
 	report := sim.Explore(t, func(w *sim.World) {
 		w.Builtin(&restlessActor{})
 		w.Settle()
@@ -125,8 +127,8 @@ func (r *restlessActor) Observe(apiserver.Change) {}
 func (r *restlessActor) Begin(c actor.Cluster)    { r.cluster = c; r.tick() }
 func (r *restlessActor) tick()                    { r.cluster.After(time.Second, "tick", r.tick) }
 
-// Every world empties namespaces that are being deleted, as every cluster does: after five seconds
-// at the earliest.
+// Every world empties namespaces that are being deleted, as a cluster does, after five seconds at
+// the earliest.
 func TestNamespacesFinish(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
@@ -151,7 +153,7 @@ func TestNamespacesFinish(t *testing.T) {
 	}, sim.Runs(20), sim.Verify(2))
 }
 
-// Every world collects what its owners have left behind, as every cluster does.
+// Every world collects the dependents of an owner that was deleted, as a cluster does.
 func TestDependentsGoWithTheirOwner(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
 		owner, dependent := simtest.ConfigMap("owner"), simtest.ConfigMap("dependent")
@@ -172,9 +174,9 @@ func TestDependentsGoWithTheirOwner(t *testing.T) {
 	}, sim.Runs(20), sim.Verify(2))
 }
 
-// A Deployment comes up in a world with workloads and a kubelet, in every order of things, and the
-// same one each time.
-func TestWorkloadsComeUp(t *testing.T) {
+// A Deployment becomes available in a world with workloads and a kubelet, in any order of steps.
+// Its runs replay.
+func TestDeploymentBecomesAvailable(t *testing.T) {
 	report := simtest.Holds(t, func(w *sim.World) {
 		w.Builtin(workload.New()...)
 		w.Builtin(kubelet.New()...)
@@ -195,4 +197,39 @@ func TestWorkloadsComeUp(t *testing.T) {
 		w.Settle()
 	}, sim.Runs(20), sim.Verify(2))
 	t.Logf("%d runs, %d steps", report.Runs, report.Steps)
+}
+
+// A claim that is not in use is deleted despite its protection.
+func TestUnusedClaimsAreDeleted(t *testing.T) {
+	report := sim.Explore(t, func(w *sim.World) {
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: simtest.ConfigMap("data").ObjectMeta,
+			Spec: corev1.PersistentVolumeClaimSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}}
+		claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+		w.Apply(claim)
+		var got corev1.PersistentVolumeClaim
+		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(claim), &got); err != nil ||
+			!slices.Contains(got.Finalizers, "kubernetes.io/pvc-protection") {
+			t.Errorf("the claim has the finalizers %v (%v)", got.Finalizers, err)
+		}
+		w.Remove(claim)
+		w.Settle()
+		if n := len(w.History().Objects("", "PersistentVolumeClaim")); n > 0 {
+			t.Error("the claim is still there")
+		}
+	}, sim.Runs(5))
+	if err := report.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A model of the outside may wait for the end of the run's context.
+func TestContextEndsWithTheRun(t *testing.T) {
+	if err := sim.Explore(t, func(w *sim.World) {
+		ctx := w.Context()
+		go func() { <-ctx.Done() }()
+		w.Settle()
+	}, sim.Runs(3)).Err(); err != nil {
+		t.Error(err)
+	}
 }
