@@ -194,3 +194,49 @@ func crowd(s *World) {
 	s.Runs("dev", "v1")
 	s.Settle()
 }
+
+// recordLags reports whether the watch event of the first record of a promotion came after the
+// reply to that write.
+func recordLags(h *history.History) bool {
+	record, replied := -1, false
+	for _, e := range h.Events[h.Effects(forge.Attempt)[0].Event:] {
+		switch {
+		case record < 0:
+			if e.Kind == history.Request && e.Verb == "patch" && e.Ref.Kind == "Pipeline" {
+				record = e.Index
+			}
+		case e.Kind == history.Reply && e.Call == record:
+			replied = true
+		case e.Kind == history.Deliver && e.Ref.Kind == "Pipeline" && e.Revision >= h.Events[record].Revision:
+			return replied
+		}
+	}
+	return false
+}
+
+// The thread says that V1 promotes twice "almost always", and that a predicate (V2) makes it far
+// less likely. By default a watch event arrives before the reply to its write. Here it may need up
+// to 20 ms more, as from a real API server, and the runs count in which it comes after the reply.
+func TestRateOfRepeatedPromotions(t *testing.T) {
+	rate := func(v promotion.Variant) (repeats, of int) {
+		sim.Explore(t, func(w *sim.World) {
+			s := quietly(w, v)
+			for range 12 { // most events lag
+				w.Inject(fault.StaleCache(20*time.Millisecond, fault.OfKind("Pipeline"), fault.HardLimit()))
+			}
+			movesOn(s)
+			if h := w.History(); recordLags(h) {
+				of++
+				repeats += min(1, len(h.Effects(forge.Attempt))-1)
+			}
+		}, sim.Strategy("random"), sim.Runs(60), sim.For(0), sim.Verify(0))
+		return repeats, of
+	}
+	v1, of1 := rate(promotion.V1)
+	v2, of2 := rate(promotion.V2)
+	t.Logf("V1 repeats the promotion in %d of %d runs, and V2 in %d of %d", v1, of1, v2, of2)
+	if of1 < 10 || of2 < 10 || 10*v1 < 8*of1 || 10*v2 > of2 {
+		t.Errorf("V1 repeats the promotion in %d of %d runs and V2 in %d of %d, not in 80 %% or more and in 10 %% or less",
+			v1, of1, v2, of2)
+	}
+}
