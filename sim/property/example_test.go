@@ -63,6 +63,40 @@ func ExampleBackoffSettled() {
 	w.Always("one attempt per back-off period", property.BackoffSettled("bundles", time.Minute, installs))
 }
 
+func ExampleAttemptsBounded() {
+	// Each POST to the payment service is an attempt, and at least a minute must pass between two.
+	w.Always("refused payments are not repeated sooner", property.AttemptsBounded(property.Attempts{
+		Of: func(e *history.Event) string {
+			if e.Kind == history.Request && e.Host == "pay.example" && e.Verb == "POST" {
+				return e.Path
+			}
+			return ""
+		},
+		Period: func([]property.Attempt) time.Duration { return time.Minute },
+		Lag:    30 * time.Second,
+		Ended:  func() history.Time { return 0 },
+	}))
+}
+
+func ExampleAttemptsSettle() {
+	installs := func(e *history.Event) string {
+		if e.Kind == history.Request && e.Verb == "create" && e.Ref.Kind == "Deployment" {
+			return e.Ref.Name
+		}
+		return ""
+	}
+	doubles := func(all []property.Attempt) time.Duration { return min(time.Second<<len(all), 5*time.Minute) }
+	var ended history.Time
+	w.Always("one installation per back-off period", property.AttemptsSettle(property.Attempts{
+		Of: installs, Period: doubles, Longest: 5 * time.Minute, Lag: 30 * time.Second,
+		Ended: func() history.Time { return ended },
+	}))
+	w.Sleep(10 * time.Minute) // faults are injected
+	w.EndFaults()
+	ended = w.History().Now()
+	w.Sleep(time.Hour)
+}
+
 func ExampleNoFutileRequeue() {
 	// The controller "drift" repairs what others change, every ten minutes and by design.
 	w.Always("no requeue is futile", property.NoFutileRequeue(20, "drift"))

@@ -49,6 +49,9 @@ var scenes = []scene{
 	{"NoHotLoop", "is woken by its own writes", hotLoop},
 	{"BackoffSettled", "is woken by what it writes about its failure", failsTwice},
 	{"BackoffSettled", "says at times that all is well", resets},
+	{"AttemptsBounded", "at times tries again at once", triesAgain(property.AttemptsBounded, "AttemptsBounded", false)},
+	{"AttemptsSettle", "at times tries again at once", triesAgain(property.AttemptsSettle, "AttemptsSettle", false)},
+	{"AttemptsSettle", "stops trying", triesAgain(property.AttemptsSettle, "AttemptsSettle", true)},
 	{"NoFutileRequeue", "still asks for what it has got", waits},
 	{"NoStarvation", "sleeps in its only worker", starves},
 	{"NoPanic", "reads a map that is not there", panics},
@@ -252,6 +255,42 @@ func resets(w *sim.World, flawed bool) {
 	w.Apply(work("a"))
 	w.Settle()
 	w.Sleep(10 * time.Minute)
+}
+
+// triesAgain fails, and tries again every 10 s. The flawed operator stops after a minute, or waits
+// only a second after each third attempt.
+func triesAgain(of func(property.Attempts) property.Property, name string, stops bool) func(*sim.World, bool) {
+	return func(w *sim.World, flawed bool) {
+		var ended history.Time
+		w.Always(name, of(property.Attempts{
+			Of: func(e *history.Event) string {
+				if e.Kind == history.Request && e.Verb == "create" && e.Ref.Kind == "Secret" {
+					return "a Secret"
+				}
+				return ""
+			},
+			Period:  func([]property.Attempt) time.Duration { return 9 * time.Second },
+			Longest: 15 * time.Second, Lag: time.Second, Ended: func() history.Time { return ended },
+		}))
+		start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
+			_ = o.attempt(c)
+			o.seen[cm.Name]++
+			switch n := o.seen[cm.Name]; {
+			case flawed && stops && n > 6:
+				return result{}, nil
+			case flawed && !stops && n%3 == 0:
+				return result{RequeueAfter: time.Second}, nil
+			}
+			return result{RequeueAfter: 10 * time.Second}, nil
+		}, nil)
+		w.Inject(fault.RacingRequeue())
+		w.Apply(work("a"))
+		w.Sleep(time.Minute)
+		w.EndFaults()
+		ended = w.History().Now()
+		w.Sleep(2 * time.Minute)
+		w.Apply(&corev1.ConfigMap{ObjectMeta: named("the-end")}) // a step, after which properties are judged
+	}
 }
 
 func starves(w *sim.World, flawed bool) {
