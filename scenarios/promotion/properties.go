@@ -67,7 +67,8 @@ func (s *World) declare(names ...string) {
 		oncePerStay: r.oncePerStay(), inOrder: r.eachOrder(forge.Attempt, r.inOrder),
 		notStale: r.eachOrder(forge.Attempt, r.notStale), complete: r.eachOrder(forge.Attempt, r.complete),
 		noLivelock: r.noLivelock, recordedSoon: r.recordedSoon, orderedSoon: each(r.orderedSoon), spaced: nil,
-		restrained: r.restrained, settles: r.settles, notifiedOnce: r.notifiedOnce,
+		restrained: property.AttemptsBounded(r.tries()), settles: property.AttemptsSettle(r.tries()),
+		notifiedOnce:  r.notifiedOnce,
 		outcomeIsTrue: each(r.outcomeIsTrue), failureIsSaid: r.failureIsSaid,
 	}, Eventually: map[string]properties.Judge{
 		everywhere: each(r.everywhere), isRecorded: each(r.isRecorded), isLinked: each(r.isLinked),

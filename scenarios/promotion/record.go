@@ -30,20 +30,16 @@ type Record struct {
 	apps      *view.Track[reported]
 	events    *view.Track[corev1.Event]
 
-	effects  int                      // that have been read
-	orders   []order                  // those that the forge accepted, and what they changed
-	settled  []int                    // events at which the world had settled
-	injected []history.Time           // faults
-	posted   map[string][]*view.Call  // orders, also those that were refused, by key
-	cutOff   map[*view.Reconcile]bool // passes with a request that never arrived, or without its reply
-	inVain   []string                 // passes without progress since the last change, and how they ended
-	due      map[string]*dueness      // by the pipeline's uid
-	waited   []wait                   // for what the status should say
-	away     bool                     // the operator
-	// from is when orders that are refused began to be judged, faulty whether faults are injected
-	// meanwhile.
-	from         history.Time
-	faulty, over bool
+	effects int                      // that have been read
+	orders  []order                  // those that the forge accepted, and what they changed
+	settled []int                    // events at which the world had settled
+	posted  map[string][]*view.Call  // orders, also those that were refused, by key
+	cutOff  map[*view.Reconcile]bool // passes with a request that never arrived, or without its reply
+	inVain  []string                 // passes without progress since the last change, and how they ended
+	due     map[string]*dueness      // by the pipeline's uid
+	waited  []wait                   // for what the status should say
+	away    bool                     // the operator
+	ended   history.Time             // when faults ended; 0 before that
 
 	properties.Broken
 }
@@ -86,8 +82,6 @@ func (r *Record) read(h *history.History) {
 		switch e.Kind {
 		case history.Settled:
 			r.settled = append(r.settled, e.Index)
-		case history.Fault:
-			r.injected = append(r.injected, e.At)
 		case history.Reply:
 			if e.Note != "" {
 				r.cutOff[r.view.Of(e)] = true

@@ -26,10 +26,13 @@ func Table() matrix.Table[promotion.Variant] {
 	}
 }
 
-type cases = []matrix.Case[promotion.Variant]
+type (
+	row     = matrix.Case[promotion.Variant]
+	cases   = []row
+	remarks = []matrix.Remark
+)
 
-// A row of the table, and remarks on it.
-var row, note, omit = matrix.NewCase[promotion.Variant], matrix.Note, matrix.Omit
+var note, omit = matrix.Note, matrix.Omit
 
 // Groups of variants.
 const (
@@ -63,114 +66,146 @@ var (
 // what it did. How often a promotion is attempted is asked only where neither a crash nor a lost
 // reply is injected: after one of these an operator that must not forget has to ask again.
 var tooMuch = cases{
-	row("default trace, nothing lags", of(quietly, movesOn), nil, attemptedOnce, forgetful, note("V1",
-		"it fails only when the event of its own status write lands during the pass, and where nothing lags none "+
-			"does")),
-	row("default trace", of(quietly, movesOn), lagging, attemptedOnce, "V0 V1a V1"),
-	row("app burst", of(quietly, comesInABurst), lagging, attemptedOnce, thread),
-	row("racing requeue", of(quietly, movesOn), laggingAndRequeued, attemptedOnce, thread, note("V1 V2 V3",
-		"without lag it passes, see “racing requeue, nothing lags”")),
-	row("racing requeue, nothing lags", of(quietly, movesOn), requeued, attemptedOnce, forgetful),
-	row("an edit wakes it", of(quietly, isEdited), lagging, attemptedOnce, thread),
-	row("a cluster's event wakes it", of(remotely, clusterBeats), lagging, attemptedOnce, thread),
-	row("a leftover timer wakes it, classic queue", of(leftover(false), stagingAppears), lagging, attemptedOnce,
-		"V0 V1a V3", note("V1 V2", early)),
-	row("a leftover timer wakes it, priority queue", of(leftover(true), stagingAppears), lagging, attemptedOnce,
-		forgetful, note("V1 V2", early), note("V3", "the priority queue has one entry for each key: the event of "+
-			"the target uses the timer up, so none is left")),
-	row("crash window", of(quietly, movesOn), crash, effectOnce, afterward),
-	row("lost patch reply", of(quietly, movesOn), lostPatch, effectOnce, afterward),
-	row("the last patch fails", of(quietly, movesOn), failingPatch, effectOnce, afterward),
-	row("two leaders", of(replicated, leadersOverlap), twoLeaders, effectOnce, afterward, unsettled),
-	row("two leaders, nothing lags", of(replicated, leadersOverlap), onlyLeaders, effectOnce, afterward, unsettled),
-	row("the namespace goes meanwhile", of(quietly, namespaceGoes), slowNamespace, effectOnce, forgetful,
-		omit("all but V0 V1a V3 V8", fewer)),
-	row("somebody else writes first", of(quietly, movesOn), conflicts, effectOnce, forgetful,
-		omit("all but V0 V1a V3 V8", fewer)),
-	row("a CI is told once in spite of a crash", of(notifying, isTold), crash, notifiedOnce, afterward),
+	{Name: "default trace, nothing lags", Workload: of(quietly, movesOn), Property: attemptedOnce, Fail: forgetful,
+		Remarks: remarks{note("V1", "it fails only when the event of its own status write lands during the pass, "+
+			"and where nothing lags none does")}},
+	{Name: "default trace", Workload: of(quietly, movesOn), Faults: lagging, Property: attemptedOnce,
+		Fail: "V0 V1a V1"},
+	{Name: "app burst", Workload: of(quietly, comesInABurst), Faults: lagging, Property: attemptedOnce,
+		Fail: thread},
+	{Name: "racing requeue", Workload: of(quietly, movesOn), Faults: laggingAndRequeued, Property: attemptedOnce,
+		Fail: thread, Remarks: remarks{note("V1 V2 V3", "without lag it passes, see “racing requeue, nothing lags”")}},
+	{Name: "racing requeue, nothing lags", Workload: of(quietly, movesOn), Faults: requeued,
+		Property: attemptedOnce, Fail: forgetful},
+	{Name: "an edit wakes it", Workload: of(quietly, isEdited), Faults: lagging, Property: attemptedOnce,
+		Fail: thread},
+	{Name: "a cluster's event wakes it", Workload: of(remotely, clusterBeats), Faults: lagging,
+		Property: attemptedOnce, Fail: thread},
+	{Name: "a leftover timer wakes it, classic queue", Workload: of(leftover(false), stagingAppears),
+		Faults: lagging, Property: attemptedOnce, Fail: "V0 V1a V3", Remarks: remarks{note("V1 V2", early)}},
+	{Name: "a leftover timer wakes it, priority queue", Workload: of(leftover(true), stagingAppears),
+		Faults: lagging, Property: attemptedOnce, Fail: forgetful,
+		Remarks: remarks{note("V1 V2", early), note("V3", "the priority queue has one entry for each key: the "+
+			"event of the target uses the timer up, so none is left")}},
+	{Name: "crash window", Workload: of(quietly, movesOn), Faults: crash, Property: effectOnce, Fail: afterward},
+	{Name: "lost patch reply", Workload: of(quietly, movesOn), Faults: lostPatch, Property: effectOnce,
+		Fail: afterward},
+	{Name: "the last patch fails", Workload: of(quietly, movesOn), Faults: failingPatch, Property: effectOnce,
+		Fail: afterward},
+	{Name: "two leaders", Workload: of(replicated, leadersOverlap), Faults: twoLeaders, Property: effectOnce,
+		Fail: afterward, Remarks: remarks{unsettled}},
+	{Name: "two leaders, nothing lags", Workload: of(replicated, leadersOverlap), Faults: onlyLeaders,
+		Property: effectOnce, Fail: afterward, Remarks: remarks{unsettled}},
+	{Name: "the namespace goes meanwhile", Workload: of(quietly, namespaceGoes), Faults: slowNamespace,
+		Property: effectOnce, Fail: forgetful, Remarks: remarks{omit("all but V0 V1a V3 V8", fewer)}},
+	{Name: "somebody else writes first", Workload: of(quietly, movesOn), Faults: conflicts, Property: effectOnce,
+		Fail: forgetful, Remarks: remarks{omit("all but V0 V1a V3 V8", fewer)}},
+	{Name: "a CI is told once in spite of a crash", Workload: of(notifying, isTold), Faults: crash,
+		Property: notifiedOnce, Fail: afterward},
 }
 
 // enough are the cases about whether enough happens.
 var enough = cases{
-	row("arrives everywhere", of(three, func(s *World) { s.declare(everywhere); rollsOut(s) }), nil,
-		properties.WorldSettles, "V6t"),
-	row("comes back", of(two, comesBack), nil, everywhere, "V7", omit("V0 V1a V6t", fewer)),
-	row("arrives in spite of a crash", of(three, rollsOut), crash, everywhere, "V6 V7", unsettled),
-	row("arrives in spite of a failing forge", of(three, rollsOut), failingForge, everywhere, "V1a "+recording,
-		unsettled),
-	row("made again, it is promoted", of(quietly, cornerOf(madeAgain).turn), slowly(time.Minute), everywhere,
-		"V3 V7", cornering),
-	row("its kinds are installed late", of(unprepared, kindsAreInstalled), nil, everywhere, unfixed+" V6t"),
-	row("the repository is corrected", of(two, isCorrected), nil, everywhere, recording, omit("V1a V6t", fewer)),
-	row("a CI is told in spite of a crash", of(notifying, isToldAndSettles), crash, notified, "V6 V7", unsettled),
-	row("a policy only on the environment", of(quietly, cornerOf(ownPolicy).turn), slowly(time.Minute),
-		properties.NoPanic, unfixed, unsettled),
+	{Name: "arrives everywhere", Workload: of(three, func(s *World) { s.declare(everywhere); rollsOut(s) }),
+		Property: properties.WorldSettles, Fail: "V6t"},
+	{Name: "comes back", Workload: of(two, comesBack), Property: everywhere, Fail: "V7",
+		Remarks: remarks{omit("V0 V1a V6t", fewer)}},
+	{Name: "arrives in spite of a crash", Workload: of(three, rollsOut), Faults: crash, Property: everywhere,
+		Fail: "V6 V7", Remarks: remarks{unsettled}},
+	{Name: "arrives in spite of a failing forge", Workload: of(three, rollsOut), Faults: failingForge,
+		Property: everywhere, Fail: "V1a " + recording, Remarks: remarks{unsettled}},
+	{Name: "made again, it is promoted", Workload: of(quietly, cornerOf(madeAgain).turn),
+		Faults: slowly(time.Minute), Property: everywhere, Fail: "V3 V7", Remarks: remarks{cornering}},
+	{Name: "its kinds are installed late", Workload: of(unprepared, kindsAreInstalled), Property: everywhere,
+		Fail: unfixed + " V6t"},
+	{Name: "the repository is corrected", Workload: of(two, isCorrected), Property: everywhere, Fail: recording,
+		Remarks: remarks{omit("V1a V6t", fewer)}},
+	{Name: "a CI is told in spite of a crash", Workload: of(notifying, isToldAndSettles), Faults: crash,
+		Property: notified, Fail: "V6 V7", Remarks: remarks{unsettled}},
+	{Name: "a policy only on the environment", Workload: of(quietly, cornerOf(ownPolicy).turn),
+		Faults: slowly(time.Minute), Property: properties.NoPanic, Fail: unfixed, Remarks: remarks{unsettled}},
 }
 
 // truth are the cases about what the status says.
 var truth = cases{
-	row("a late target is seen", of(two, appearsLate), nil, statusIsTrue, "",
-		note("V2", "a target in the operator's own cluster is watched, so it wakes the operator when it appears")),
-	row("a late cluster is seen", of(far, becomesKnown), lagging, statusIsTrue, "", note("V2",
-		"the GitopsCluster's event, the error of a missing Secret, which is returned upstream, too, and the "+
-			"first event of the cache that comes into sync all wake it")),
-	row("a cluster moves", of(far, clusterMoves), nil, statusIsTrue, unfixed+" V6t"),
-	row("the status is true after a burst", of(quietly, bursts), lagging, statusIsTrue, "V2 V3 V4 V6 V7", unsettled),
-	row("no livelock", of(quietly, movesOn), lagging, noLivelock, "V6t"),
-	row("recorded soon", of(quietly, movesOn), laggingAndRequeued, recordedSoon, "V0"),
-	row("says that a target does not exist", of(between("dev"), isAbsent), nil, saysAbsent, hasty, unsettled,
-		note("V1", "the event of its own status write wakes it; where the list of the cache is slow, that comes "+
-			"too early")),
-	row("says that a target elsewhere does not exist", of(far, isAbsentThere), nil, saysAbsent, hasty, unsettled),
-	row("says what it waits for", of(two, waits), failingForge, actionable, unfixed, unsettled),
-	row("says that the forge cannot be asked", of(quietly, losesForge), crash, actionable, unfixed, unsettled),
+	{Name: "a late target is seen", Workload: of(two, appearsLate), Property: statusIsTrue,
+		Remarks: remarks{note("V2", "a target in the operator's own cluster is watched, so it wakes the operator "+
+			"when it appears")}},
+	{Name: "a late cluster is seen", Workload: of(far, becomesKnown), Faults: lagging, Property: statusIsTrue,
+		Remarks: remarks{note("V2", "the GitopsCluster's event, the error of a missing Secret, which is returned "+
+			"upstream, too, and the first event of the cache that comes into sync all wake it")}},
+	{Name: "a cluster moves", Workload: of(far, clusterMoves), Property: statusIsTrue, Fail: unfixed + " V6t"},
+	{Name: "the status is true after a burst", Workload: of(quietly, bursts), Faults: lagging,
+		Property: statusIsTrue, Fail: "V2 V3 V4 V6 V7", Remarks: remarks{unsettled}},
+	{Name: "no livelock", Workload: of(quietly, movesOn), Faults: lagging, Property: noLivelock, Fail: "V6t"},
+	{Name: "recorded soon", Workload: of(quietly, movesOn), Faults: laggingAndRequeued, Property: recordedSoon,
+		Fail: "V0"},
+	{Name: "says that a target does not exist", Workload: of(between("dev"), isAbsent), Property: saysAbsent,
+		Fail: hasty,
+		Remarks: remarks{unsettled, note("V1", "the event of its own status write wakes it; where the list of the "+
+			"cache is slow, that comes too early")}},
+	{Name: "says that a target elsewhere does not exist", Workload: of(far, isAbsentThere), Property: saysAbsent,
+		Fail: hasty, Remarks: remarks{unsettled}},
+	{Name: "says what it waits for", Workload: of(two, waits), Faults: failingForge, Property: actionable,
+		Fail: unfixed, Remarks: remarks{unsettled}},
+	{Name: "says that the forge cannot be asked", Workload: of(quietly, losesForge), Faults: crash,
+		Property: actionable, Fail: unfixed, Remarks: remarks{unsettled}},
 }
 
 // outcomes are the cases about what the status says of a promotion that was ordered.
 var outcomes = cases{
-	row("says succeeded only when it is", of(quietly, movesOn), failingForge, outcomeIsTrue, "V8s", unsettled),
-	row("says that an order was refused", of(quietly, staysRefused), nil, failureIsSaid, "V0 V8s", unsettled),
-	row("names the pull request in spite of lost replies", of(three, rollsOut), lostReplies, isLinked, "V8u",
-		omit("all but V0 V3 V8", fewer)),
+	{Name: "says succeeded only when it is", Workload: of(quietly, movesOn), Faults: failingForge,
+		Property: outcomeIsTrue, Fail: "V8s", Remarks: remarks{unsettled}},
+	{Name: "says that an order was refused", Workload: of(quietly, staysRefused), Property: failureIsSaid,
+		Fail: "V0 V8s", Remarks: remarks{unsettled}},
+	{Name: "names the pull request in spite of lost replies", Workload: of(three, rollsOut), Faults: lostReplies,
+		Property: isLinked, Fail: "V8u", Remarks: remarks{omit("all but V0 V3 V8", fewer)}},
 }
 
 // grounds are the cases about what a promotion rests on.
 var grounds = cases{
-	row("only what the one before has proved", long, lagging, inOrder, "", unsettled),
-	row("nothing outdated", long, lagging, notStale, "", unsettled),
-	row("nothing while a target is missing", of(two, hastens), lagging, complete, hasty, unsettled),
-	row("nothing while a cluster cannot be read", of(far, hastensThere), lagging, complete, hasty,
-		omit("all but V0 V1a V1 V2 V3 V8", fewer)),
+	{Name: "only what the one before has proved", Workload: long, Faults: lagging, Property: inOrder,
+		Remarks: remarks{unsettled}},
+	{Name: "nothing outdated", Workload: long, Faults: lagging, Property: notStale, Remarks: remarks{unsettled}},
+	{Name: "nothing while a target is missing", Workload: of(two, hastens), Faults: lagging, Property: complete,
+		Fail: hasty, Remarks: remarks{unsettled}},
+	{Name: "nothing while a cluster cannot be read", Workload: of(far, hastensThere), Faults: lagging,
+		Property: complete, Fail: hasty, Remarks: remarks{omit("all but V0 V1a V1 V2 V3 V8", fewer)}},
 }
 
 // odd are the corners.
 func odd() cases {
-	out := cases{row("comes back once", of(two, comesBack), lagging, oncePerStay, "V3", cornering)}
+	out := cases{row{Name: "comes back once", Workload: of(two, comesBack), Faults: lagging, Property: oncePerStay,
+		Fail: "V3", Remarks: remarks{cornering}}}
 	for _, d := range []time.Duration{time.Millisecond, 30 * time.Second, 10 * time.Minute} {
 		name := fmt.Sprintf("promoting takes %v", d)
-		out = append(out, row(name, of(quietly, corners[0].turn), slowly(d), oncePerStay, "", cornering))
+		out = append(out, row{Name: name, Workload: of(quietly, corners[0].turn), Faults: slowly(d),
+			Property: oncePerStay, Remarks: remarks{cornering}})
 	}
 	for _, c := range corners[1:] {
-		remarks := []matrix.Remark{cornering}
+		notes := remarks{cornering}
 		switch c.name {
 		case ownPolicy:
 			continue // it is about panics
 		case madeAgain:
-			remarks = append(remarks, note("V7", "its Promotion goes with the old pipeline, which the cache still "+
+			notes = append(notes, note("V7", "its Promotion goes with the old pipeline, which the cache still "+
 				"holds when it asks whether there is one"))
 		}
-		out = append(out, row(c.name, of(quietly, c.turn), slowly(time.Minute), oncePerStay, c.fails, remarks...))
+		out = append(out, row{Name: c.name, Workload: of(quietly, c.turn), Faults: slowly(time.Minute),
+			Property: oncePerStay, Fail: c.fails, Remarks: notes})
 	}
 	return out
 }
 
 // pace are the cases about how soon.
 var pace = cases{
-	row("ordered within three back-off periods", of(three, rollsOutForAWhile), lagging, orderedSoon, "V6t",
-		omit("V1a V1 V4 V5 V7", alike)),
-	row("retries are spaced", of(quietly, movesOn), failingForge, spaced, forgetful,
-		omit("all but V0 V1a V3 V8", neverAgain), note("V3", neverAgain), note("V1a", "it orders in every pass"),
-		note("V0", "its own status write wakes it at once, whatever the back-off")),
+	{Name: "ordered within three back-off periods", Workload: of(three, rollsOutForAWhile), Faults: lagging,
+		Property: orderedSoon, Fail: "V6t", Remarks: remarks{omit("V1a V1 V4 V5 V7", alike)}},
+	{Name: "retries are spaced", Workload: of(quietly, movesOn), Faults: failingForge, Property: spaced,
+		Fail: forgetful,
+		Remarks: remarks{omit("all but V0 V1a V3 V8", neverAgain), note("V3", neverAgain),
+			note("V1a", "it orders in every pass"),
+			note("V0", "its own status write wakes it at once, whatever the back-off")}},
 }
 
 // refusedUnderFaults are the cases about whether orders that are refused settle into one for each
@@ -190,26 +225,29 @@ func refusedUnderFaults() (out cases) {
 	} {
 		both := of(quietly, isRefused)
 		out = append(out,
-			row("bounded orders while "+class.name, both, class.faults, restrained, class.fail,
-				omit("all but V0 V8", neverAgain), note(class.fail, forgets)),
-			row("orders settle after "+class.name, both, class.faults, settles, "V3",
-				omit("all but V0 V3 V8", neverAgain), note("V3", neverAgain)))
+			row{Name: "bounded orders while " + class.name, Workload: both, Faults: class.faults, Property: restrained,
+				Fail: class.fail, Remarks: remarks{omit("all but V0 V8", neverAgain), note(class.fail, forgets)}},
+			row{Name: "orders settle after " + class.name, Workload: both, Faults: class.faults, Property: settles,
+				Fail: "V3", Remarks: remarks{omit("all but V0 V3 V8", neverAgain), note("V3", neverAgain)}})
 	}
 	return out
 }
 
 // people are the cases about what people find at the forge.
 var people = cases{
-	row("one open pull request", of(quietly, outdoes), lagging, oneOpen, "",
-		omit("all but V0 V8", "it pushes every revision to one branch, as V0 does")),
-	row("nothing open after a rollback", of(quietly, rollsBack), lagging, noneBack, unfixed, unsettled),
+	{Name: "one open pull request", Workload: of(quietly, outdoes), Faults: lagging, Property: oneOpen,
+		Remarks: remarks{omit("all but V0 V8", "it pushes every revision to one branch, as V0 does")}},
+	{Name: "nothing open after a rollback", Workload: of(quietly, rollsBack), Faults: lagging, Property: noneBack,
+		Fail: unfixed, Remarks: remarks{unsettled}},
 }
 
 // everyFault is the case of the fixed variant: all that it promises, under all that can be injected
 // there. Another cluster under every fault is in the suite.
-var everyFault = cases{row("every fault", anything, func() []fault.Fault {
-	return append(EveryFault(), fault.LeaderOverlap())
-}, effectOnce, "", matrix.OnlyFixed(promotion.V8))}
+var everyFault = cases{row{Name: "every fault", Workload: anything,
+	Faults: func() []fault.Fault {
+		return append(EveryFault(), fault.LeaderOverlap())
+	}, Property: effectOnce,
+	Remarks: remarks{matrix.OnlyFixed(promotion.V8)}}}
 
 // Everything is a long story with all that environments and people may do, and every property that
 // must hold of the fixed variant. How often a promotion is attempted is not asked: where replies

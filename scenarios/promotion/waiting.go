@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -19,6 +18,7 @@ import (
 	"github.com/wavetank/wavetank/history/view"
 	"github.com/wavetank/wavetank/scenarios/internal/stored"
 	"github.com/wavetank/wavetank/scenarios/promotion/forge"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 const (
@@ -27,8 +27,6 @@ const (
 	mostInVain, mostPeriods = 3, 3
 	// firstBackOff and longestBackOff are those of controller-runtime's queues.
 	firstBackOff, longestBackOff = 5 * time.Millisecond, 1000 * time.Second
-	// periods are how many must be as they should after faults.
-	periods = 5
 )
 
 // backOff is what controller-runtime's queues put a key off for after n failures in a row.
@@ -228,74 +226,28 @@ func (r *Record) posts(e *history.Event) {
 	r.posted[o.Key()] = append(before, calls[len(calls)-1])
 }
 
-// restingOrders are the orders of the only promotion that has been ordered, from the first one on
-// that came after a sleep longer than the longest lag: it has settled. Sleeps in which the process
-// was away do not count, nor those that faults may have prolonged.
-func (r *Record) restingOrders() []*view.Call {
-	for _, calls := range r.posted {
-		for i := 1; i < len(calls); i++ {
-			before, next := calls[i-1], &calls[i].Request
-			same := next.Incarnation == before.Request.Incarnation
-			disturbed := slices.ContainsFunc(r.injected, func(at history.Time) bool {
-				return at > before.Request.At && at < next.At
-			})
-			if next.At >= r.from && same && !disturbed && sleptUntil(before, next.At) > lag {
-				return calls[i:]
+// tries are the orders of each promotion. Once one has come after a sleep longer than the longest
+// lag, no other may follow the last one sooner. Sleeps in which the process was away do not count,
+// nor those that faults may have prolonged. When faults have ended, it has to settle once more.
+func (r *Record) tries() property.Attempts {
+	return property.Attempts{
+		Of: func(e *history.Event) string {
+			if e.Kind != history.Request || e.Host != gitHost || e.Verb != http.MethodPost {
+				return ""
 			}
-		}
-	}
-	return nil
-}
-
-// sleptUntil is the time from the answer to an order, or from the order itself if the answer was
-// lost, to a later one.
-func sleptUntil(before *view.Call, at history.Time) time.Duration {
-	if before.Reply != nil && before.Reply.At <= at {
-		return at - before.Reply.At
-	}
-	return at - before.Request.At
-}
-
-// restrained: while faults are injected, there is at most one order more than faults in any time as
-// long as the longest lag, once it has settled. A fault counts for as long as it may have an
-// effect.
-func (r *Record) restrained(*history.History) error {
-	resting := r.restingOrders()
-	for i, c := range resting {
-		from, orders, faults := c.Request.At, 0, 0
-		for _, next := range resting[i:] {
-			if next.Request.At < from+lag {
-				orders++
+			var o forge.Order
+			stored.Decode(e.Sent, &o)
+			return o.String()
+		},
+		Period: func(all []property.Attempt) time.Duration {
+			for i, a := range all[1:] {
+				slept := a.Incarnation == all[i].Incarnation && !a.Disturbed && a.At-all[i].At > lag
+				if slept && a.At >= r.ended {
+					return lag
+				}
 			}
-		}
-		for _, at := range r.injected {
-			if at >= from-lag && at <= from+lag {
-				faults++
-			}
-		}
-		if orders > 1+faults {
-			return fmt.Errorf("%d orders within %v from %s on, and %d faults", orders, lag, history.Clock(from), faults)
-		}
+			return 0
+		},
+		Longest: longestBackOff, Lag: lag, Ended: func() history.Time { return r.ended },
 	}
-	return nil
-}
-
-// settles: when no fault is injected any more, there is one order for each period of back-off, and
-// none is as short as the longest lag again.
-func (r *Record) settles(*history.History) error {
-	if r.faulty {
-		return nil
-	}
-	resting := r.restingOrders()
-	for i := 1; i < len(resting); i++ {
-		if slept := sleptUntil(resting[i-1], resting[i].Request.At); slept <= lag {
-			return fmt.Errorf("the order at %s came %v after the one before, although it had settled at %s",
-				history.Clock(resting[i].Request.At), slept, history.Clock(resting[0].Request.At))
-		}
-	}
-	if n := max(len(resting)-1, 0); r.over && n < periods {
-		return fmt.Errorf("it has ordered %d times since %s, and after %d periods it has stopped", len(resting),
-			history.Clock(r.from), n)
-	}
-	return nil
 }

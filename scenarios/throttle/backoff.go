@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 // schedule is the original's, in seconds: fifteen delays, of which the last one is for all that
@@ -19,7 +20,6 @@ const (
 	mostCalls           = 15                 // in this time
 	longest             = 610 * time.Second
 	longestKubeletDelay = 5 * time.Minute  // before a program starts that ends again and again
-	periods             = 5                // in a row that must be as they should
 	lag                 = 30 * time.Second // of an injected delay, at most
 )
 
@@ -94,64 +94,25 @@ func (r *Record) scheduled(o *example) error {
 	return nil
 }
 
-// period is how long no other attempt may follow the n-th, from 0, that begins some time after the
-// first. An operator that waits for events counts its attempts, one that a fault has made try again
+// tries are the attempts of the operator, by object. No other may follow the n-th, from 0, for a
+// period. An operator that waits for events counts its attempts, one that a fault has made try again
 // the time; as attempts take some of it, that may be one delay behind. The kubelet is never slower
-// than its longest delay.
-func period(n int, since time.Duration) time.Duration {
-	return min(delay(n), delay(reached(since)-1), longestKubeletDelay)
-}
-
-// restrained: while faults have an effect, there is at most one attempt more in a period than
-// faults. A fault counts in each period in which it may have an effect.
-func (r *Record) restrained(o *example) error {
-	if r.measured > 0 {
-		return nil
+// than its longest delay. remembers is set if a restart must not make the operator forget.
+func (r *Record) tries(remembers bool) property.Attempts {
+	return property.Attempts{
+		Of: func(e *history.Event) string { return r.attempts[e.Index] },
+		Period: func(all []property.Attempt) time.Duration {
+			last, first, n := all[len(all)-1], all[0], len(all)-1
+			if remembers { // but not attempts of which it may not know, because it was ended
+				n -= count(r.incarnations[:last.Incarnation-1], (*incarnation).blameless)
+			} else {
+				i := slices.IndexFunc(all, func(a property.Attempt) bool { return a.Incarnation == last.Incarnation })
+				first, n = all[i], n-i
+			}
+			return min(delay(n), delay(reached(last.At-first.At)-1), longestKubeletDelay)
+		},
+		Longest: longest, Lag: lag, Ended: func() history.Time { return r.ended },
 	}
-	for i, a := range o.attempts {
-		// attempts that the operator may not know of, because it was ended
-		cut := count(r.incarnations[:a.incarnation-1], (*incarnation).blameless)
-		to := a.at + period(i-cut, a.at-o.attempts[0].at)
-		n := count(o.attempts[i:], func(next call) bool { return next.at < to })
-		faults := count(r.injected, func(at history.Time) bool { return at >= a.at-lag && at < to })
-		if n > 1+faults {
-			return fmt.Errorf("%s: %d attempts from %s to %s, and %d faults", o, n, history.Clock(a.at),
-				history.Clock(to), faults)
-		}
-	}
-	return nil
-}
-
-// settles: from the last fault and the longest lag on, five periods have one attempt each. What a
-// restart makes an operator forget is no matter then.
-func (r *Record) settles(o *example) error {
-	if r.measured == 0 {
-		return nil
-	}
-	n, first := 0, 0 // first is that of the incarnation
-	for i, a := range o.attempts {
-		if a.incarnation != o.attempts[first].incarnation {
-			first = i
-		}
-		if a.at < r.measured {
-			continue
-		}
-		due, gap, last := period(i-first, a.at-o.attempts[first].at), r.now-a.at, i+1 == len(o.attempts)
-		if !last {
-			gap = o.attempts[i+1].at - a.at
-		}
-		switch {
-		case gap >= due:
-			n++
-		case !last:
-			return fmt.Errorf("%s: the attempt at %s was followed by another one after %v; a period lasts %v",
-				o, history.Clock(a.at), gap, due)
-		}
-	}
-	if r.over && n < periods {
-		return fmt.Errorf("%s: after %d periods it has stopped trying", o, n)
-	}
-	return nil
 }
 
 // recovered: once nothing is refused any more, every object is handled within the delay that the

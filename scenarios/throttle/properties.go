@@ -53,8 +53,9 @@ func (s *World) declare(names ...string) {
 		return properties.Each(func() iter.Seq[*example] { return slices.Values(r.examples) }, judge)
 	}
 	properties.Set{Read: r.read, Always: map[string]properties.Judge{
-		bounded: each(r.bounded), scheduled: each(r.scheduled), restrained: each(r.restrained),
-		settles: each(r.settles), oncePerIncarnation: func(h *history.History) error {
+		bounded: each(r.bounded), scheduled: each(r.scheduled),
+		restrained: property.AttemptsBounded(r.tries(true)), settles: property.AttemptsSettle(r.tries(false)),
+		oncePerIncarnation: func(h *history.History) error {
 			return cmp.Or(r.keepsToTheKubelet(h), each(r.oncePerIncarnation)(h))
 		},
 		isolated: func(h *history.History) error { return cmp.Or(r.noEnd(h), each(r.isolated)(h)) },

@@ -30,12 +30,13 @@ type Record struct {
 	examples     []*example
 	byUID        map[types.UID]*example
 	incarnations []*incarnation
-	injected     []history.Time // faults
-	over         bool           // the workload has come to its end
-	foreign      bool           // another controller has put its finalizer on an object
-	// allowed is since when nothing is refused any more, measured since when faults have no effect
-	// any more; 0 while the workload has not come to that.
-	allowed, measured history.Time
+	over         bool         // the workload is at its end
+	foreign      bool         // another controller has put its finalizer on an object
+	allowed      history.Time // since when nothing is refused; 0 before that
+	ended        history.Time // when faults ended; 0 before that
+	// attempts are the events that begin an attempt, with the names of the objects: calls of
+	// handlers, each with the write of its outcome, and further such writes.
+	attempts map[int]string
 }
 
 // object is what the properties read of a stored object.
@@ -69,10 +70,7 @@ type example struct {
 	// heard is when the operator first heard of it, ready when it first heard that its finalizer is
 	// there; 0 for not yet.
 	heard, ready history.Time
-	// attempts are calls of handlers, each with the write of what came of it, and further such
-	// writes. calling is set between a call and its write.
-	attempts []call
-	calling  bool
+	calling      bool // between a call of a handler and the write of its outcome
 }
 
 func (o *example) String() string { return o.Ref.Name }
@@ -119,7 +117,7 @@ func (i *incarnation) blameless() bool {
 func NewRecord(handlers ...string) *Record {
 	v := view.New()
 	return &Record{
-		handlers: handlers, view: v, byUID: map[types.UID]*example{},
+		handlers: handlers, view: v, byUID: map[types.UID]*example{}, attempts: map[int]string{},
 		objects:  view.Follow[object](v, history.Ref{Kind: "KopfExample"}),
 		children: view.Follow[metav1.PartialObjectMetadata](v, history.Ref{Kind: "ConfigMap"}),
 		signs:    view.Follow[corev1.Event](v, history.Ref{Kind: "Event"}),
@@ -147,9 +145,6 @@ func (r *Record) read(h *history.History) {
 				of := changeOf(l[throttle.ChangeLabel], l[throttle.SerialLabel])
 				x.children = append(x.children, call{change: of, at: e.At})
 			}
-		}
-		if e.Kind == history.Fault {
-			r.injected = append(r.injected, e.At)
 		}
 		if e.Process == Operator {
 			r.does(e, h)
@@ -190,7 +185,7 @@ func (r *Record) does(e *history.Event, h *history.History) {
 		w := write{request: *e, outcome: bytes.Contains(e.Sent, []byte(`\"success\":true`))}
 		o.writes = append(o.writes, w)
 		if w.outcome && !o.calling {
-			o.attempts = append(o.attempts, call{at: e.At, incarnation: e.Incarnation})
+			r.attempts[e.Index] = o.Ref.Name
 		}
 		o.calling = o.calling && !w.outcome
 	case e.Verb == "patch" && e.Kind == history.Reply && e.Code >= 400:
@@ -254,7 +249,7 @@ func (r *Record) enters(e *history.Event) {
 	parts := strings.Split(strings.TrimPrefix(e.Path, "/"), "/")
 	if o := r.byUID[types.UID(parts[0])]; o != nil {
 		c := call{changeOf(parts[1], parts[2]), e.At, e.Incarnation}
-		o.calls, o.attempts, o.calling = append(o.calls, c), append(o.attempts, c), true
+		o.calls, o.calling, r.attempts[e.Index] = append(o.calls, c), true, o.Ref.Name
 	}
 }
 

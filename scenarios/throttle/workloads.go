@@ -124,8 +124,7 @@ var oneEdited = inTurn(apply(Example("plain")), settle, set("plain", "field", `"
 // refusedUnderFaults has an object whose progress is refused, and another writer at work on it.
 // Faults end after a while.
 var refusedUnderFaults = inTurn(apply(Verbose("wordy", wordy)), beats("wordy", 60, time.Second),
-	func(s *World) { s.EndFaults() }, sleep(lag), func(s *World) { s.measured = s.History().Now() },
-	beats("wordy", 100, 20*time.Second))
+	func(s *World) { s.EndFaults(); s.ended = s.History().Now() }, sleep(lag), beats("wordy", 100, 20*time.Second))
 
 // mended is poisoned until its spec is edited, after some time.
 func mended(after, watched time.Duration) step {
