@@ -5,18 +5,14 @@ package promotion
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/wavetank/wavetank/controllers/promotion/plan"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
-	"github.com/wavetank/wavetank/internal/versions"
 )
 
 // Variant names one stage of the story. The zero value is V8, the one to use.
@@ -37,8 +33,7 @@ const (
 	V3 Variant = "V3"
 	// V4 is V3 with a live read of the record just before promoting.
 	V4 Variant = "V4"
-	// V5 is V3 with a client that reads its own writes; the difference is in
-	// [Variant.ManagerOptions].
+	// V5 is V3 with a manager whose client reads its own writes.
 	V5 Variant = "V5"
 	// V6 is V3 with the record written before promoting, at the resourceVersion that was read.
 	V6 Variant = "V6"
@@ -124,20 +119,4 @@ func (v Variant) policy() (policy, error) {
 		return policy{}, fmt.Errorf("promotion: there is no variant %q; the variants are %v", string(v), Variants())
 	}
 	return p, nil
-}
-
-// ManagerOptions returns the options with what a variant needs of its manager. Only V5 needs
-// anything: a client that waits until the cache has seen what it wrote.
-func (v Variant) ManagerOptions(o ctrl.Options) ctrl.Options {
-	if v == V5 {
-		o.NewClient = func(config *rest.Config, options client.Options) (client.Client, error) {
-			cache := *options.Cache
-			if !versions.ReadYourWrites(&cache) {
-				return nil, errors.New("promotion: variant V5 needs controller-runtime 0.25")
-			}
-			options.Cache = &cache
-			return client.New(config, options)
-		}
-	}
-	return o
 }

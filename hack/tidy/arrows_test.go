@@ -78,7 +78,7 @@ var arrows = map[string][]string{
 		"history"}, // what tests share
 	"sim/simginkgo": {"sim", "history", "internal/story"},
 	"models":        {"history", "internal/kept", "internal/versions", "models/apiserver", "models/actor"},
-	"controllers":   {"controllers/internal", "internal/versions"}, // they do not know that they are simulated
+	"controllers":   {"controllers/internal"}, // they do not know that they are simulated
 	"scenarios": {"sim", "models", "controllers", "reports", "history", "internal/story", "scenarios/internal",
 		"internal/atomicfile", "internal/versions", "internal/causes", "internal/rate"},
 	"fuzz":    {"scenarios", "sim", "history", "internal/story", "internal/causes", "internal/rate"},

@@ -93,8 +93,8 @@ var (
 	// losesForge takes the forge away for an hour while a promotion is under way.
 	losesForge = inTurn(runs("dev", "v2"), sleep(soon), func(s *World) { s.outages.down = true }, sleep(time.Hour),
 		func(s *World) { s.outages.down = false }, settle)
-	// outdoes goes on to further revisions before anybody has merged the first, and rollsBack takes
-	// dev back to what staging runs.
+	// outdoes moves dev on to further revisions before the first is merged, and rollsBack takes dev
+	// back to what staging runs.
 	outdoes   = inTurn(runs("dev", "v2"), settle, runs("dev", "v3"), settle, runs("dev", "v4"), settle)
 	rollsBack = inTurn(runs("dev", "v2"), settle, runs("dev", "v1"), settle)
 	// isCorrected names a repository that the forge does not have, and corrects it when the first

@@ -34,8 +34,8 @@ func TestFixedVariantLeavesNothingUndone(t *testing.T) {
 	}
 }
 
-// movesForGood has a repository fail to carry out an order, so that nobody knows what became of it,
-// and has people give the pipeline another one for that.
+// movesForGood has a repository fail to carry out an order, so that its outcome is unknown. Then
+// people give the pipeline another repository.
 func movesForGood(s *World) {
 	s.outages.failing = "/repos/acme/shop/"
 	s.Runs("dev", "v2")
@@ -45,7 +45,7 @@ func movesForGood(s *World) {
 }
 
 // movesAtOnce has people give the pipeline another repository while an order may be on its way to
-// the first: another replica may go on with what one has begun that froze.
+// the first, because another replica may continue what a frozen one has begun.
 func movesAtOnce(s *World) {
 	s.Replica("second", promotion.V8, 1)
 	moves(s)
@@ -67,8 +67,8 @@ func (w *World) isCleared(only string) {
 	w.Apply(worlds.Namespace("the-end")) // a step, after which properties are judged
 }
 
-// outdoesElsewhere has the repository go in which a pull request is open, and dev go on by way of
-// another one.
+// outdoesElsewhere removes the repository in which a pull request is open. Then dev moves on by way
+// of another repository.
 func outdoesElsewhere(s *World) {
 	s.Runs("dev", "v2")
 	s.Settle()
@@ -81,9 +81,8 @@ func outdoesElsewhere(s *World) {
 	s.isCleared("v7")
 }
 
-// onlyOneComesBack has a forge fail, and what prod is promoted by go for good, while somebody
-// brings staging by hand to what dev runs, so that the pull request to what it ran before is
-// outdone.
+// onlyOneComesBack has a forge fail, and removes the repository of prod for good. Meanwhile a user
+// brings staging to what dev runs, so that the pull request to an older revision is outdone.
 func onlyOneComesBack(s *World) {
 	p := Pipeline("dev", "staging", "prod")
 	p.Spec.Environments[2].Promotion = in("prod", Pipeline()).Spec.Promotion

@@ -313,7 +313,7 @@ func (r *Record) saysAbsent(p *pipeline) error {
 	return nil
 }
 
-// open are the pull requests of a pipeline's environment that somebody could merge.
+// open are the pull requests of a pipeline's environment that can be merged.
 func (r *Record) open(p *pipeline, env string) (out []forge.PullRequest) {
 	for _, pr := range r.git.PullRequests() {
 		if pr.State == forge.Open && pr.Order.PipelineUID == p.UID && pr.Order.Environment == env {
@@ -378,7 +378,7 @@ func (r *Record) notifiedOnce(h *history.History) error {
 
 func (r *Record) notified(h *history.History) error {
 	if len(r.told(h)) == 0 {
-		return errors.New("dev runs v1, and nobody was told to promote it to staging")
+		return errors.New("dev runs v1, and there is no Event that asks for its promotion to staging")
 	}
 	return nil
 }

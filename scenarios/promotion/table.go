@@ -305,7 +305,7 @@ func slowly(d time.Duration) func() []fault.Fault {
 }
 
 // EveryFault is all that the harness knows to do to an operator and to the outside. Where scopes
-// narrow whose watches end, nobody is cut off.
+// narrow whose watches end, no process is cut off.
 func EveryFault(watches ...fault.Scope) []fault.Fault {
 	faults := []fault.Fault{
 		fault.StaleCache(30*time.Second, fault.HardLimit()),

@@ -75,7 +75,7 @@ func (r *Record) tried(e *history.Event) {
 	pass := r.view.Of(e)
 	switch {
 	case len(e.Changes) > 0 && pass == nil:
-		r.inVain = nil // somebody else has changed the world
+		r.inVain = nil // another writer has changed the world
 	case e.Kind == history.Done && pass.Retries() && pass.Open() == 0 && !progress(pass) && !r.excused(pass):
 		for p := range r.pipelines.Live() {
 			if apimeta.IsStatusConditionFalse(p.Value().Status.Conditions, v1alpha1.ReadyCondition) {
@@ -86,8 +86,8 @@ func (r *Record) tried(e *history.Event) {
 	}
 }
 
-// noLivelock (S4-L4): with all that it needs at hand and nobody in its way, the operator does not
-// try in vain again and again.
+// noLivelock (S4-L4): if it has all that it needs and no other writer interferes, the operator does
+// not repeat passes that change nothing.
 func (r *Record) noLivelock(*history.History) error {
 	if v := r.inVain; len(v) > mostInVain {
 		return fmt.Errorf("%d passes have ended without progress since the last change, the last of them %s", len(v),
@@ -165,10 +165,10 @@ func (r *Record) actionable(h *history.History) error {
 // dueness is that an environment is to be promoted to a revision.
 type dueness struct {
 	what    string
-	periods int // of back-off that have ended since it is due, or since somebody last changed the world
+	periods int // of back-off that have ended since it is due, or since another writer last changed the world
 }
 
-// tick takes in an event for orderedSoon. Whoever disturbs the world gives the operator time anew.
+// tick takes in an event for orderedSoon. Each disturbance gives the operator the whole time again.
 // Passes that began with a stale cache or met with a fault end no back-off period, nor do those
 // that cannot read every target yet.
 func (r *Record) tick(e *history.Event) {

@@ -26,7 +26,7 @@ const (
 	// soon is how long after an application's event the next thing happens: the pass that the event
 	// causes is under way, or has just ended.
 	soon = 20 * time.Millisecond
-	// longAbsent is how long nobody creates a target.
+	// longAbsent is how long a target does not exist.
 	longAbsent = 30 * time.Minute
 )
 
@@ -112,7 +112,7 @@ func leftover(priority bool) opening {
 		opensWithoutStaging, runs("dev", "v1"), sleep(75*time.Second))
 }
 
-// Steps of which others consist. Nobody changes the objects that are applied, so runs share them.
+// Steps of which others consist. The objects that are applied never change, so runs share them.
 var (
 	opens, settle, deliver = (*World).Open, (*World).Settle, (*World).Deliver
 	inTurn, sleep          = worlds.InTurn[*World], worlds.Sleep[*World]
@@ -163,7 +163,7 @@ func opensWith(p *v1alpha1.Pipeline, apps ...string) step {
 var (
 	// opensWithoutStaging is Open, but the application of staging is missing.
 	opensWithoutStaging = opensWith(Pipeline("dev", "staging"), "dev")
-	// isKnown makes dev, and makes the other cluster known. opensFar goes on with everything at v1.
+	// isKnown makes dev, and makes the other cluster known. opensFar continues with everything at v1.
 	isKnown = inTurn(namespaces("shop"), applies(gitopsCluster(), kubeconfig("prod.example")), namespaces("dev"),
 		appears("dev"), beats("connected"))
 	opensFar = inTurn(isKnown, elsewhere("prod.example", App("prod")), runs("dev", "v1"), runs("prod", "v1"),
@@ -174,13 +174,13 @@ var (
 
 // The workloads.
 var (
-	// movesOn has dev report a new revision once, in a world that is otherwise at rest.
+	// movesOn has dev report a new revision once, in a world that is otherwise quiescent.
 	movesOn = inTurn(runs("dev", "v2"), sleep(dwell))
 	// comesInABurst is what Flux really does around a rollout: it writes the application's status
 	// several times.
 	comesInABurst = inTurn(struggles("dev", "v2"),
 		times(3, runs("dev", "v2"), sleep(5*time.Millisecond), struggles("dev", "v2")), movesOn)
-	// isEdited has somebody edit the pipeline, harmlessly, while it is being promoted.
+	// isEdited has a user edit the pipeline, harmlessly, while it is being promoted.
 	isEdited = inTurn(runs("dev", "v2"), sleep(soon), applies(edited(func(p *v1alpha1.PipelineSpec) {
 		p.Promotion.Strategy.PullRequest.BaseBranch = "release"
 	})), sleep(dwell))
@@ -196,7 +196,7 @@ var (
 	// found it.
 	bursts = inTurn(times(3, struggles("dev", "v2"), runs("dev", "v2")), settle)
 
-	// namespaceGoes has somebody delete the pipeline's namespace while it is being promoted.
+	// namespaceGoes has a user delete the pipeline's namespace during a promotion.
 	namespaceGoes = inTurn(runs("dev", "v2"), sleep(soon), func(s *World) { s.Remove(worlds.Namespace("shop")) },
 		sleep(dwell), settle)
 
@@ -218,7 +218,7 @@ var (
 	// waits lets a pipeline wait: for a target, for dev to become ready, for people or the forge.
 	waits = inTurn(opensWithoutStaging, sleep(dwell), appears("staging"), runs("staging", "v1"),
 		struggles("dev", "v2"), sleep(dwell), movesOn, settle)
-	// isAbsent has a target that nobody creates: what the thread reports. isAbsentThere has it in
+	// isAbsent has a target that does not exist, as the thread reports. isAbsentThere has it in
 	// another cluster, which is known from the start.
 	isAbsent      = inTurn(namespaces("shop", "dev"), applies(Pipeline("dev")), sleep(longAbsent), settle)
 	isAbsentThere = inTurn(isKnown, elsewhere("prod.example"), runs("dev", "v1"), applies(farPipeline()),

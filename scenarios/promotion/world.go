@@ -90,7 +90,10 @@ func (s *World) Replica(name string, v promotion.Variant, workers int) {
 }
 
 func (s *World) options(v promotion.Variant) ctrl.Options {
-	options := v.ManagerOptions(ctrl.Options{Scheme: scheme})
+	options := ctrl.Options{Scheme: scheme}
+	if v == promotion.V5 {
+		worlds.ReadYourWrites(&options)
+	}
 	s.tune(&options)
 	return options
 }

@@ -32,8 +32,7 @@ func kubeletDelay(ends int) time.Duration {
 // delay is the n-th of the schedule, from 0.
 func delay(n int) time.Duration { return schedule[max(0, min(n, len(schedule)-1))] * second }
 
-// reached is the number of the delay that the schedule has come to some time after the first
-// failure.
+// reached is the number of the delay that is due some time after the first failure.
 func reached(since time.Duration) int {
 	for n := range schedule {
 		if since -= delay(n); since < 0 {
@@ -43,8 +42,8 @@ func reached(since time.Duration) int {
 	return len(schedule)
 }
 
-// bounded: a handler is called for one object no more often than the schedule allows, give or take
-// the time that the calls take.
+// bounded: a handler is called for one object no more often than the schedule allows. The time that
+// the calls take is the tolerance.
 func (r *Record) bounded(o *example) error {
 	rows := map[int][]history.Time{} // of calls, by handler
 	for _, c := range o.calls {
@@ -65,9 +64,8 @@ func (r *Record) bounded(o *example) error {
 	return nil
 }
 
-// allStored says that all that was written meanwhile was stored. Then the row has come to an end:
-// whatever call follows is the handler's own way of trying again, because a request of its own has
-// failed.
+// allStored reports whether every write in between was stored. Then the row has ended: the next
+// call is the handler's own retry, because one of its requests has failed.
 func (o *example) allStored(from, to history.Time) bool {
 	during := func(w write) bool { return w.request.At > from && w.request.At < to }
 	return slices.ContainsFunc(o.writes, during) &&
@@ -75,8 +73,8 @@ func (o *example) allStored(from, to history.Time) bool {
 }
 
 // scheduled: the n-th call of a handler for one generation comes no sooner than the schedule has
-// it, counted from the first, whatever time the operator was down. It is what a schedule can
-// promise that goes on after a restart.
+// it, counted from the first. Time in which the operator was down counts, because the schedule must
+// survive a restart.
 func (r *Record) scheduled(o *example) error {
 	rows := map[change][]history.Time{}
 	for _, c := range o.calls {
@@ -94,10 +92,10 @@ func (r *Record) scheduled(o *example) error {
 	return nil
 }
 
-// tries are the attempts of the operator, by object. No other may follow the n-th, from 0, for a
-// period. An operator that waits for events counts its attempts, one that a fault has made try again
-// the time; as attempts take some of it, that may be one delay behind. The kubelet is never slower
-// than its longest delay. remembers is set if a restart must not make the operator forget.
+// tries are the attempts of the operator, by object. The n-th, from 0, is followed by a period
+// without another one. An operator that waits for events counts its attempts. After a fault it
+// counts the time, which may be one delay behind, because attempts take time. The kubelet is never
+// slower than its longest delay. remembers is set if a restart must not reset the schedule.
 func (r *Record) tries(remembers bool) property.Attempts {
 	return property.Attempts{
 		Of: func(e *history.Event) string { return r.attempts[e.Index] },
@@ -116,7 +114,7 @@ func (r *Record) tries(remembers bool) property.Attempts {
 }
 
 // recovered: once nothing is refused any more, every object is handled within the delay that the
-// schedule has come to, or the kubelet's back-off if the operator ends, though nobody touches it.
+// schedule has reached, or the kubelet's back-off if the operator ends, although no event occurs.
 func (r *Record) recovered(o *example) error {
 	handled := !slices.ContainsFunc(r.due(o), func(c change) bool { return !r.shows(o, c) })
 	if r.allowed == 0 || len(o.refused) == 0 || handled {
@@ -132,7 +130,7 @@ func (r *Record) recovered(o *example) error {
 	return nil
 }
 
-// oneAttempt is how long a client may go on with a request that the server could not perform.
+// oneAttempt is how long a client may repeat a request that the server could not perform.
 const oneAttempt = 3*leg + leg/2
 
 // next is when the operator tried again after some time: a call of a handler, or another write that

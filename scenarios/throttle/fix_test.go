@@ -54,13 +54,13 @@ func replaced(s *World) {
 	inTurn(replace, replace, replace, apply(Example("replaced")), settle)(s)
 }
 
-// What a handler has come to for an object is no news of the next one of that name.
+// The outcome of a handler for an object is not that of the next object of the same name.
 func TestAnOutcomeIsNotForTheNextOfThatName(t *testing.T) {
 	holds(t, of(quiet, replaced), 300, append(lagging(), fault.SlowEffect(time.Minute)), effectOnce, calledOnce,
 		notVanished, noEnd, handled)
 }
 
-// cleared has somebody take away what the handlers returned, and nothing else of the status.
+// cleared has a user remove what the handlers returned, and nothing else of the status.
 func cleared(s *World) {
 	s.Apply(Example("cleared"))
 	s.Settle()

@@ -99,7 +99,7 @@ func (r *Record) noZombie(*history.History) error {
 				history.Clock(i.refused))
 		}
 		if !i.Over && i.deaf != 0 && r.now > i.deaf+5*second {
-			return fmt.Errorf("%s has not watched since %s and goes on", i, history.Clock(i.deaf))
+			return fmt.Errorf("%s has not watched since %s and still runs", i, history.Clock(i.deaf))
 		}
 	}
 	return nil
@@ -165,8 +165,8 @@ func (r *Record) effectOnce(o *example) error {
 }
 
 // calledOnce: a handler is called once for each change of an object, and once more only if what it
-// asked for has failed, or if somebody has ended the operator meanwhile. neverAgain is the same
-// where neither happens.
+// asked for has failed, or if the operator was ended meanwhile. neverAgain is the same for cases in
+// which neither happens.
 func (r *Record) calledOnce(o *example) error {
 	last := map[change]call{}
 	for _, c := range o.calls {
@@ -221,15 +221,15 @@ func (r *Record) insists(o *example) error {
 
 func couldNot(code int) bool { return code == 429 || code >= 500 }
 
-// noFailure: whoever is answered 409 looks at once at what is newest, or writes what an event of it
-// has led to.
+// noFailure: after a 409 the operator reads the newest version at once, or writes because of an
+// event of it.
 func (r *Record) noFailure(o *example) error {
 	for _, w := range o.writes {
 		soon := func(at history.Time) bool { return w.heard <= at && at <= w.heard+window+leg }
 		wrote := func(n write) bool { return n.request.Code < 400 && soon(n.request.At) }
 		if w.code == 409 && o.Exists() && r.now > w.heard+window+leg && !slices.ContainsFunc(o.reads, soon) &&
 			!slices.ContainsFunc(o.writes, wrote) {
-			return fmt.Errorf("at %s a write to %s was answered with 409, and %v later nobody had looked why",
+			return fmt.Errorf("at %s a write to %s was answered with 409, and within %v the operator has not read the object",
 				history.Clock(w.heard), o, window+leg)
 		}
 	}
@@ -283,7 +283,7 @@ func (r *Record) handledWithin(patience time.Duration) func(*example) error {
 			until = o.children[i].at
 		}
 		if late := until - o.asked[g-1]; g > 1 && late > patience {
-			return fmt.Errorf("%v after generation %d of %s came to be, no handler had made a child for it", late, g, o)
+			return fmt.Errorf("%v after generation %d of %s was created, no handler had made a child for it", late, g, o)
 		}
 		return nil
 	}
@@ -327,7 +327,7 @@ func (r *Record) actionable(o *example) error {
 	return nil
 }
 
-// keepsForeign: a finalizer that somebody else put on an object stays there.
+// keepsForeign: a finalizer of another controller stays on its object.
 func (r *Record) keepsForeign(o *example) error {
 	has := func(s view.State[object]) bool { return slices.Contains(s.Value.Finalizers, foreignFinalizer) }
 	if r.foreign && o.Exists() && slices.ContainsFunc(o.States, has) && !has(*o.Latest()) {

@@ -61,9 +61,9 @@ func (o *object) says() string {
 // example is what happened to one object of the operator's kind.
 type example struct {
 	*view.Object[object]
-	asked    []history.Time // when each generation came to be, from the first
+	asked    []history.Time // when each generation was created, from the first
 	calls    []call         // of its handlers, as the call log has them
-	children []call         // their children, with the times at which they came to be
+	children []call         // their children, with the times of their creation
 	writes   []write        // of the operator, without those of the status
 	refused  []write        // of all, those to which the answer would be the same again
 	reads    []history.Time // when the operator read it
@@ -193,8 +193,8 @@ func (r *Record) does(e *history.Event, h *history.History) {
 	}
 }
 
-// answered takes in that a write has failed. It was refused for good unless the answer came from
-// somebody else than the server, or another one may follow.
+// answered takes in that a write has failed. It was refused for good if the server itself
+// answered, and if its answer to another attempt would be the same.
 func (o *example) answered(e, request *history.Event) {
 	w := write{request: *request, code: e.Code, heard: e.At}
 	if i := slices.IndexFunc(o.writes, func(w write) bool { return w.request.Index == e.Call }); i >= 0 {

@@ -109,7 +109,7 @@ func schedules() (out cases) {
 				sleep(dwell), set("relapsed", "output", "2000"), sleep(dwell))), Faults: relists, Property: startsOver,
 			Remarks: noDelays},
 	}
-	forgets := note("V2 V1+V2", "its delays are in memory only, so a restart begins them anew")
+	forgets := note("V2 V1+V2", "its delays are in memory only, so a restart resets them")
 	add := func(class string, f faults, fail string, remarks ...matrix.Remark) {
 		w := of(terseQuiet, refusedUnderFaults)
 		out = append(out, row{Name: "bounded attempts while " + class, Workload: w, Faults: f, Property: restrained,

@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	// whole is longer than the schedule takes to come to its longest delay, and two of these.
+	// whole is longer than the schedule takes to reach its longest delay, and two of these.
 	whole = firstPart + 2*longest + time.Minute
 	// dwell is how long a workload watches where the end of the schedule is not the question.
 	dwell = 5 * time.Minute
@@ -36,7 +36,7 @@ const (
 type workload = *matrix.Workload[throttle.Variant]
 
 // of is a workload: the operator starts, properties are declared, and something happens. More
-// properties must hold beside those of the case.
+// properties than those of the case must hold.
 func of(setting Setting, happen step, more ...string) workload {
 	return &matrix.Workload[throttle.Variant]{New: func(v throttle.Variant, properties []string,
 		faults ...fault.Fault) func(*sim.World) {
@@ -67,14 +67,14 @@ var (
 	legal      = Setting{Handlers: []string{short}, Echo: true}
 	legalEarly = Setting{Handlers: []string{short}, Echo: true, Early: true}
 	quiet      = Setting{Handlers: []string{short}}
-	// mirrored has somebody show on each object how many children it has, lively a webhook that
-	// lets everything pass to begin with.
+	// mirrored has another program count the children on each object. lively has a webhook that
+	// allows everything at first.
 	mirrored = Setting{Handlers: []string{long, short}, Before: func(s *World) { s.Run("mirror", mirror) }}
 	lively   = Setting{Handlers: []string{long, short}, Before: inTurn(denyForeign, lift(true))}
 )
 
 // Settings in which something is refused from the start: by a webhook, by one that closes the
-// status too, by one at which nobody answers, and by a schema that has grown since the object was
+// status too, by one that does not answer, and by a schema that has grown since the object was
 // made.
 var (
 	denyForeign  = police(foreign, "kopfexamples")
@@ -131,7 +131,7 @@ func mended(after, watched time.Duration) step {
 	return inTurn(apply(Poisoned("mended")), sleep(after), set("mended", "replicas", "null"), sleep(watched))
 }
 
-// garbled has what somebody has written into the operator's own annotation.
+// garbled has an unreadable value in the operator's own annotation.
 func garbled() *unstructured.Unstructured {
 	o := Example("garbled")
 	o.SetAnnotations(map[string]string{throttle.Domain + "/" + short: "{"})
@@ -145,7 +145,7 @@ var everything = inTurn(apply(Example("plain"), Poisoned("poisoned"), Verbose("v
 	lift(true), settle)
 
 // recovers notes that from now on nothing is refused, and lets more time pass than the longest
-// delay before it allows, which is the kubelet's. Nobody touches the object.
+// delay before it allows, which is the kubelet's. The object is not changed.
 func recovers(s *World) {
 	judgeNow("nothing-is-refused")(s)
 	s.allowed = s.History().Now()
@@ -173,7 +173,7 @@ func times(n int, nth func(i int) step) step {
 	}
 }
 
-// stop has the operator start anew, as for a certificate.
+// stop restarts the operator, as after a change of a certificate.
 func stop(s *World)   { s.Stop(Operator) }
 func settle(s *World) { s.Settle() }
 
@@ -189,8 +189,8 @@ func apply(objs ...client.Object) step {
 // applied is an object, and time.
 func applied(o client.Object, d time.Duration) step { return inTurn(apply(o), sleep(d)) }
 
-// judgeNow applies an object that nobody looks at: properties that measure time judge by the time
-// of the last event.
+// judgeNow applies an object that no program watches, because properties that measure time judge by
+// the time of the last event.
 func judgeNow(name string) step {
 	return apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}})
 }
@@ -301,12 +301,12 @@ func conflict() []fault.Fault  { return []fault.Fault{fault.Conflict()} }
 func lagging() []fault.Fault   { return []fault.Fault{fault.StaleCache(lag, fault.HardLimit())} }
 func lostReply() []fault.Fault { return []fault.Fault{fault.LostReply(operator)} }
 
-// relists have the operator list anew.
+// relists make the operator list again.
 func relists() []fault.Fault {
 	return []fault.Fault{fault.DroppedWatch(operator), fault.Relist(operator), fault.Expired(operator)}
 }
 
-// late are what may become of a watch: it ends, or it trails.
+// late are faults of a watch: it ends, or it lags.
 func late() []fault.Fault { return lateBy(lag)() }
 
 func lateBy(lag time.Duration) faults {
@@ -326,8 +326,8 @@ func failingIn(scopes ...fault.Scope) []fault.Fault {
 	return []fault.Fault{fault.ServerError(scopes...), fault.LostReply(scopes...)}
 }
 
-// nuisances are faults wherever the case is not about them: the watch trails and ends, and some
-// writes fail or are not heard of again. Where handlers write to the object too, only the former: a
+// nuisances are faults for cases that are about something else: the watch lags and ends, and some
+// writes fail or get no reply. Where handlers write to the object too, only the former: a
 // handler that fails is called again by its own policy, and that is written down.
 func nuisances() []fault.Fault { return append(late(), failing()...) }
 

@@ -135,8 +135,8 @@ func Verbose(name string, output int64) *unstructured.Unstructured {
 	return exampleOf(name, map[string]any{"output": output})
 }
 
-// How much a handler may return: what a webhook does not let be written down, and what all
-// annotations of an object may not come to.
+// Sizes of a handler's result: one that a webhook denies, and one that exceeds the limit for all
+// annotations of an object.
 const wordy, tooMuch = 2000, 263_000
 
 // finalized is an object with a finalizer. With the operator's, the first thing to be written is
@@ -150,7 +150,7 @@ func finalized(name, finalizer string) *unstructured.Unstructured {
 // policy is a validating webhook that has not heard of the operator.
 type policy struct {
 	rule   rule
-	away   bool // nobody answers
+	away   bool // it does not answer
 	lifted bool // everything may pass
 }
 
@@ -225,8 +225,8 @@ func (p *policy) judge(_ context.Context, req admission.Request) admission.Respo
 	return p.rule(req.SubResource, o.Annotations)
 }
 
-// away and back have nobody answer, and somebody who lets everything pass; lift lets everything
-// pass or not.
+// away takes the webhook away, and back brings it back and has it allow everything. lift has it
+// allow everything or not.
 func away(s *World)         { s.policy.away = true }
 func back(s *World)         { s.policy.away, s.policy.lifted = false, true }
 func lift(lifted bool) step { return func(s *World) { s.policy.lifted = lifted } }
@@ -234,9 +234,9 @@ func lift(lifted bool) step { return func(s *World) { s.policy.lifted = lifted }
 // schema is what the schema of the kind says of some fields.
 type schema = map[string]apiextensionsv1.JSONSchemaProps
 
-// demanding is the kind that has come to require an owner. A rule at the top is about the whole
-// object, so that no change passes, not even one of the status. terseStatus is the kind with a
-// schema that the status does not keep to.
+// demanding is the kind with a schema that requires an owner by now. A rule at the top is about the
+// whole object, so that no change passes, not even one of the status. terseStatus is the kind with
+// a schema that the status does not keep to.
 var (
 	demanding = kindWith("spec", schema{"owner": {Type: "string"}},
 		apiextensionsv1.ValidationRule{Rule: "has(self.spec.owner)", Message: "spec.owner must be given"})

@@ -14,7 +14,7 @@ import (
 // root is the root of the repository.
 const root = "../../.."
 
-var update = flag.Bool("update", false, "write the pages anew")
+var update = flag.Bool("update", false, "write the pages again")
 
 // The page in the repository has the section of every scenario as its stories give it. The section
 // of a scenario that was deleted stays until make story-texts.
@@ -47,7 +47,7 @@ func TestTheCataloguePageIsFresh(t *testing.T) {
 	}
 }
 
-// The card of a story names its class, and links to that on the page beside it.
+// The card of a story names its class, and links to it on the page next to it.
 func TestCardsNameTheirClass(t *testing.T) {
 	path, err := WriteCatalogue(root, filepath.Join(t.TempDir(), "catalogue"), "")
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package fence judges two processes that both believe that they are the leader: only one of them
-// may go on with a release that was begun. It reads the release records that they write.
+// may continue a release that was begun. It reads the release records that they write.
 package fence
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/wavetank/wavetank/scenarios/internal/properties"
 )
 
-// UntilKey is the annotation in which the writer of a record says until when it goes on. It equals
+// UntilKey is the annotation in which the writer of a record states until when it writes. It equals
 // [github.com/wavetank/wavetank/controllers/internal/release.UntilKey].
 const UntilKey = "wavetank.example/until"
 
@@ -89,7 +89,7 @@ func (j *Judge) Record(e *history.Event, c *history.Change, name string, head *c
 	j.records[name] = r
 }
 
-// Object reads a write: no reconcile may go on with a release that another process took over.
+// Object reads a write: no reconcile may continue a release that another process took over.
 func (j *Judge) Object(e *history.Event, c *history.Change) {
 	if by := j.lost[e.ReconcileID()]; by != "" {
 		j.Breaks(Property, "at %s %s writes %s, and so does %s", history.Clock(e.At), e.Actor(), c.Ref, by)

@@ -117,8 +117,8 @@ func TestACellBorrowsAStory(t *testing.T) {
 	}
 }
 
-// The text of a stored story is written anew from its replay, and nothing else of it.
-func TestTextsAreWrittenAnew(t *testing.T) {
+// The text of a stored story is written again from its replay, and nothing else of it.
+func TestTextsAreRewritten(t *testing.T) {
 	t.Chdir(t.TempDir())
 	table := toys()
 	table.Cases[0].Workload = lotteries()

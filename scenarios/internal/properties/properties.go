@@ -10,19 +10,19 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-// Properties of every run, which nobody has to declare.
+// Properties of every run, which need no declaration.
 const (
 	WorldSettles = "the world settles"
 	NoPanic      = "no panic"
 )
 
-// Judge says what breaks a property, or returns nil.
+// Judge returns what violates a property, or nil.
 type Judge = func(*history.History) error
 
-// Broken says, by name, what first broke the properties that are judged as the history is read.
+// Broken has the first violation of each property that is judged as the history is read, by name.
 type Broken map[string]error
 
-// Breaks says what breaks a property.
+// Breaks records a violation of a property.
 func (b Broken) Breaks(name, format string, args ...any) {
 	if b[name] == nil {
 		b[name] = fmt.Errorf(format, args...)
@@ -35,10 +35,10 @@ type Set struct {
 	Read func(*history.History)
 	// Broken is filled by Read.
 	Broken Broken
-	// Always must hold after every step, Eventually when nothing is left to do. A nil judge is for
-	// what Broken alone tells.
+	// Always must hold after every step, Eventually when the world has settled. A nil judge stands
+	// for a property that only Broken reports.
 	Always, Eventually map[string]Judge
-	// Paused says that a property is not judged now. It may be nil.
+	// Paused reports whether a property is not judged now. It may be nil.
 	Paused func(name string) bool
 }
 
