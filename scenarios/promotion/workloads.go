@@ -163,7 +163,7 @@ func opensWith(p *v1alpha1.Pipeline, apps ...string) step {
 var (
 	// opensWithoutStaging is Open, but the application of staging is missing.
 	opensWithoutStaging = opensWith(Pipeline("dev", "staging"), "dev")
-	// isKnown makes dev, and makes the other cluster known. opensFar continues with everything at v1.
+	// isKnown makes dev, and makes the other cluster known. opensFar adds everything at v1.
 	isKnown = inTurn(namespaces("shop"), applies(gitopsCluster(), kubeconfig("prod.example")), namespaces("dev"),
 		appears("dev"), beats("connected"))
 	opensFar = inTurn(isKnown, elsewhere("prod.example", App("prod")), runs("dev", "v1"), runs("prod", "v1"),
