@@ -434,6 +434,8 @@ func TestBadInput(t *testing.T) {
 			[]string{"report", filepath.Join(dir, "a.run.json"), "--format", "junit"}},
 		{"no story (*.txtar) lies below", []string{"replay", t.TempDir()}},
 		{"no run", []string{"report", dir, "--format", "text"}},
+		{"name a directory, or a story with --issue", []string{"report"}},
+		{"not a wavetank story", []string{"report", "--issue", junk}},
 		{"not a package name", []string{"export", evil, "--scenario", "f", "--package", "a b"}},
 	} {
 		code, out := do(t, t.Context(), c.args...)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -21,7 +22,7 @@ import (
 var formats = []string{"html", "text", "markdown", "json", "junit", "annotations"}
 
 func reportCommand() *cobra.Command {
-	format, beside, merged := "html", "", ""
+	format, beside, merged, issue := "html", "", "", ""
 	cmd := &cobra.Command{
 		Use:   "report directory …",
 		Short: "Show what campaigns left behind: pages, or text, Markdown, JSON, JUnit, CI annotations",
@@ -34,14 +35,29 @@ func reportCommand() *cobra.Command {
 			"  junit        a suite for each package\n" +
 			"  annotations  for the log of a GitHub workflow\n\n" +
 			"The last three formats show the campaign of each test that was written to last.\n\n" +
+			"With --issue it prints a story as a report for a project that does not know Wavetank, in Markdown:\n" +
+			"what happens, why it matters, the versions, the story, and how to see it with and without Wavetank.\n\n" +
 			"With --merge it adds up the results of shards, wherever they ran, and writes the merged results and\n" +
 			"the shortest story of each cause. The exit code is 1 if something was found, if a complete campaign\n" +
 			"never reached a Sometimes, or if an object that must succeed never did.",
 		Example: "  wavetank report reports/out/campaign\n  wavetank report results --format junit > junit.xml\n" +
 			"  wavetank report faulty.run.json --beside fixed.run.json\n" +
-			"  wavetank report --merge merged shard-0 shard-1 shard-2",
-		Args: cobra.MinimumNArgs(1),
+			"  wavetank report --merge merged shard-0 shard-1 shard-2\n" +
+			"  wavetank report --issue testdata/sim/TestPromises/8c429f76.txtar",
+		Args: func(_ *cobra.Command, args []string) error {
+			if (issue == "") == (len(args) == 0) {
+				return errors.New("name a directory, or a story with --issue")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if issue != "" {
+				s, err := story.Read(issue)
+				if err != nil {
+					return err
+				}
+				return writePrintable(cmd.OutOrStdout(), reports.Issue(s))
+			}
 			if merged != "" {
 				return merge(cmd.OutOrStdout(), args, merged)
 			}
@@ -56,6 +72,7 @@ func reportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", format, "one of "+strings.Join(formats, ", "))
+	cmd.Flags().StringVar(&issue, "issue", "", "print this story as a report for another project")
 	cmd.Flags().StringVar(&merged, "merge", "", "add up the results, and write them into this directory")
 	cmd.Flags().StringVar(&beside, "beside", "",
 		"show the run in the first file next to the run in this one, on one page")
