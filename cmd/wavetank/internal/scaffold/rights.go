@@ -19,9 +19,17 @@ type manifests struct {
 
 var binding = regexp.MustCompile(`(?m)^kind:\s*(Cluster)?RoleBinding\s*$`)
 
+// aside are directories whose manifests deploy something else than the operator.
+var aside = []string{"docs", "e2e", "example", "examples", "hack", "test", "tests"}
+
 // see notes a file of YAML.
 func (m *manifests) see(file, text string) {
 	dir := path.Dir(file)
+	for part := range strings.SplitSeq(dir, "/") {
+		if slices.Contains(aside, part) {
+			return
+		}
+	}
 	add := func(to *[]string) {
 		if !slices.Contains(*to, dir) {
 			*to = append(*to, dir)

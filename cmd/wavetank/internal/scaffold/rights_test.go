@@ -44,6 +44,8 @@ func TestRights(t *testing.T) {
 			"config/rbac/all.yaml":              installed, "a/kustomization.yaml": "resources: [../config/rbac]",
 		}, []string{`sim.AsDeployed("../config/default")`}},
 		{"plain files", map[string]string{"deploy/all.yaml": installed}, []string{`sim.AsDeployed("../deploy")`}},
+		{"an example next to it", map[string]string{"examples/x/kustomization.yaml": "resources: [all.yaml]",
+			"examples/x/all.yaml": installed, "install/all.yaml": installed}, []string{`sim.AsDeployed("../install")`}},
 		{"a chart", map[string]string{"charts/b/Chart.yaml": "name: b\n", "charts/b/templates/all.yaml": installed},
 			[]string{`sim.AsDeployed("../charts/b")`}},
 		{"a bundle", map[string]string{"bundle/manifests/backup.clusterserviceversion.yaml": csv},
