@@ -76,6 +76,8 @@ func (p *Project) complete() {
 			if c.Kind == r.Kind && (c.kindPath == r.Path || r.Path == "") {
 				c.group, found = r.group(), true
 			}
+			// The package may have moved since, or its controller uses another version.
+			found = found || c.Kind == r.Kind && c.group == ""
 		}
 		if r.Controller && !found {
 			p.note("PROJECT has a controller of %s, and no exported type with Reconcile and SetupWithManager has "+

@@ -193,8 +193,8 @@ func (r *reader) statement(n *ast.ExprStmt) bool {
 	case r.exits(call):
 		r.leave(n, nil)
 		return false
-	case f != nil && slices.Contains(logs, pathOf(f)):
-		r.replace(n, "")
+	case f != nil && (slices.Contains(logs, pathOf(f)) || isFlagPackage(pathOf(f))):
+		r.replace(n, "") // of a flag without a default, as by flag.Var: a second incarnation must not declare it again
 		return false
 	}
 	r.mayChange(call)

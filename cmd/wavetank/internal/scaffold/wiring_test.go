@@ -116,6 +116,26 @@ func main() {
 			`err != nil { return err } ` +
 			`err = (&controller.BackupReconciler{Client: mgr.GetClient()}).SetupWithManager(mgr) ` +
 			`if err != nil { return err } shared.Add("last", region) return nil }`},
+		"a flag of a type of its own": {`
+type list []string
+
+func (l *list) String() string     { return "" }
+func (l *list) Set(s string) error { *l = append(*l, s); return nil }
+
+func main() {
+	var excluded list
+	flag.Var(&excluded, "excluded", "may be repeated")
+	flag.Parse()
+	shared := rules.New()
+	for _, name := range excluded {
+		shared.Add(name, "")
+	}
+	mgr, _ := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{})
+	_ = (&rules.RuleReconciler{Client: mgr.GetClient(), Rules: shared}).SetupWithManager(mgr)
+	_ = (&controller.BackupReconciler{Client: mgr.GetClient()}).SetupWithManager(mgr)
+	_ = mgr.Start(ctrl.SetupSignalHandler())
+}`, `func(mgr ctrl.Manager) error { var excluded list shared := rules.New() for _, name := range excluded { ` +
+			`shared.Add(name, "") }`},
 		"functions of main": {`
 var workers int
 
@@ -156,6 +176,15 @@ func setup(ctx context.Context, m ctrl.Manager, shared *rules.Rules) {
 			!strings.Contains(source, "func TestSimulatedBackup(t") {
 			t.Errorf("%s: it does not have\n%s\n%s\n%s", name, of.want, source, notes)
 		}
+	}
+}
+
+// A controller that uses another version of its kind than PROJECT names is a controller of it.
+func TestProjectNamesAnotherVersion(t *testing.T) {
+	_, notes := wiringOf(t, map[string]string{"cmd/main.go": beforeMain + "func main() {}\n", "PROJECT": "resources:\n" +
+		"- {kind: Deployment, controller: true, path: k8s.io/api/apps/v1beta1, version: v1beta1}\n"})
+	if strings.Contains(notes, "PROJECT has a controller of Deployment") {
+		t.Errorf("it says that there is none:\n%s", notes)
 	}
 }
 
