@@ -107,6 +107,11 @@ var rowsBuiltinValidation = []Row{
 		"POST sts {metadata: {name: a}, spec: {serviceName: s, selector: {matchLabels: {app: x}}, template: "+template+
 			", volumeClaimTemplates: [{metadata: {name: v}, spec: {accessModes: [ReadWriteOnce], "+
 			"resources: {requests: {storage: 1Gi}}}}]}}"),
+	row("a stateful set whose template has a volume with the name of a claim", "POST sts {metadata: {name: a}, spec: {"+
+		"selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, spec: {containers: [{name: c, "+
+		"image: i, volumeMounts: [{name: v, mountPath: /v}]}], volumes: [{name: v, persistentVolumeClaim: "+
+		"{claimName: other}}]}}, volumeClaimTemplates: [{metadata: {name: v}, spec: {accessModes: [ReadWriteOnce], "+
+		"resources: {requests: {storage: 1Gi}}}}]}}"),
 	row("a stateful set's service name cannot change", "POST sts {metadata: {name: a}"+minimal["sts"]+"}",
 		"MERGE sts/a {spec: {serviceName: other}}"),
 	row("a daemon set's selector cannot change", "POST ds {metadata: {name: a}"+minimal["ds"]+"}",
@@ -178,9 +183,7 @@ var rowsBuiltinValidation = []Row{
 		"MERGE lease/a {spec: {leaseDurationSeconds: 0}}"),
 	row("a webhook's defaults and checks",
 		"POST vwc {metadata: {name: $ns-b}, webhooks: [{name: plain, clientConfig: {url: 'http://x.example'}, "+
-			"sideEffects: Some, admissionReviewVersions: []}]}").differs("Webhook configurations are stored with " +
-		"their " +
-		"defaults and not validated."),
+			"sideEffects: Some, admissionReviewVersions: []}]}"),
 	row("a network policy's defaults", "POST netpol {metadata: {name: a}, spec: {podSelector: {}, egress: [{}]}}",
 		"POST netpol {metadata: {name: b}, spec: {podSelector: {}, ingress: [{ports: [{port: 80}]}]}}"),
 	row("a priority class is fixed", "POST pc {metadata: {name: $ns-a}, value: 5}", "MERGE pc/$ns-a {value: 6}"),

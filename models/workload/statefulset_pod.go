@@ -31,6 +31,8 @@ func (s *series) make(n int) (bool, error) {
 		return true, err
 	}
 	for _, t := range s.set.Spec.VolumeClaimTemplates {
+		// A claim takes the place of a volume with its name (stateful_set_utils.go, updateStorage).
+		p.Spec.Volumes = slices.DeleteFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == t.Name })
 		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: t.Name, VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: t.Name + "-" + p.Name}}})
 	}

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -22,8 +24,10 @@ var statefulSetStrategy = strategy{
 	Validate: checks(func(s *appsv1.StatefulSet) field.ErrorList {
 		template := s.Spec.Template.DeepCopy()
 		for _, claim := range s.Spec.VolumeClaimTemplates {
-			// The controller adds a volume for each claim.
-			template.Spec.Volumes = append(template.Spec.Volumes, corev1.Volume{Name: claim.Name})
+			// The controller has a volume for each claim, in place of one with its name.
+			template.Spec.Volumes = append(slices.DeleteFunc(template.Spec.Volumes, func(v corev1.Volume) bool {
+				return v.Name == claim.Name
+			}), corev1.Volume{Name: claim.Name})
 		}
 		return workloadErrors("statefulset", s.Spec.Replicas, s.Spec.Selector, template)
 	}),
