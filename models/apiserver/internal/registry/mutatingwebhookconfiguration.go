@@ -4,6 +4,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 var mutatingWebhookKind = builtin{
@@ -16,6 +17,13 @@ var mutatingWebhookKind = builtin{
 
 var mutatingWebhookStrategy = strategy{
 	generation: true,
+	Validate: checks(func(c *admissionv1.MutatingWebhookConfiguration) field.ErrorList {
+		hooks := make([]hook, len(c.Webhooks))
+		for i, w := range c.Webhooks {
+			hooks[i] = hook{w.Name, w.ClientConfig, w.Rules, w.SideEffects, w.TimeoutSeconds, w.AdmissionReviewVersions}
+		}
+		return hookErrors(hooks)
+	}),
 	defaults: on(func(c *admissionv1.MutatingWebhookConfiguration) {
 		for i := range c.Webhooks {
 			w := &c.Webhooks[i]

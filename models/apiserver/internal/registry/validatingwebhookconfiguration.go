@@ -4,6 +4,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 var validatingWebhookKind = builtin{
@@ -16,6 +17,13 @@ var validatingWebhookKind = builtin{
 
 var validatingWebhookStrategy = strategy{
 	generation: true,
+	Validate: checks(func(c *admissionv1.ValidatingWebhookConfiguration) field.ErrorList {
+		hooks := make([]hook, len(c.Webhooks))
+		for i, w := range c.Webhooks {
+			hooks[i] = hook{w.Name, w.ClientConfig, w.Rules, w.SideEffects, w.TimeoutSeconds, w.AdmissionReviewVersions}
+		}
+		return hookErrors(hooks)
+	}),
 	defaults: on(func(c *admissionv1.ValidatingWebhookConfiguration) {
 		for i := range c.Webhooks {
 			w := &c.Webhooks[i]

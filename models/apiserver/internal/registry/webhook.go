@@ -1,11 +1,97 @@
 package registry
 
 import (
+	"net/url"
+	"slices"
+
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Webhook configurations follow pkg/apis/admissionregistration. They are stored; another model
 // enforces them.
+
+// hook is what both kinds of webhooks have.
+type hook struct {
+	name     string
+	client   admissionv1.WebhookClientConfig
+	rules    []admissionv1.RuleWithOperations
+	effects  *admissionv1.SideEffectClass
+	timeout  *int32
+	versions []string
+}
+
+// hookErrors checks what a webhook must have. Wildcards among other entries, and the conditions of
+// matchConditions, are not checked.
+func hookErrors(hooks []hook) (errs field.ErrorList) {
+	names := sets.New[string]()
+	for i, h := range hooks {
+		path := field.NewPath("webhooks").Index(i)
+		errs = append(errs, validation.IsFullyQualifiedName(path.Child("name"), h.name)...)
+		for j, rule := range h.rules {
+			errs = append(errs, hookRuleErrors(rule, path.Child("rules").Index(j))...)
+		}
+		without := []admissionv1.SideEffectClass{admissionv1.SideEffectClassNone, admissionv1.SideEffectClassNoneOnDryRun}
+		if h.effects == nil {
+			errs = append(errs, field.Required(path.Child("sideEffects"), "must specify one of None, NoneOnDryRun"))
+		} else if !slices.Contains(without, *h.effects) {
+			errs = append(errs, field.NotSupported(path.Child("sideEffects"), *h.effects, without))
+		}
+		if h.timeout != nil && (*h.timeout > 30 || *h.timeout < 1) {
+			errs = append(errs, field.Invalid(path.Child("timeoutSeconds"), *h.timeout,
+				"the timeout value must be between 1 and 30 seconds"))
+		}
+		errs = append(errs, clientErrors(h.client, path.Child("clientConfig"))...)
+		versions := path.Child("admissionReviewVersions")
+		if len(h.versions) == 0 {
+			errs = append(errs, field.Required(versions, "must specify one of v1, v1beta1"))
+		} else if !slices.Contains(h.versions, "v1") && !slices.Contains(h.versions, "v1beta1") {
+			errs = append(errs, field.Invalid(versions, h.versions, "must include at least one of v1, v1beta1"))
+		}
+		if names.Has(h.name) && h.name != "" {
+			errs = append(errs, field.Duplicate(path.Child("name"), h.name))
+		}
+		names.Insert(h.name)
+	}
+	return errs
+}
+
+func hookRuleErrors(rule admissionv1.RuleWithOperations, path *field.Path) (errs field.ErrorList) {
+	for _, list := range []struct {
+		name    string
+		entries int
+	}{
+		{"operations", len(rule.Operations)}, {"apiGroups", len(rule.APIGroups)},
+		{"apiVersions", len(rule.APIVersions)}, {"resources", len(rule.Resources)},
+	} {
+		if list.entries == 0 {
+			errs = append(errs, field.Required(path.Child(list.name), ""))
+		}
+	}
+	return errs
+}
+
+func clientErrors(client admissionv1.WebhookClientConfig, path *field.Path) field.ErrorList {
+	const form = "; desired format: https://host[/path]"
+	switch {
+	case (client.URL == nil) == (client.Service == nil):
+		return field.ErrorList{field.Required(path, "exactly one of url or service is required")}
+	case client.URL == nil:
+		return nil
+	}
+	u, err := url.Parse(*client.URL)
+	switch {
+	case err != nil:
+		return field.ErrorList{field.Required(path.Child("url"), "url must be a valid URL: "+err.Error()+form)}
+	case u.Scheme != "https":
+		return field.ErrorList{field.Invalid(path.Child("url"), u.Scheme, "'https' is the only allowed URL scheme"+form)}
+	case u.Host == "":
+		return field.ErrorList{field.Invalid(path.Child("url"), u.Host, "host must be specified"+form)}
+	}
+	return nil
+}
 
 func defaultHook(client *admissionv1.WebhookClientConfig, rules []admissionv1.RuleWithOperations) {
 	if client.Service != nil {
