@@ -19,6 +19,7 @@ ALL := github.com/wavetank/wavetank/...
 WORKSPACE := cmd/wavetank conformance controllers fuzz hack scenarios sim/simginkgo
 # Modules outside the workspace with tests of their own. hack/ only pins tools.
 NESTED := $(patsubst %/go.mod,%,$(shell find examples models -name go.mod))
+EXAMPLES := $(sort $(filter examples/%,$(NESTED)))
 # The tests that compare histories run by run: once more under the race detector, at one and at two CPUs.
 DETERMINISM := TestEverySeedReplays TestEverySeedReplaysUnderEveryFault TestEverySeedReplaysWithAWindow TestScenariosDoNotTouchEachOther
 
@@ -62,6 +63,19 @@ nested: $(NESTED:%=nested-%) ## The tests of examples/ and of the other nested m
 .PHONY: $(NESTED:%=nested-%)
 $(NESTED:%=nested-%): nested-%: bin/vet
 	export GOWORK=off; cd $* && $(GO_VET) ./... && go test -timeout $(TIMEOUT) -shuffle=on ./...
+
+.PHONY: examples
+examples: ## The operators of examples/: 50 runs of each scenario.
+	@export GOWORK=off SIM_RUNS=50 SIM_FOR=0; set -e; for m in $(EXAMPLES); do echo "$$m"; (cd $$m && go test -count=1 -timeout $(TIMEOUT) ./...); done
+
+.PHONY: released
+released: RUNS = 5000
+released: FOR = 1h
+released: # What the released operators of examples/ promise: RUNS (5000) runs of each or FOR (1h) of CPU time, in plain and in exact mode.
+	@mkdir -p bin/overlay
+	overlay=$$(go run ./cmd/wavetank overlay bin/overlay) && export GOWORK=off SIM_RUNS=$(RUNS) SIM_FOR=$(FOR) && set -e && \
+	for m in $(EXAMPLES); do for exact in "" -overlay=$$overlay; do echo "$$m $$exact"; \
+		(cd $$m && go test $$exact -count=1 -timeout 0 -run '^TestPromises$$' ./...); done; done
 
 # What a user's versions may change: the engine, the models, and whether two runs of a seed are alike.
 ENGINE := ./sim ./sim/fault ./sim/property ./sim/internal/... ./models/... ./history/... ./internal/...
@@ -269,7 +283,7 @@ generate: ## Write what is made from the code: deep copies, CRDs, tables, licenc
 
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
 STEPS = test lint campaigns oldest modules generate next-go platforms 'race nested-examples/backup' 'reprove PROVE=5' demo pages conformance
-NIGHTLY = nested 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold RUNS=0 FOR=30m SIM_SEED=random' 'fuzz FOR=10m' mutants soak \
+NIGHTLY = nested released 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold RUNS=0 FOR=30m SIM_SEED=random' 'fuzz FOR=10m' mutants soak \
 	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume projects determinism bench-correct bench-search bench-shrinking bench-mutants mutants-replay bench-scale
 COMMIT = $(shell git rev-parse --short HEAD)
 
