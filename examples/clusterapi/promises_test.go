@@ -149,7 +149,7 @@ spec:
 `)
 }
 
-// TestPromises asks for what the findings leave: a MachineSet that is stuck remediates nothing, too.
+// TestPromises asks for what the findings leave. A MachineSet that is stuck remediates nothing.
 func TestPromises(t *testing.T) {
 	sim.Check(t, scenario(operator(t), repaired, nothingIsLeft))
 }
