@@ -41,7 +41,7 @@ func nowhere() *Client {
 
 // A chart and its digest are the same after Helm has rendered it, so that several users may share
 // it.
-func TestHelmRewritesNobodysChart(t *testing.T) {
+func TestHelmDoesNotChangeItsChart(t *testing.T) {
 	given := map[string]any{"size": 3}
 	ch := shop()
 	before := Digest(ch, given)
@@ -60,7 +60,7 @@ func TestHelmRewritesNobodysChart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after := Digest(ch, given); after != before || len(ch.Dependencies()) != 2 {
-		t.Errorf("the digest was %s and is %s; %d dependencies are left", before, after, len(ch.Dependencies()))
+		t.Errorf("the digest was %s and is %s; there are %d dependencies", before, after, len(ch.Dependencies()))
 	}
 	if n := len(made.Chart.Dependencies()); n != 1 {
 		t.Errorf("Helm kept %d dependencies of its own copy, so this shows nothing", n)
