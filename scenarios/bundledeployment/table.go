@@ -126,8 +126,8 @@ func settling() cases {
 // when they have ended. The first two allow no attempt for a fault.
 func settlingUnderFaults() cases {
 	const (
-		slowStep = "a slow step is not counted, because it causes no reconcile. The namespace goes too late for the wait, " +
-			"and the event of the status that says so starts an attempt"
+		slowStep = "a slow step is not counted, because it causes no reconcile. The namespace goes too late for the " +
+			"wait, and the event of the status that says so starts an attempt"
 		wedges  = "a release record stays pending or half undone, and no attempt is made any more"
 		brief   = "it never settles, see “it settles”; these faults last for too short a time to see that"
 		forgets = "a restart empties the work queue's memory, so its back-off starts again"
@@ -225,7 +225,8 @@ var mends = cases{
 	{Name: "the environment is mended", Workload: of(environmentMended), Property: recovers},
 	{Name: "the environment is mended, and nothing is deleted twice", Workload: of(environmentMended, oldServer),
 		Property: recovers, Fail: noWait,
-		Remarks: remarks{note("V0-status-filter V2-slow", "a second deletion of what still terminates has the same effect")}},
+		Remarks: remarks{note("V0-status-filter V2-slow",
+			"a second deletion of what still terminates has the same effect")}},
 	{Name: "the deployment is mended", Workload: of(deploymentMended), Property: recovers,
 		Fail: "V0 V0-status-filter", Remarks: remarks{note("V0 V0-status-filter", metRemains)}},
 	{Name: "the content is mended", Workload: of(contentMended), Property: recovers, Fail: noWait,

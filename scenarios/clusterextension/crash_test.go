@@ -20,8 +20,8 @@ type point struct {
 	when  string
 }
 
-// swept kills the operator around every single write of a scenario, one run for each, and asks end
-// what has come of it. It fails unless every write that the undisturbed run makes under faults has
+// swept kills the operator around every single write of a scenario, one run for each, and calls end
+// after each run. It fails unless every write that the undisturbed run makes under faults has
 // been the last one before a death, and the first after one.
 func swept(t *testing.T, l Workload, s Setting, sentences []string, end func(*World, point)) {
 	t.Helper()
@@ -88,8 +88,8 @@ func TestFixedVariantDiesAnywhere(t *testing.T) {
 	}{
 		"install":          {installs, everything},
 		"upgrade":          {upgrades, everything},
-		"going on":         {Workload{halved, waiting}, everything},
-		"install, goes on": {Workload{halfInstalled, waiting}, everything},
+		"resumed":          {Workload{halved, waiting}, everything},
+		"install, resumed": {Workload{halfInstalled, waiting}, everything},
 		"deletion":         {deletes, []string{nothingLeft}},
 		"withdrawn":        {withdraws, []string{finished, finishFirst, together, installTruth}},
 	} {

@@ -1,5 +1,5 @@
-// This file exists for what the fixed variant does not go on with: it says so, and what there is to
-// be done.
+// This file tests attempts that the fixed variant does not resume: the status says so, and what to
+// do.
 
 package clusterextension
 
@@ -33,7 +33,7 @@ func (s *World) says(reason string, parts ...string) func(*history.History) erro
 }
 
 // An upgrade of a chart with hooks that was interrupted is not finished without them. Who allows it
-// has it made again, with them.
+// gets it applied again, with them.
 func TestHooksAreNotLeftOut(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		s := deployed(w, Setting{Variant: clusterextension.V6})
@@ -73,7 +73,7 @@ func TestWhatIsFinalIsSaidAfterAll(t *testing.T) {
 	}, sim.Runs(20), sim.For(0), sim.Verify(0), sim.Strategy("sweep"))
 }
 
-// What somebody else has made meanwhile is his.
+// An object that another user has created meanwhile is left alone.
 func TestWhatIsNotOfTheReleaseIsLeftAlone(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		s := deployed(w, Setting{Variant: clusterextension.V6})

@@ -68,7 +68,7 @@ var (
 		}
 		s.Sleep(20 * time.Minute)
 	}}
-	// fills goes on with a history that is full, until the cause is removed.
+	// fills continues with a history that is full, until the cause is removed.
 	fills = Workload{full, func(s *World) {
 		s.Sleep(time.Minute)
 		s.allows()
@@ -101,7 +101,7 @@ var (
 )
 
 // empties deletes the namespace that version 2 is being applied to, and that takes a time to go.
-// When it has gone somebody makes it again.
+// When it has gone, a user creates it again.
 func empties(terminates time.Duration) Workload {
 	return Workload{func(w *sim.World, t Setting) *World {
 		w.Builtin(worlds.Slow(namespace.New(), "wait ", terminates))
@@ -115,8 +115,8 @@ func empties(terminates time.Duration) Workload {
 	}}
 }
 
-// takesOver lets what is going on be interrupted in the hands of one operator, also while it undoes
-// it, and the fixed variant take its place.
+// takesOver interrupts one operator, also while it undoes an attempt, and then starts the fixed
+// variant in its place.
 func (s *World) takesOver() {
 	s.Sleep(30 * time.Second)
 	s.Setting.Variant = ""

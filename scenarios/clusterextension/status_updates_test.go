@@ -1,5 +1,5 @@
-// This file exists for what is no reason to try again, and for what users do to an extension
-// besides asking for versions.
+// This file tests what is no reason to try again, and what users do to an extension other than
+// asking for versions.
 
 package clusterextension
 
@@ -133,8 +133,8 @@ func TestMadeAgain(t *testing.T) {
 	sim.Check(t, remakes.in(s, []string{installed, noOrphans}, crash()...), sim.Runs(60), sim.For(0), sim.Verify(1))
 }
 
-// A record that is broken, of a bundle that the catalog no longer has, is nothing that anybody but
-// the user can mend: he is told.
+// Only the user can repair a broken record of a bundle that the catalog no longer has. The status
+// says so.
 func TestBrokenAndWithdrawn(t *testing.T) {
 	for _, givesUp := range []bool{false, true} {
 		sim.Check(t, func(w *sim.World) {

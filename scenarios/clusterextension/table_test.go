@@ -1,4 +1,4 @@
-// This file tests what is asked beside the table.
+// This file tests what the table does not ask.
 
 package clusterextension
 
@@ -77,7 +77,7 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 		sim.Verify(0))
 }
 
-// What an upgrade drops goes, also when nobody could look at it at that moment.
+// What an upgrade drops goes, even if it could not be read at that moment.
 //
 //make:campaigns
 func TestWhatCannotBeLookedAt(t *testing.T) {
@@ -89,7 +89,7 @@ func TestWhatCannotBeLookedAt(t *testing.T) {
 			fault.OnVerb("delete"))), sim.Runs(60), sim.For(0), sim.Verify(0))
 }
 
-// Namespaces that take their time to go are in nobody's way for ever.
+// Slow namespaces delay the fixed variant, and do not stop it.
 func TestFixedVariantWhereNamespacesAreSlow(t *testing.T) {
 	s := Setting{Variant: clusterextension.V6}
 	for _, terminates := range []time.Duration{7, 13, 21, 45, 75} {
@@ -112,9 +112,9 @@ func TestFixedVariantTakesOver(t *testing.T) {
 	}
 }
 
-// Who wakes up when the time for what it was doing is over does no more of it, whoever has gone on
-// meanwhile. Only a write that had been sent already would still arrive, which no fence on this
-// side of the server can prevent: so it is frozen as it reads.
+// A process that wakes up after its time is over writes nothing more, even if another process has
+// continued meanwhile. It is frozen as it reads, because a write that it had sent already would
+// still arrive, and no fence on this side of the server can prevent that.
 //
 //make:campaigns
 func TestFrozenForLong(t *testing.T) {
@@ -135,12 +135,12 @@ func TestFrozenForLong(t *testing.T) {
 		}
 	}, sim.Runs(30), sim.For(0), sim.Verify(20))
 	if late == 0 {
-		t.Error("nobody woke up too late")
+		t.Error("no reconcile woke up too late")
 	}
 	t.Logf("%d passes were over when they went on", late)
 }
 
-// V6 does not go on before version 2 is healthy, and ends with version 3.
+// V6 does not continue before version 2 is healthy, and ends with version 3.
 //
 //make:campaigns
 func TestFixedVariantWaitsForHealth(t *testing.T) {
@@ -194,7 +194,7 @@ func TestNeverHealthy(t *testing.T) {
 	}, sim.Runs(2), sim.For(0), sim.Verify(1))
 }
 
-// To be asked to stop harms nobody: 30 s are enough for what is going on.
+// A request to stop does no harm: 30 s are enough for the action under way.
 func TestStoppedInTime(t *testing.T) {
 	s := Setting{Variant: clusterextension.V0}
 	sim.Check(t, upgrades.in(s, []string{installed, finishFirst, saneRecords}, fault.Restart(Operator)), sim.Runs(30),

@@ -118,9 +118,9 @@ func TestOrdersOfWhatIsManaged(t *testing.T) {
 	}
 }
 
-// Where the RoleBinding goes long before the RepoSync is deleted, the manager wants to make it
-// anew, is told that the namespace terminates, and says so on the RepoSync.
-func TestABindingIsNotMadeAnewInATerminatingNamespace(t *testing.T) {
+// If the RoleBinding goes long before the RepoSync is deleted, the manager tries to create it, gets
+// the error that the namespace terminates, and reports it on the RepoSync.
+func TestABindingIsNotCreatedInATerminatingNamespace(t *testing.T) {
 	refused, said := false, false
 	scenario := of(Setting{Order: kindsInside[:2], Pace: 5 * time.Second}, func(s *World) {
 		deletesNamespace(s)

@@ -88,7 +88,7 @@ func (s *World) settled() {
 	})
 }
 
-// unsettled has somebody do something to them, and nothing else happens.
+// unsettled has a user change or delete them. Nothing else happens.
 func unsettled(do func(*World, client.Object) error) func(*World) {
 	return func(s *World) {
 		if err := do(s, settings()); err != nil {
@@ -97,17 +97,17 @@ func unsettled(do func(*World, client.Object) error) func(*World) {
 	}
 }
 
-// spoil has somebody write another repository into them.
+// spoil has a user write another repository into them.
 func (s *World) spoil(settings client.Object) error {
 	return s.Client().Patch(s.Context(), settings,
 		client.RawPatch(types.MergePatchType, []byte(`{"data":{"GIT_SYNC_REPO":"https://git.example/other"}}`)))
 }
 
-// treasure is what nobody but its owner has a right to, and elsewhere where it is.
+// treasure is a Secret that only its owner may read, and elsewhere its namespace.
 const treasure, elsewhere = "treasure", "elsewhere"
 
 // coveted has a tenant write a Secret of another namespace into the inventory, and then delete the
-// RepoSync while its reconciler is dead: whoever takes over has rights to everything.
+// RepoSync while its reconciler is dead: the manager, which takes over, has rights to everything.
 func coveted(s *World) {
 	s.Apply(worlds.Namespace(elsewhere),
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere, Name: treasure}})
