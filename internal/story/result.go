@@ -93,12 +93,19 @@ func (r *Result) Slow(s SlowRun) {
 	}
 }
 
-// FaultTotal counts the injections of a declared fault, as result.FaultCount says.
+// FaultTotal counts what became of a declared fault, over the runs of a campaign.
 type FaultTotal struct {
-	Fault         string `json:"fault"`
-	Opportunities int    `json:"opportunities"`
-	Injected      int    `json:"injected"`
-	Observed      int    `json:"observed"` // at most Injected
+	Fault string `json:"fault"`
+	// Opportunities counts the points of the runs at which the fault could have been injected: a
+	// request that it may fail, an event that it may delay. What is outside its scope is none.
+	Opportunities int `json:"opportunities"`
+	// Injected counts the opportunities at which choices did inject it.
+	Injected int `json:"injected"`
+	// Observed counts the injections whose effect was observed before the run ended: a request got
+	// the injected answer, a reconcile began with the stale cache, the next incarnation reconciled
+	// after a crash. However many requests one injection fails, it counts once; so Observed is at
+	// most Injected.
+	Observed int `json:"observed"`
 	// Classes are the same by class of requests and watch events.
 	Classes []ClassTotal `json:"classes,omitempty"`
 }
@@ -126,11 +133,32 @@ func AddClasses(to, more []ClassTotal) []ClassTotal {
 	return to
 }
 
+// AddFaults adds the counts of some faults to those of others.
+func AddFaults(to, more []FaultTotal) []FaultTotal {
+	for _, f := range more {
+		t := at(&to, func(t FaultTotal) bool { return t.Fault == f.Fault }, FaultTotal{Fault: f.Fault})
+		t.Opportunities += f.Opportunities
+		t.Injected += f.Injected
+		t.Observed += f.Observed
+		t.Classes = AddClasses(t.Classes, f.Classes)
+	}
+	return to
+}
+
 // ProbeTotal says in how many runs a Sometimes was true.
 type ProbeTotal struct {
 	Sentence string `json:"sentence"`
 	Site     string `json:"site"`
-	Reached  int    `json:"reached"`
+	Reached  int    `json:"reached"` // runs in which it was
+}
+
+// AddProbes adds the counts of some probes to those of others.
+func AddProbes(to, more []ProbeTotal) []ProbeTotal {
+	for _, p := range more {
+		same := func(t ProbeTotal) bool { return t.Sentence == p.Sentence && t.Site == p.Site }
+		at(&to, same, ProbeTotal{Sentence: p.Sentence, Site: p.Site}).Reached += p.Reached
+	}
+	return to
 }
 
 // StrategyTotal says how many runs a strategy made and how many of them broke a property.
@@ -307,17 +335,7 @@ func (r *Result) add(o *Result) {
 	r.Virtual += o.Virtual
 	r.Doubled += o.Doubled
 	r.Orders = max(r.Orders, o.Orders) // a lower bound, because orders are not stored
-	for _, f := range o.Faults {
-		t := at(&r.Faults, func(t FaultTotal) bool { return t.Fault == f.Fault }, FaultTotal{Fault: f.Fault})
-		t.Opportunities += f.Opportunities
-		t.Injected += f.Injected
-		t.Observed += f.Observed
-		t.Classes = AddClasses(t.Classes, f.Classes)
-	}
-	for _, p := range o.Sometimes {
-		same := func(t ProbeTotal) bool { return t.Sentence == p.Sentence }
-		at(&r.Sometimes, same, ProbeTotal{Sentence: p.Sentence, Site: p.Site}).Reached += p.Reached
-	}
+	r.Faults, r.Sometimes = AddFaults(r.Faults, o.Faults), AddProbes(r.Sometimes, o.Sometimes)
 	r.Objects, r.Sites = AddObjects(r.Objects, o.Objects), AddSites(r.Sites, o.Sites)
 	r.Calls = AddCalls(r.Calls, o.Calls)
 	r.Rights = r.Rights.And(o.Rights)

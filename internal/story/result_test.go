@@ -174,3 +174,17 @@ func TestMergeAddsUpDivergences(t *testing.T) {
 		t.Error("only texts may differ in a campaign whose runs replay")
 	}
 }
+
+// Two properties with one sentence are two, in a campaign and when its shards are merged.
+func TestProbesOfOneSentenceAreToldApart(t *testing.T) {
+	here, there := ProbeTotal{Sentence: "it happens", Site: "a.go:1"}, ProbeTotal{Sentence: "it happens", Site: "a.go:2"}
+	one := &Result{Test: "T", Shards: 2, Sometimes: []ProbeTotal{{here.Sentence, here.Site, 2}, there}}
+	two := &Result{Test: "T", Shards: 2, Shard: 1, Sometimes: []ProbeTotal{there, {here.Sentence, here.Site, 1}}}
+	m, err := Merge([]*Result{one, two})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Sometimes) != 2 || m.Sometimes[0].Reached != 3 || m.Sometimes[1].Reached != 0 {
+		t.Errorf("merged: %+v", m.Sometimes)
+	}
+}

@@ -60,7 +60,7 @@ type recorder struct {
 func (c *recorder) result(next int) *story.Result {
 	r, s := c.report, c.settings
 	shard, shards, _ := parseShard(s.Shard)
-	out := &story.Result{
+	return &story.Result{
 		Test: r.Name, Package: s.Host.Package(), Seed: r.Seed, Strategy: s.Strategy,
 		Planned: s.Runs, Shard: shard, Shards: shards, Next: next,
 		Complete: r.Complete, Explored: !s.Keep, Exact: c.exact, Versions: recordedWith(), Build: build(),
@@ -68,17 +68,8 @@ func (c *recorder) result(next int) *story.Result {
 		Virtual: r.Virtual, Doubled: r.Doubled, Orders: r.Orders, Findings: r.Findings,
 		Growth: c.pace.Growth, Slowest: c.pace.Slowest, Objects: r.Objects, Sites: r.Sites, Calls: r.Calls,
 		Drifted: r.Drifted, Outdated: r.Outdated, Divergences: r.Divergences, Rights: r.Rights,
+		Faults: r.Faults, Sometimes: r.Sometimes, Strategies: r.Strategies,
 	}
-	for _, f := range r.Faults {
-		out.Faults = append(out.Faults, story.FaultTotal(f))
-	}
-	for _, p := range r.Sometimes {
-		out.Sometimes = append(out.Sometimes, story.ProbeTotal(p))
-	}
-	for _, s := range r.Strategies {
-		out.Strategies = append(out.Strategies, story.StrategyTotal(s))
-	}
-	return out
 }
 
 // elapse notes how long the campaign has taken so far.

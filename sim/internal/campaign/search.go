@@ -194,6 +194,6 @@ func (s *search) report() {
 func (s *search) restore(old *story.Result) {
 	s.before = old.Orders
 	for _, n := range old.Strategies {
-		s.strategies[n.Name] = &result.StrategyCount{Name: n.Name, Runs: n.Runs, Finds: n.Finds}
+		s.strategies[n.Name] = &n
 	}
 }

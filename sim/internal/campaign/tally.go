@@ -65,16 +65,7 @@ func (t *tally) count(res *run.Result) {
 			t.unobserved = append(t.unobserved, name)
 		}
 	}
-	for _, f := range res.Faults { // which there are may depend on choices
-		i := slices.IndexFunc(r.Faults, func(have result.FaultCount) bool { return have.Fault == f.Fault })
-		if i < 0 {
-			i, r.Faults = len(r.Faults), append(r.Faults, result.FaultCount{Fault: f.Fault})
-		}
-		r.Faults[i].Opportunities += f.Opportunities
-		r.Faults[i].Injected += f.Injected
-		r.Faults[i].Observed += f.Observed
-		r.Faults[i].Classes = story.AddClasses(r.Faults[i].Classes, f.Classes)
-	}
+	r.Faults = story.AddFaults(r.Faults, res.Faults) // which there are may depend on choices
 	r.Sites = story.AddSites(r.Sites, res.Sites)
 	for _, o := range res.Objects {
 		n := result.ObjectCount{Object: o.Ref.String(), Controller: o.Controller, Runs: 1, Required: res.Required}
@@ -84,14 +75,7 @@ func (t *tally) count(res *run.Result) {
 		r.Objects = story.AddObjects(r.Objects, []result.ObjectCount{n})
 	}
 	r.Rights = r.Rights.And(res.Rights)
-	for _, p := range res.Sometimes {
-		same := func(have result.Probe) bool { return have.Sentence == p.Sentence && have.Site == p.Site }
-		i := slices.IndexFunc(r.Sometimes, same)
-		if i < 0 {
-			i, r.Sometimes = len(r.Sometimes), append(r.Sometimes, result.Probe{Sentence: p.Sentence, Site: p.Site})
-		}
-		r.Sometimes[i].Reached += p.Reached
-	}
+	r.Sometimes = story.AddProbes(r.Sometimes, res.Sometimes)
 	t.counted()
 }
 
@@ -100,12 +84,7 @@ func (t *tally) restore(old *story.Result) {
 	r := t.report
 	r.Runs, r.Steps, r.Reconciles, r.Requests = old.Runs, old.Steps, old.Reconciles, old.Requests
 	r.Virtual, r.Objects, r.Sites, r.Rights = old.Virtual, old.Objects, old.Sites, r.Rights.And(old.Rights)
-	for _, f := range old.Faults {
-		r.Faults = append(r.Faults, result.FaultCount(f))
-	}
-	for _, p := range old.Sometimes {
-		r.Sometimes = append(r.Sometimes, result.Probe(p))
-	}
+	r.Faults, r.Sometimes = story.AddFaults(r.Faults, old.Faults), story.AddProbes(r.Sometimes, old.Sometimes)
 	t.searched = old.Runs
 	for _, n := range old.Strategies {
 		t.broken += n.Finds
