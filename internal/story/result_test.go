@@ -177,7 +177,8 @@ func TestMergeAddsUpDivergences(t *testing.T) {
 
 // Two properties with one sentence are two, in a campaign and when its shards are merged.
 func TestProbesOfOneSentenceAreToldApart(t *testing.T) {
-	here, there := ProbeTotal{Sentence: "it happens", Site: "a.go:1"}, ProbeTotal{Sentence: "it happens", Site: "a.go:2"}
+	here := ProbeTotal{Sentence: "it happens", Site: "a.go:1"}
+	there := ProbeTotal{Sentence: "it happens", Site: "a.go:2"}
 	one := &Result{Test: "T", Shards: 2, Sometimes: []ProbeTotal{{here.Sentence, here.Site, 2}, there}}
 	two := &Result{Test: "T", Shards: 2, Shard: 1, Sometimes: []ProbeTotal{there, {here.Sentence, here.Site, 1}}}
 	m, err := Merge([]*Result{one, two})

@@ -80,8 +80,8 @@ func stateOf(g string) string {
 func explainHang(dump, waited string) string {
 	s := suspectsOf(dump)
 	waits, awake := s.waits, s.awake
-	const onlyTime = "only time passes while the scenario, or a property, waits here for something that never happens; " +
-		"wait with w.Settle or w.Sleep, and let properties judge what is there"
+	const onlyTime = "only time passes while the scenario, or a property, waits here for something that never " +
+		"happens; wait with w.Settle or w.Sleep, and let properties judge what is there"
 	const woken = "it runs: woken by timers as time passes, or in a loop without a pause"
 	msg := fmt.Sprintf("sim: the run has made no progress for %s: the simulated world never goes quiet", waited)
 	if waits != "" {
