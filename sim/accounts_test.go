@@ -38,8 +38,8 @@ func granted(name string, rules ...rbacv1.PolicyRule) []client.Object {
 var readsMaps = rbacv1.PolicyRule{Verbs: []string{"get", "list", "watch"}, APIGroups: []string{""},
 	Resources: []string{"configmaps"}}
 
-// reader asks for a ConfigMap once a minute and keeps what it was told.
-func reader(told *[]string) func(context.Context, *rest.Config) error {
+// reader asks for a ConfigMap once a minute and keeps the answers.
+func reader(answers *[]string) func(context.Context, *rest.Config) error {
 	return func(ctx context.Context, cfg *rest.Config) error {
 		c, err := client.New(cfg, client.Options{})
 		if err != nil {
@@ -51,7 +51,7 @@ func reader(told *[]string) func(context.Context, *rest.Config) error {
 			if err != nil {
 				said = string(apierrors.ReasonForError(err))
 			}
-			*told = append(*told, said)
+			*answers = append(*answers, said)
 			select {
 			case <-time.After(time.Minute):
 			case <-ctx.Done():
@@ -61,16 +61,16 @@ func reader(told *[]string) func(context.Context, *rest.Config) error {
 	}
 }
 
-func TestRightsAreThoseOfTheMoment(t *testing.T) {
+func TestRightsCountAtOnce(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
-		var told []string
+		var answers []string
 		expect := func(when, want string) {
 			w.Sleep(time.Minute)
-			if got := told[len(told)-1]; got != want {
+			if got := answers[len(answers)-1]; got != want {
 				t.Errorf("%s: %s, want %s", when, got, want)
 			}
 		}
-		w.Run("reader", reader(&told), sim.As("default/reader"))
+		w.Run("reader", reader(&answers), sim.As("default/reader"))
 		expect("before the account exists", "Unauthorized")
 		w.Apply(account("reader"), simtest.ConfigMap("a"))
 		expect("without rights", "Forbidden")
@@ -89,30 +89,30 @@ func TestRightsAreThoseOfTheMoment(t *testing.T) {
 	}, sim.Runs(3), sim.Verify(1))
 }
 
-func TestAnAccountThatIsMadeAnewIsAnotherOne(t *testing.T) {
+func TestRecreatedAccountNeedsANewToken(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
-		var told []string
+		var answers []string
 		w.Apply(account("reader"), simtest.ConfigMap("a"))
 		w.Apply(granted("reader", readsMaps)...)
-		w.Run("reader", reader(&told), sim.As("default/reader"))
+		w.Run("reader", reader(&answers), sim.As("default/reader"))
 		w.Sleep(30 * time.Second)
 		w.Remove(account("reader"))
 		w.Apply(account("reader"))
 		w.Sleep(time.Minute)
 		w.Stop("reader") // the next incarnation gets a token for the new account
 		w.Sleep(time.Minute)
-		if got := strings.Join(told, " "); got != "found Unauthorized found" &&
+		if got := strings.Join(answers, " "); got != "found Unauthorized found" &&
 			got != "found Unauthorized found found" {
-			t.Errorf("the reader was told: %s", got)
+			t.Errorf("the reader got: %s", got)
 		}
 	}, sim.Runs(3), sim.Verify(1))
 }
 
 // A program that acts for others takes on their accounts, as far as it may.
-func TestImpersonation(t *testing.T) {
-	var told []string
+func TestImpersonationNeedsRights(t *testing.T) {
+	var answers []string
 	simtest.Holds(t, func(w *sim.World) {
-		told = nil
+		answers = nil
 		w.Apply(account("tenant"), account("operator"), simtest.ConfigMap("a"))
 		w.Apply(granted("tenant", readsMaps)...)
 		w.Apply(granted("operator", rbacv1.PolicyRule{
@@ -136,7 +136,7 @@ func TestImpersonation(t *testing.T) {
 					&corev1.ConfigMap{}); err != nil {
 					said = err.Error()
 				}
-				told = append(told, said)
+				answers = append(answers, said)
 			}
 			<-ctx.Done()
 			return nil
@@ -150,7 +150,7 @@ func TestImpersonation(t *testing.T) {
 		`configmaps "a" is forbidden: User "system:serviceaccount:default:operator" cannot ` +
 			`impersonate-on:serviceaccount:get resource "configmaps" in API group "" in the namespace "default"`,
 	}
-	if strings.Join(told, "\n") != strings.Join(want, "\n") {
-		t.Errorf("told:\n%s\nwant:\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+	if strings.Join(answers, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(answers, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -6,6 +6,7 @@ package sim_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -52,9 +53,9 @@ func finalizing(mgr ctrl.Manager) error {
 		}))
 }
 
-// The user deletes an object and applies it anew at once. What Apply reads is being deleted and may
-// be gone when it writes: then it is made.
-func TestApplyOfAnObjectThatDisappears(t *testing.T) {
+// The user deletes an object and applies it again at once. What Apply reads is being deleted and
+// may be gone when it writes: then it is made.
+func TestApplyCreatesWhatDisappears(t *testing.T) {
 	gone := 0
 	simtest.Holds(t, func(w *sim.World) {
 		w.Start("op", finalizing)
@@ -135,7 +136,7 @@ func expectData(w *sim.World, t *testing.T, want string) {
 	}
 }
 
-// patch is a write of somebody else, as a merge patch.
+// patch is a write of another client, as a merge patch.
 func patch(w *sim.World, t *testing.T, c client.Client, obj client.Object, data string) {
 	t.Helper()
 	if err := c.Patch(w.Context(), obj, client.RawPatch(types.MergePatchType, []byte(data))); err != nil {
@@ -215,7 +216,7 @@ func TestApplyMergesListsOfBuiltinTypes(t *testing.T) {
 
 // Of custom resources lists are replaced; nil in an unstructured object removes a field, and one in
 // a struct does not.
-func TestApplyOfACustomResource(t *testing.T) {
+func TestApplyReplacesListsOfCustomResources(t *testing.T) {
 	basket := func(spec map[string]any) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "shop.example/v1", "kind": "Basket",
 			"metadata": map[string]any{"name": "a"}, "spec": spec}}
@@ -238,7 +239,7 @@ func TestApplyOfACustomResource(t *testing.T) {
 
 // The server's side: what the manager named before and names no more goes, and what others own is
 // taken by force.
-func TestApplyServerSide(t *testing.T) {
+func TestApplyServerSideTakesFieldsOver(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
 		c := w.Cluster("prod.example")
 		for _, in := range []interface {
@@ -286,9 +287,9 @@ func lowers(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconci
 	return reconcile.Result{}, nil
 }
 
-// An operator and its user write one field: each apply of the same object sets it back, and nobody
-// noticed while there was only one.
-func TestAnApplyThatIsUndoneIsReported(t *testing.T) {
+// An operator and its user write one field. Each apply of the same object sets it back, which one
+// apply alone does not show.
+func TestApplyAgainFindsWhatIsUndone(t *testing.T) {
 	for _, serverSide := range []bool{false, true} {
 		f := simtest.Violates(t, "apply is stable", appliedTwice(serverSide, lowers), sim.Runs(40), sim.For(0),
 			sim.Verify(0), sim.Shrink(0))
@@ -298,9 +299,9 @@ func TestAnApplyThatIsUndoneIsReported(t *testing.T) {
 	}
 }
 
-// These operators write beside the user, or at each reconcile, and are stable: under faults, too,
-// which end before the objects are applied again.
-func TestStableApplies(t *testing.T) {
+// Operators that write other fields than the user, or write at each reconcile, are stable, under
+// faults, too. Faults end before the objects are applied again.
+func TestApplyAgainAllowsOtherWrites(t *testing.T) {
 	set := func(ctx context.Context, c client.Client, cm *corev1.ConfigMap, key, value string) error {
 		if cm.Data[key] == value {
 			return nil
@@ -325,36 +326,23 @@ func TestStableApplies(t *testing.T) {
 	}
 }
 
-// What the user has removed is not applied again, and what has gone by itself does not come back.
-// An edit since the last apply is not taken back.
-func TestApplyAgainLeavesOutWhatWasEdited(t *testing.T) {
+// An object that is gone is not applied again, whether the user or another client has deleted it.
+// An edit since the last apply stays.
+func TestApplyAgainLeavesOutWhatWasEditedOrIsGone(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
-		w.Apply(simtest.ConfigMap("edited", "k", "applied"), simtest.ConfigMap("kept", "k", "applied"))
-		w.Settle()
-		edited := simtest.ConfigMap("edited", "k", "by hand")
-		if err := w.Client().Update(w.Context(), edited); err != nil {
-			t.Error(err)
-		}
-		w.ApplyAgain()
-		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(edited), edited); err != nil ||
-			edited.Data["k"] != "by hand" {
-			t.Errorf("the edit was taken back: %v, %v", edited.Data, err)
-		}
-	}, sim.Runs(1))
-}
-
-func TestApplyAgainLeavesOutWhatIsGone(t *testing.T) {
-	simtest.Holds(t, func(w *sim.World) {
-		w.Apply(simtest.ConfigMap("kept"), simtest.ConfigMap("removed"), simtest.ConfigMap("gone"))
+		w.Apply(simtest.ConfigMap("edited", "k", "applied"), simtest.ConfigMap("kept", "k", "applied"),
+			simtest.ConfigMap("removed"), simtest.ConfigMap("gone"))
 		w.Settle()
 		w.Remove(simtest.ConfigMap("removed"))
-		if err := w.Client().Delete(w.Context(), simtest.ConfigMap("gone")); err != nil {
+		err := errors.Join(w.Client().Update(w.Context(), simtest.ConfigMap("edited", "k", "by hand")),
+			w.Client().Delete(w.Context(), simtest.ConfigMap("gone")))
+		if err != nil {
 			t.Error(err)
 		}
 		w.ApplyAgain()
-		for name, want := range map[string]bool{"kept": true, "removed": false, "gone": false} {
-			if _, is := w.History().Object("", "ConfigMap", "default", name); is != want {
-				t.Errorf("%s is there: %v", name, is)
+		for name, want := range map[string]string{"kept": "applied", "edited": "by hand", "removed": "", "gone": ""} {
+			if d, is := simtest.Data(w.History(), name); is != (want != "") || d["k"] != want {
+				t.Errorf("%s is there: %v, with %v", name, is, d)
 			}
 		}
 		if n := w.History().Count(history.Again); n != 1 {

@@ -35,7 +35,7 @@ func (s *stepping) Begin(c actor.Cluster) {
 
 // A built-in controller may end a process in one of its steps, whether webhooks are there (the step
 // has a stack of its own then) or not, and also after it has waited for one.
-func TestABuiltinControllerStopsAProcess(t *testing.T) {
+func TestBuiltinControllerMayStopAProcess(t *testing.T) {
 	for _, webhooks := range []bool{false, true} {
 		simtest.Holds(t, func(w *sim.World) {
 			w.Start("keeper",
@@ -70,7 +70,7 @@ type shelf struct{ corev1.ConfigMap }
 func (s *shelf) DeepCopyObject() runtime.Object { return &shelf{*s.DeepCopy()} }
 
 // A program without a manager has a scheme, too: what it knows, w.Apply and w.Client know.
-func TestTheSchemeOfAProgramIsKnown(t *testing.T) {
+func TestSchemeOfAProgramIsKnown(t *testing.T) {
 	scheme := runtime.NewScheme()
 	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, &shelf{})
 	metav1.AddToGroupVersion(scheme, corev1.SchemeGroupVersion)
@@ -90,7 +90,7 @@ func TestTheSchemeOfAProgramIsKnown(t *testing.T) {
 
 // What was read can be changed and applied, whether w.Apply made it or not, and whether it is still
 // the same object.
-func TestApplyOfWhatWasRead(t *testing.T) {
+func TestApplyTakesWhatWasRead(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
 		cm := simtest.ConfigMap("a")
 		if err := w.Client().Create(w.Context(), cm); err != nil {

@@ -80,7 +80,7 @@ func gathered(h *history.History) error {
 	return nil
 }
 
-func TestAnotherCluster(t *testing.T) {
+func TestClusterIsReached(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		prod := w.Cluster("prod.example")
 		w.Start("gatherer", func(mgr ctrl.Manager) error { return gather(mgr, sim.HTTPClient(mgr)) })
@@ -95,7 +95,7 @@ func TestAnotherCluster(t *testing.T) {
 
 // A world in which an informer of another cluster is waiting to try again has not settled. The
 // harness did not make that informer and sees only its requests.
-func TestAnInformerOfAnotherClusterThatBacksOff(t *testing.T) {
+func TestSettleWaitsForInformersOfClusters(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		prod := w.Cluster("prod.example")
 		w.Start("gatherer", func(mgr ctrl.Manager) error { return gather(mgr, sim.HTTPClient(mgr)) })
@@ -109,9 +109,9 @@ func TestAnInformerOfAnotherClusterThatBacksOff(t *testing.T) {
 	}, sim.Runs(150), sim.Verify(10), sim.For(0))
 }
 
-// One that is refused for ever does not keep the world from settling: it has tried in vain since
-// anything changed.
-func TestAnInformerThatIsRefusedForEver(t *testing.T) {
+// An informer whose requests are always refused does not keep the world from settling: it has been
+// refused since the last change.
+func TestSettleIgnoresRefusedInformers(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		w.Cluster("prod.example")
 		w.Start("watcher", func(mgr ctrl.Manager) error {
@@ -131,9 +131,9 @@ func TestAnInformerThatIsRefusedForEver(t *testing.T) {
 	}, sim.Runs(5), sim.Verify(1))
 }
 
-// A program that has informers and no manager settles: a watch that is opened anew every few
+// A program that has informers and no manager settles: a watch that is opened again every few
 // minutes is no work.
-func TestAProgramWithInformersOfItsOwn(t *testing.T) {
+func TestSettleAllowsInformersWithoutAManager(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		seen := map[string]bool{}
 		w.Run("watcher", func(ctx context.Context, cfg *rest.Config) error {
@@ -196,7 +196,7 @@ func mirroring(mgr ctrl.Manager) error {
 		}))
 }
 
-func TestAClusterTakesProtobuf(t *testing.T) {
+func TestClusterTakesProtobuf(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
 		prod := w.Cluster("prod.example")
 		copied := func() string {
@@ -234,7 +234,7 @@ func TestAClusterTakesProtobuf(t *testing.T) {
 }
 
 // The world's own cluster takes it, too, from a program that asks for it.
-func TestTheWorldTakesProtobuf(t *testing.T) {
+func TestWorldTakesProtobuf(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
 		w.Run("op", func(ctx context.Context, cfg *rest.Config) error {
 			cfg = rest.CopyConfig(cfg)

@@ -163,7 +163,7 @@ func (u *usual) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 	})
 }
 
-func TestWhatOperatorsUsuallyDo(t *testing.T) {
+func TestUsualOperatorRuns(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		w.Start("usual", func(mgr ctrl.Manager) error {
 			u := &usual{Client: mgr.GetClient()}

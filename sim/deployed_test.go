@@ -92,14 +92,14 @@ const reads = `{apiGroups: [""], resources: [configmaps], verbs: [get, list, wat
 
 // A process has the rights of its deployment. A request that they do not allow is a violation on
 // the default schedule, and those that suffice are judged for what was not needed.
-func TestAsDeployed(t *testing.T) {
+func TestAsDeployedReportsMissingRights(t *testing.T) {
 	for _, c := range []struct{ name, rules, want string }{
 		{"informer", `rules: [{apiGroups: [""], resources: [secrets], verbs: [create]}]`,
 			"copier may not list ConfigMap: no rule of " + roles + " allows it|" +
 				`add // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch`},
 		{"write", "rules: [" + reads + "]",
 			"copier may not create Secret: no rule of " + roles + " allows it|" +
-				"the request is sent at sim/deployed_test.go:28|" +
+				"the request is sent at sim/deployed_test.go:29|" +
 				`add // +kubebuilder:rbac:groups="",resources=secrets,verbs=create`},
 		{"aggregated", `aggregationRule: {clusterRoleSelectors: [{matchLabels: {to: manager}}]}
 rules: []
@@ -129,7 +129,7 @@ rules: [` + reads + `, {apiGroups: [""], resources: [secrets], verbs: [create]}]
 	}
 }
 
-func TestUnusedRights(t *testing.T) {
+func TestUnusedRightsAreListed(t *testing.T) {
 	r := explore(t, "rules: ["+reads+`, {apiGroups: [""], resources: [secrets], verbs: [create, delete]},
   {apiGroups: [""], resources: [secrets/finalizers], verbs: [update]}]`)
 	if r.Failure != nil {
@@ -163,7 +163,7 @@ subjects: [{kind: ServiceAccount, name: manager, namespace: default}]
 `
 
 // The marker for an operator that has only Roles adds the rule to its Role.
-func TestMarkerOfANamespace(t *testing.T) {
+func TestMarkerNamesTheNamespace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "all.yaml")
 	if err := os.WriteFile(file, []byte(namespaced), 0o666); err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestMarkerOfANamespace(t *testing.T) {
 		w.Settle()
 	}, sim.Runs(2)).Failure
 	const want = `no rule of Role default/manager allows it
-the request is sent at sim/deployed_test.go:28
+the request is sent at sim/deployed_test.go:29
 add // +kubebuilder:rbac:groups="",resources=secrets,verbs=create,namespace=default`
 	if f == nil || !strings.Contains(f.Message, want) {
 		t.Errorf("it does not say\n%s\n%+v", want, f)

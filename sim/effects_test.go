@@ -40,7 +40,7 @@ func (d *records) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func TestRequestsToTheOutsideAreEffects(t *testing.T) {
+func TestOutsideRequestsAreEffects(t *testing.T) {
 	want := []string{
 		"request/ POST dns.example/records", "request/ PUT dns.example/records/a", "renamed/a ", "request/b ",
 		"request/ DELETE dns.example/records/a",
@@ -87,8 +87,8 @@ func TestRequestsToTheOutsideAreEffects(t *testing.T) {
 	}, sim.Runs(2), sim.Verify(1))
 }
 
-// An operator that sets its records anew in each reconcile does nothing wrong.
-func TestNoPropertyIsBrokenByAnEffectWithoutAKey(t *testing.T) {
+// An operator that sets its records again in each reconcile does nothing wrong.
+func TestEffectsWithoutAKeyViolateNothing(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
 		dns := &records{}
 		w.External("mail.example", dns)
@@ -108,7 +108,7 @@ func TestNoPropertyIsBrokenByAnEffectWithoutAKey(t *testing.T) {
 }
 
 // What led to a second record: the first request belongs to it, though the model names no key.
-func TestTheChainHasRequestsWithoutAKey(t *testing.T) {
+func TestChainHasRequestsWithoutAKey(t *testing.T) {
 	report := sim.Explore(t, func(w *sim.World) {
 		dns := &records{}
 		w.External("mail.example", dns)

@@ -1,5 +1,3 @@
-// This file exists for hosts outside the cluster whose names nobody knows beforehand.
-
 package sim_test
 
 import (
@@ -32,7 +30,7 @@ func named(name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, name+" at "+r.Host) })
 }
 
-// asking starts a program that asks the URLs one after the other, and returns what it was told.
+// asking starts a program that asks the URLs one after the other, and returns the answers.
 func asking(w *sim.World, name string, urls ...string) []string {
 	var got []string
 	w.Run(name, func(ctx context.Context, cfg *rest.Config) error {
@@ -68,7 +66,7 @@ func asked(ctx context.Context, transport http.RoundTripper, method, url string)
 	return string(body)
 }
 
-func TestHostPatterns(t *testing.T) {
+func TestHostPatternsMatch(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
 		w.External("*-svc.*.svc.cluster.local", named("short"))
 		w.External("db-*-svc.*.svc.cluster.local", named("long"))
@@ -110,7 +108,7 @@ var hosts = []misuse{
 		w.Settle()
 	}, `the world has no host "a.b.example"`,
 		"are given to w.External as a pattern, and Services to w.ExternalServices"),
-	in("a Service that nobody serves", func(w *sim.World) {
+	in("a Service that is not served", func(w *sim.World) {
 		w.ExternalServices(func(*corev1.Service) http.Handler { return nil })
 		w.Apply(service("db", nil))
 		w.Start("op", calling("http://db.default.svc/"))
@@ -128,7 +126,7 @@ func service(name string, labels map[string]string) *corev1.Service {
 }
 
 // A Service answers under the names that a cluster gives it, while it exists.
-func TestExternalServices(t *testing.T) {
+func TestServicesAreReached(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
 		w.ExternalServices(func(s *corev1.Service) http.Handler {
 			if s.Labels["app"] == "database" {
@@ -180,7 +178,7 @@ func TestExternalServices(t *testing.T) {
 
 // Faults strike requests to Services as they strike those to other hosts, and what they change is
 // an effect.
-func TestFaultsStrikeExternalServices(t *testing.T) {
+func TestFaultsReachServices(t *testing.T) {
 	var failed, slow, doubled, vanished int
 	simtest.Holds(t, func(w *sim.World) {
 		posts := 0
@@ -229,7 +227,7 @@ func TestFaultsStrikeExternalServices(t *testing.T) {
 
 // A scenario may say that a host does not exist; the program sees what a resolver says, and no
 // connection that got lost.
-func TestAHostThatDoesNotExist(t *testing.T) {
+func TestNilHandlerMeansNoSuchHost(t *testing.T) {
 	var saw error
 	simtest.Holds(t, func(w *sim.World) {
 		w.External("telemetry.example", nil)

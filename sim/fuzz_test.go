@@ -12,7 +12,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
-// FuzzBreaks is a target with a bug, for the children of TestAFuzzTargetsStoryReplays.
+// FuzzBreaks is a target with a bug, for the children of TestFuzzStoryReplays.
 func FuzzBreaks(f *testing.F) {
 	if !simtest.InChild() {
 		f.Skip("it is meant to break, in a process of its own")
@@ -20,7 +20,7 @@ func FuzzBreaks(f *testing.F) {
 	sim.Fuzz(f, simtest.SendsTwice)
 }
 
-// FuzzNothing has no scenario, for the child of TestAFuzzTargetNeedsAScenario.
+// FuzzNothing has no scenario, for the child of TestFuzzNeedsAScenario.
 func FuzzNothing(f *testing.F) {
 	if !simtest.InChild() {
 		f.Skip("it is meant to fail, in a process of its own")
@@ -28,7 +28,7 @@ func FuzzNothing(f *testing.F) {
 	sim.Fuzz(f, nil)
 }
 
-func TestAFuzzTargetNeedsAScenario(t *testing.T) {
+func TestFuzzNeedsAScenario(t *testing.T) {
 	if out, ok := simtest.Child(t.TempDir(), "FuzzNothing", nil, nil); ok || !strings.Contains(out, "fuzz_test.go") ||
 		!strings.Contains(out, "sim: Fuzz needs a scenario") {
 		t.Errorf("it says:\n%s", out)
@@ -36,7 +36,7 @@ func TestAFuzzTargetNeedsAScenario(t *testing.T) {
 }
 
 // What a fuzz target finds is replayed by the printed command, and tried again by plain go test.
-func TestAFuzzTargetsStoryReplays(t *testing.T) {
+func TestFuzzStoryReplays(t *testing.T) {
 	dir := t.TempDir()
 	corpus := filepath.Join(dir, "testdata", "fuzz", "FuzzBreaks")
 	if err := os.MkdirAll(corpus, 0o777); err != nil {

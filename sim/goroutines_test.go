@@ -14,7 +14,7 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// janitor begins a goroutine that nobody can end, as the constructors of some libraries do.
+// janitor begins a goroutine that cannot be ended, as the constructors of some libraries do.
 func janitor() {
 	go func() {
 		for range time.Tick(time.Minute) {
@@ -23,8 +23,8 @@ func janitor() {
 }
 
 // A goroutine that outlives its process fails the run, which says where it stands and what began
-// it, unless it is told to be ignored.
-func TestGoroutinesThatAreLeftBehindAreNamed(t *testing.T) {
+// it, unless the scenario ignores it.
+func TestLeftGoroutinesAreNamed(t *testing.T) {
 	const begins = "github.com/wavetank/wavetank/sim_test.janitor"
 	tidy := func(opts ...sim.ProcessOption) func(*sim.World) {
 		return func(w *sim.World) {

@@ -29,7 +29,7 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// lives returns the events of one kind about incarnations, as "kind process/N @time".
+// incarnations returns the starts, stops and crashes, as "kind process/N @time".
 func incarnations(h *history.History) []string {
 	var out []string
 	for i := range h.Events {
@@ -54,7 +54,7 @@ func doomed(after time.Duration) func(context.Context, *rest.Config) error {
 }
 
 // The kubelet's back-off: 10 s, doubled up to 300 s, and forgotten after 10 minutes of running.
-func TestKubeletBackOff(t *testing.T) {
+func TestKubeletBacksOff(t *testing.T) {
 	for _, c := range []struct {
 		runsFor time.Duration
 		want    []time.Duration
@@ -87,7 +87,7 @@ func TestKubeletBackOff(t *testing.T) {
 
 // A graceful stop lets the program end by itself; the next incarnation starts at once, with the
 // setup function called afresh.
-func TestStopEndsALifeGracefully(t *testing.T) {
+func TestStopEndsAnIncarnation(t *testing.T) {
 	setups := 0
 	sim.Check(t, func(w *sim.World) {
 		setups = 0
@@ -163,48 +163,48 @@ func TestIdleLeasesAreFolded(t *testing.T) {
 				writes++
 			}
 		}
-		var told []string
+		var lines []string
 		for _, line := range w.History().Render() {
 			if strings.Contains(line, "Lease") {
-				told = append(told, line)
+				lines = append(lines, line)
 			}
 		}
-		if last := told[len(told)-1]; writes < 5000 || len(told) > 5 ||
+		if last := lines[len(lines)-1]; writes < 5000 || len(lines) > 5 ||
 			!strings.Contains(last, fmt.Sprintf("renews Lease default/mirror, %d× since", writes-1)) {
-			t.Errorf("%d lease writes are told as\n%s", writes, strings.Join(told, "\n"))
+			t.Errorf("%d lease writes are shown as\n%s", writes, strings.Join(lines, "\n"))
 		}
 	}, sim.Runs(1), sim.Strategy("random"))
 }
 
-// Two replicas elect a leader; when it dies without a word, the other takes over once the lease has
-// run out.
-func TestALeaderThatDiesIsSucceeded(t *testing.T) {
-	options := sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "mirror",
-		LeaderElectionNamespace: "default"})
-	sim.Check(t, func(w *sim.World) {
-		for _, name := range []string{"one", "two"} {
-			w.Start(name, simtest.Mirror,
-				options)
-		}
-		w.Inject(fault.Crash("one"), fault.Crash("two"))
-		w.Eventually("every source has its copy", simtest.Mirrored)
-		w.Sometimes("a second replica works after the first has died", func(h *history.History) bool {
-			died := ""
-			for _, e := range h.Events {
-				switch {
-				case e.Kind == history.Crash:
-					died = e.Process
-				case e.Kind == history.Dequeue && died != "" && e.Process != died:
-					return true
+// Two replicas elect a leader. When it dies, the other takes over once the lease has run out, also
+// if replicas warm their caches up.
+func TestSecondReplicaTakesOver(t *testing.T) {
+	for _, warm := range []bool{false, true} {
+		o := ctrl.Options{LeaderElection: true, LeaderElectionID: "mirror", LeaderElectionNamespace: "default"}
+		o.Controller.EnableWarmup = &warm
+		sim.Check(t, func(w *sim.World) {
+			w.Start("one", simtest.Mirror, sim.Options(o))
+			w.Start("two", simtest.Mirror, sim.Options(o))
+			w.Inject(fault.Crash("one"), fault.Crash("two"), fault.StaleCache(10*time.Second))
+			w.Eventually("every source has its copy", simtest.Mirrored)
+			w.Sometimes("a second replica works after the first has died", func(h *history.History) bool {
+				died := ""
+				for _, e := range h.Events {
+					switch {
+					case e.Kind == history.Crash:
+						died = e.Process
+					case e.Kind == history.Dequeue && died != "" && e.Process != died:
+						return true
+					}
 				}
-			}
-			return false
-		})
-		w.Apply(simtest.Source("src-a", "k", "1"), simtest.Source("src-b", "k", "1"))
-		w.Settle()
-		w.Apply(simtest.Source("src-a", "k", "2"))
-		w.Settle()
-	})
+				return false
+			})
+			w.Apply(simtest.Source("src-a", "k", "1"), simtest.Source("src-b", "k", "1"))
+			w.Settle()
+			w.Apply(simtest.Source("src-a", "k", "2"))
+			w.Settle()
+		}, sim.Runs(40), sim.For(0), sim.Verify(4))
+	}
 }
 
 // caller sends its request through http.DefaultTransport, with or without the reconcile's context.
@@ -232,7 +232,7 @@ func (c *caller) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 
 // http.DefaultTransport is replaced during a run: what belongs to a reconcile reaches the simulated
 // outside. The rest is refused by name, which fails the test of another process.
-func TestTheDefaultTransportIsTaken(t *testing.T) {
+func TestDefaultTransportIsReplaced(t *testing.T) {
 	const guard = "WAVETANK_TEST_TRANSPORT"
 	before, resolver := http.DefaultTransport, net.DefaultResolver
 	var got error
@@ -252,7 +252,7 @@ func TestTheDefaultTransportIsTaken(t *testing.T) {
 	if got != nil {
 		t.Errorf("a reconcile's request was refused: %v", got)
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestTheDefaultTransportIsTaken$")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestDefaultTransportIsReplaced$")
 	cmd.Env = append(os.Environ(), guard+"=1")
 	want := "POST http://mail.example/x was sent through http.DefaultTransport with a context that belongs to " +
 		"no reconcile"
@@ -274,9 +274,10 @@ func TestBackOffIsSettled(t *testing.T) {
 		simtest.Holds(t, func(w *sim.World) {
 			o := ctrl.Options{}
 			o.Controller.UsePriorityQueue = &priority
-			w.Start("grumbler", func(mgr ctrl.Manager) error {
-				return (&grumbler{mgr.GetClient()}).SetupWithManager(mgr)
-			}, sim.Options(o))
+			w.Start("op", simtest.Reconciles(
+				func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {
+					return reconcile.Result{}, errors.New("out of luck")
+				}), sim.Options(o))
 			w.Apply(simtest.Source("a"))
 			w.Settle()
 			w.Sleep(3 * time.Hour)
@@ -299,7 +300,7 @@ func TestBackOffIsSettled(t *testing.T) {
 }
 
 // A controller that writes at rest never settles, and the message says what is pending.
-func TestARestlessWorldDoesNotSettle(t *testing.T) {
+func TestRestlessWorldDoesNotSettle(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Start("restless", simtest.Restless)
 		w.Apply(simtest.Source("a"))
@@ -325,8 +326,8 @@ func TestARestlessWorldDoesNotSettle(t *testing.T) {
 	}
 }
 
-// A world in which nobody has anything to do settles at once, not when patience runs out.
-func TestAnIdleWorldSettles(t *testing.T) {
+// A world without work settles at once, not when the limit is reached.
+func TestIdleWorldSettlesAtOnce(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		w.Start("mirror", simtest.Mirror)
 		w.Settle()
@@ -337,7 +338,7 @@ func TestAnIdleWorldSettles(t *testing.T) {
 }
 
 // A property that panics is named.
-func TestAPropertyThatPanicsIsNamed(t *testing.T) {
+func TestPanickingPropertyIsNamed(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Eventually("all is well", func(*history.History) error { panic("oh") })
 		w.Settle()
@@ -348,35 +349,9 @@ func TestAPropertyThatPanicsIsNamed(t *testing.T) {
 	}
 }
 
-// Replicas that warm up have full caches when they begin to lead.
-func TestWarmupWithLeaderElection(t *testing.T) {
-	warm := true
-	o := ctrl.Options{LeaderElection: true, LeaderElectionID: "mirror", LeaderElectionNamespace: "default"}
-	o.Controller.EnableWarmup = &warm
-	led := false
-	sim.Check(t, func(w *sim.World) {
-		for _, name := range []string{"one", "two"} {
-			w.Start(name, simtest.Mirror,
-				sim.Options(o))
-		}
-		w.Inject(fault.Crash("one"), fault.Crash("two"), fault.StaleCache(10*time.Second))
-		w.Eventually("every source has its copy", simtest.Mirrored)
-		w.Apply(simtest.Source("src-a", "k", "1"), simtest.Source("src-b", "k", "1"))
-		w.Settle()
-		w.Apply(simtest.Source("src-a", "k", "2"))
-		w.Settle()
-		for _, e := range w.History().Events {
-			led = led || e.Kind == history.Dequeue && e.Process == "two"
-		}
-	}, sim.Runs(40), sim.Verify(4))
-	if !led {
-		t.Error("the second replica never worked")
-	}
-}
-
 // An incarnation may end before its caches have caught up, those of clusters that it has added
-// included: the world goes quiet all the same, and what ended it is told.
-func TestALifeThatEndsBeforeItsCachesAreThere(t *testing.T) {
+// included: the world goes quiet all the same, and the failure that ended it is reported.
+func TestIncarnationMayEndBeforeItsCachesSync(t *testing.T) {
 	index := func(i client.FieldIndexer) error {
 		return i.IndexField(context.Background(), &corev1.ConfigMap{}, "k", func(client.Object) []string { return nil })
 	}
@@ -408,17 +383,6 @@ func TestALifeThatEndsBeforeItsCachesAreThere(t *testing.T) {
 			}
 		})
 	}
-}
-
-// grumbler fails for ever.
-type grumbler struct{ client.Client }
-
-func (g *grumbler) SetupWithManager(mgr ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(mgr).Named("grumbler").For(&corev1.ConfigMap{}, simtest.Role("source")).Complete(g)
-}
-
-func (g *grumbler) Reconcile(context.Context, reconcile.Request) (reconcile.Result, error) {
-	return reconcile.Result{}, fmt.Errorf("out of luck")
 }
 
 // Without recovery a panic in a reconcile ends the process, and the kubelet starts it again. With

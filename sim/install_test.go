@@ -17,8 +17,8 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
-// Definitions are kept from run to run, but a file that has changed is read anew.
-func TestDefinitionsChange(t *testing.T) {
+// Definitions are kept from run to run, but a file that has changed is read again.
+func TestInstallReadsChangedFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "baskets.yaml")
 	for _, most := range []int{3, 3, 5} {
 		text := baskets("v1", "scope: Cluster", fmt.Sprintf("{type: integer, maximum: %d}", most))
@@ -61,7 +61,7 @@ func BenchmarkInstall(b *testing.B) {
 
 // A file may hold several documents, as kubebuilder's config/webhook/manifests.yaml does; the
 // manager that registers their paths serves the webhooks.
-func TestWebhooksAreInstalled(t *testing.T) {
+func TestInstallReadsWebhooks(t *testing.T) {
 	const rules = "  rules:\n  - {apiGroups: [\"\"], apiVersions: [v1], operations: [%s], resources: [configmaps]}\n"
 	const hook = "---\napiVersion: admissionregistration.k8s.io/v1\nkind: %sWebhookConfiguration\nmetadata:\n  " +
 		"name: %[2]s\nwebhooks:\n- admissionReviewVersions: [v1]\n" +
@@ -179,7 +179,7 @@ var replacements = func() []misuse {
 
 // What the message tells to do is possible: another name, the same twice, and a change or a
 // deletion that is asked for.
-func TestInstallBesideOthers(t *testing.T) {
+func TestInstallReplacesOnlyOnRequest(t *testing.T) {
 	first, second := generated(t, "configmaps"), generated(t, "secrets")
 	simtest.Holds(t, func(w *sim.World) {
 		w.Install(first, generated(t, "configmaps"))

@@ -461,7 +461,7 @@ func TestBadFlagsAreMisuse(t *testing.T) {
 }
 
 // Stories that cannot be replayed.
-func TestBadStories(t *testing.T) {
+func TestBadStoriesAreMisuse(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, content, says string }{
 		{"absent", "", "there is no such file; the path is relative to the directory of the test's package"},
@@ -476,10 +476,10 @@ func TestBadStories(t *testing.T) {
 				`not of TestMisuse/nothing; no TestOther is written here any more; if this test is its successor, ` +
 				`write "test: TestMisuse/nothing" in the file, or move it to testdata/sim/TestMisuse/nothing`},
 		{"neighbour", "wavetank story, " +
-			"format 2\ntest: TestBadStories\npackage: github.com/wavetank/wavetank/sim\nreplay: go test " +
-			"github.com/wavetank/wavetank/sim -run '^TestBadStories$' -sim.replay=x.txtar -sim.max-steps=9\n-- choices " +
+			"format 2\ntest: TestBadStoriesAreMisuse\npackage: github.com/wavetank/wavetank/sim\nreplay: go test " +
+			"github.com/wavetank/wavetank/sim -run '^TestBadStoriesAreMisuse$' -sim.replay=x.txtar -sim.max-steps=9\n-- choices " +
 			"--\n1 next #4\n",
-			"go test github.com/wavetank/wavetank/sim -run '^TestBadStories$' -sim.replay=" +
+			"go test github.com/wavetank/wavetank/sim -run '^TestBadStoriesAreMisuse$' -sim.replay=" +
 				filepath.ToSlash(filepath.Join(dir, "neighbour.txtar")) + " -sim.max-steps=9\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -63,8 +63,8 @@ func (s *surfer) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 	return reconcile.Result{}, nil
 }
 
-// count is the outside that nobody may reach. It counts who connects, and keeps the connections of
-// clients that do.
+// count is an outside server that no run may reach. It counts connections, and keeps those that
+// clients keep.
 func count(t *testing.T) (address string, connections *atomic.Int32) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -130,7 +130,7 @@ func surf(s *surfer) func(*sim.World) {
 // What an operator dials by itself fails the run by name, whatever the operator makes of the error,
 // and does not connect. Each case is a process, as a name server that was never asked before ended
 // the whole process once.
-func TestTheRealNetworkIsRefused(t *testing.T) {
+func TestRealNetworkIsRefused(t *testing.T) {
 	const guard, reached = "WAVETANK_TEST_NETWORK", "connections: "
 	clients, dialer := lineOf(t, "// the client's line"), lineOf(t, "// the dialer's line")
 	other := []string{"No HTTP client dials there", "put an interface there"}
@@ -190,7 +190,7 @@ func TestTheRealNetworkIsRefused(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.Command(os.Args[0], "-test.run=^TestTheRealNetworkIsRefused$")
+			cmd := exec.Command(os.Args[0], "-test.run=^TestRealNetworkIsRefused$")
 			cmd.Env = append(os.Environ(), guard+"="+name)
 			out, err := cmd.CombinedOutput()
 			if err == nil {
@@ -202,7 +202,7 @@ func TestTheRealNetworkIsRefused(t *testing.T) {
 				t.Errorf("it advises a client that cannot serve it:\n%s", out)
 			}
 			for _, want := range append(c.says, c.dials, c.at, reached+" 0",
-				"--- FAIL: TestTheRealNetworkIsRefused") {
+				"--- FAIL: TestRealNetworkIsRefused") {
 				if !strings.Contains(string(out), want) {
 					t.Errorf("it does not say %q:\n%s", want, out)
 				}
@@ -214,7 +214,7 @@ func TestTheRealNetworkIsRefused(t *testing.T) {
 // An address that is dialled without the reconcile's context cannot be refused by stock Go. The run
 // fails afterwards, by name, whether the server answers, is not there, or holds the connection, on
 // which the run hangs.
-func TestTheRealNetworkIsNoticed(t *testing.T) {
+func TestRealNetworkIsReported(t *testing.T) {
 	const guard = "WAVETANK_TEST_NOTICED"
 	cases := map[string]surfer{
 		"answers":     {client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}},
@@ -236,7 +236,7 @@ func TestTheRealNetworkIsNoticed(t *testing.T) {
 	}
 	for name, s := range cases {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.Command(os.Args[0], "-test.run=^TestTheRealNetworkIsNoticed$", "-sim.hang=1s")
+			cmd := exec.Command(os.Args[0], "-test.run=^TestRealNetworkIsReported$", "-sim.hang=1s")
 			cmd.Env = append(os.Environ(), guard+"="+name, guard+"_STORIES="+t.TempDir())
 			out, err := cmd.CombinedOutput()
 			if err == nil {
@@ -256,7 +256,7 @@ func TestTheRealNetworkIsNoticed(t *testing.T) {
 			if s.dial || s.tcp {
 				advice = "put an interface there"
 			}
-			simtest.Contains(t, string(out), where, advice, "--- FAIL: TestTheRealNetworkIsNoticed")
+			simtest.Contains(t, string(out), where, advice, "--- FAIL: TestRealNetworkIsReported")
 		})
 	}
 }

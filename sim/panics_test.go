@@ -48,8 +48,8 @@ func careless(faults ...fault.Fault) func(*sim.World) {
 	}
 }
 
-// TestAPanicThatTakesAFaultIsAFinding: it has a seed and a story, though no reconcile panicked.
-func TestAPanicThatTakesAFaultIsAFinding(t *testing.T) {
+// TestPanicUnderAFaultIsAFinding: it has a seed and a story, though no reconcile panicked.
+func TestPanicUnderAFaultIsAFinding(t *testing.T) {
 	there := func(w *sim.World) {
 		w.Apply(simtest.ConfigMap("a"))
 		careless(fault.ServerError())(w)
@@ -66,10 +66,10 @@ func TestAPanicThatTakesAFaultIsAFinding(t *testing.T) {
 	}
 }
 
-// TestASetupFunctionThatFailsLaterIsAFinding: its first incarnation proves that it can be called,
+// TestLaterSetupFailureIsAFinding: its first incarnation proves that it can be called,
 // so what fails after a crash or a stop is the operator, and has a story. One that fails once,
 // under a fault, is started again as by the kubelet.
-func TestASetupFunctionThatFailsLaterIsAFinding(t *testing.T) {
+func TestLaterSetupFailureIsAFinding(t *testing.T) {
 	failing := func(lives func(int) bool, disturb func(*sim.World)) result.Report {
 		return sim.Explore(t, func(w *sim.World) {
 			n := 0
@@ -99,9 +99,9 @@ func TestASetupFunctionThatFailsLaterIsAFinding(t *testing.T) {
 	}
 }
 
-// A predicate that panics ends its program, as in production, and is told as a finding. It does not
-// end the test binary.
-func TestAPredicateThatPanics(t *testing.T) {
+// A predicate that panics ends its program, as in production, and is reported as a finding. It does
+// not end the test binary.
+func TestPanicInAPredicateIsAFinding(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Start("p", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).Named("p").For(&corev1.ConfigMap{},

@@ -91,7 +91,7 @@ func fill(t *testing.T, patch string) func(*sim.World) {
 
 // A webhook that writes a Go struct back, as many do, adds "creationTimestamp: null" to templates.
 // The schema drops it, and yet each write counts as a change: with an operator that applies on each
-// change that goes on for ever.
+// change that never ends.
 func TestWebhookAddsWhatTheSchemaDrops(t *testing.T) {
 	report := sim.Explore(t, fill(t, `"metadata":{"creationTimestamp":null}`), sim.Runs(1), sim.Verify(1))
 	if f := report.Failure; f == nil || !strings.Contains(f.Message+f.Property, "hot loop") {

@@ -128,7 +128,7 @@ func hooked(policy admissionregv1.FailurePolicyType) []client.Object {
 	}
 }
 
-func TestWebhooksOfAProcess(t *testing.T) {
+func TestProcessServesWebhooks(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
 		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
 		w.Settle()
@@ -153,7 +153,7 @@ func TestWebhooksOfAProcess(t *testing.T) {
 }
 
 // A webhook's process that is down is a connection that is refused, which the failurePolicy judges.
-func TestFailurePolicy(t *testing.T) {
+func TestFailurePolicyDecides(t *testing.T) {
 	for policy, want := range map[admissionregv1.FailurePolicyType]string{
 		admissionregv1.Ignore: "",
 		admissionregv1.Fail: `Internal error occurred: failed calling webhook "stamp.example.org": ` +
@@ -175,7 +175,7 @@ func TestFailurePolicy(t *testing.T) {
 
 // A user's write waits for a webhook whose process has not started yet, or has died, or cannot be
 // reached, as people try again.
-func TestUsersInsist(t *testing.T) {
+func TestUsersRetry(t *testing.T) {
 	early, late := 0, 0
 	simtest.Holds(t, func(w *sim.World) {
 		w.Apply(hooked(admissionregv1.Fail)...)
@@ -210,7 +210,7 @@ func TestUsersInsist(t *testing.T) {
 
 // A webhook that faults keep away for longer than people insist is no mistake of the scenario: they
 // stop then.
-func TestUsersOutlastFaults(t *testing.T) {
+func TestUsersWaitForFaults(t *testing.T) {
 	mended := 0
 	simtest.Holds(t, func(w *sim.World) {
 		w.Apply(hooked(admissionregv1.Fail)...)
@@ -251,7 +251,7 @@ func TestServicesLeadToProcesses(t *testing.T) {
 }
 
 // A webhook that does not answer is given up after its time-out.
-func TestWebhookTimeOut(t *testing.T) {
+func TestWebhookTimesOut(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
 		w.Start("keeper", func(mgr ctrl.Manager) error {
 			mgr.GetWebhookServer().Register("/stamp",
@@ -273,7 +273,7 @@ func TestWebhookTimeOut(t *testing.T) {
 
 // The namespace controller deletes collections, whose objects a webhook guards: it tries again
 // until the order is right.
-func TestTheNamespaceControllerBearsRefusals(t *testing.T) {
+func TestNamespaceControllerRetries(t *testing.T) {
 	refused := 0
 	simtest.Holds(t, func(w *sim.World) {
 		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
@@ -303,7 +303,7 @@ func TestTheNamespaceControllerBearsRefusals(t *testing.T) {
 }
 
 // Webhooks can be models of the outside world too.
-func TestAWebhookOutside(t *testing.T) {
+func TestWebhookMayBeOutside(t *testing.T) {
 	url := "https://policy.example/validate"
 	config := hooked(admissionregv1.Fail)[1].(*admissionregv1.ValidatingWebhookConfiguration)
 	config.Webhooks[0].ClientConfig = admissionregv1.WebhookClientConfig{URL: &url}
