@@ -50,8 +50,11 @@ var causes = map[string]struct{ when, how string }{
 // cluster does it, the versions, the story in words, and how to see it with and without Wavetank.
 func Issue(s *story.Story) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Violated: %s\n\n## What happens\n\n%s\n\n", plainText(s.Property), plainText(s.Message))
-	for _, sentence := range s.Paragraph() {
+	fmt.Fprintf(&b, "# Violated: %s\n\n## What happens\n\n%s\n", plainText(s.Property), plainText(s.Message))
+	for i, sentence := range s.Paragraph() {
+		if i == 0 {
+			b.WriteString("\n")
+		}
 		fmt.Fprintf(&b, "- %s\n", plainText(sentence))
 	}
 	fmt.Fprintf(&b, "\n## Why it matters\n\n%s\n\n", matters(s))
@@ -92,7 +95,7 @@ func matters(s *story.Story) string {
 			"what they do then is not taken back. A cluster gets there by what follows:"
 	case "eventually":
 		return "The operator does not recover: everything works again, no request is pending, and the state stays " +
-			"wrong until somebody intervenes. A cluster gets there by what follows:"
+			"wrong until a person intervenes. A cluster gets there by what follows:"
 	}
 	return "A cluster gets there by what follows:"
 }
