@@ -225,6 +225,12 @@ mutants-replay: SEEDS = 17
 mutants-replay: # Shrinks and replays findings on mutants of released operators, from SEEDS (17) base seeds each: nothing may be flaky.
 	go test -count=1 -timeout 0 -run '^TestFindingsOnMutantsReplay$$' -v ./hack/mutants -mutants.findings=$(SEEDS) -mutants.dir=$(CURDIR)/bin/mutants
 
+.PHONY: mutants-causes
+mutants-causes: SEEDS = 1
+mutants-causes: # Compares the messages of findings on mutants of released operators, from base seed SEEDS (1), with what causes them; half an hour.
+	@mkdir -p bin/mutants
+	go test -count=1 -timeout 0 -run '^TestMessagesOnMutantsNameTheirCauses$$' -v ./hack/mutants -mutants.causes=$(SEEDS) -mutants.dir=$(CURDIR)/bin/mutants
+
 .PHONY: bench-scale
 bench-scale: # What a step costs in worlds of 1, 100 and 10,000 objects with 50 controllers (minutes): writes docs/scale.md.
 	go test -count=1 -cpu 1 -timeout 0 -run '^TestScale$$' -v ./fuzz/scale -scale.write=$(CURDIR)/docs -scale.commit=$$(git rev-parse --short HEAD)
