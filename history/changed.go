@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 )
 
 // This file describes what a write changed, in a few words, for the lines of a rendered history.
@@ -86,7 +87,7 @@ func (c *Change) edits(byDelete bool) []string {
 	if before != nil && after != nil {
 		d.maps("", before, after)
 	}
-	out := slices.Concat(d.first, d.rest, d.last)
+	out := slices.Concat(d.first, d.states, d.rest, d.last)
 	if more := len(out) - mostEdits; more > 0 {
 		out = append(out[:mostEdits], fmt.Sprintf("and %d more", more))
 	}
@@ -105,16 +106,28 @@ func decoded(object []byte) (out map[string]any) {
 	return out
 }
 
-// edits collects the differences of two objects: those that decide about its life come first, and
-// what follows any change comes last. Time stamps of conditions count only if nothing else changed.
-type edits struct{ first, rest, last, stamps []string }
+// edits collects the differences of two objects. Those that decide about its life come first, then
+// conditions and truth values, and last what follows any change: times and the generation. Time
+// stamps of conditions count only if nothing else changed.
+type edits struct{ first, states, rest, last, stamps []string }
 
-func (e *edits) add(path, what string) {
-	if strings.HasSuffix(path, ".observedGeneration") {
+func (e *edits) add(path, what string, values ...any) {
+	switch is := func(of func(any) bool) bool { return slices.ContainsFunc(values, of) }; {
+	case strings.HasSuffix(path, ".observedGeneration") || is(isTime):
 		e.last = append(e.last, what)
-		return
+	case is(isBool):
+		e.states = append(e.states, what)
+	default:
+		e.rest = append(e.rest, what)
 	}
-	e.rest = append(e.rest, what)
+}
+
+func isBool(v any) bool { _, ok := v.(bool); return ok }
+
+func isTime(v any) bool {
+	s, _ := v.(string)
+	_, err := time.Parse(time.RFC3339Nano, s)
+	return err == nil
 }
 
 // servers are fields that the server sets at each write, or that say the same in other words.
@@ -163,11 +176,11 @@ func (e *edits) values(path string, a, b any) {
 	case (isListA || a == nil) && (isListB || b == nil):
 		e.lists(path, listA, listB)
 	case a == nil:
-		e.add(path, fmt.Sprintf("+ %s %s", path, short(b)))
+		e.add(path, fmt.Sprintf("+ %s %s", path, short(b)), b)
 	case b == nil:
-		e.add(path, "− "+path)
+		e.add(path, "− "+path, a)
 	default:
-		e.add(path, turned(path, a, b))
+		e.add(path, turned(path, a, b), a, b)
 	}
 }
 
@@ -228,15 +241,22 @@ func (e *edits) lists(path string, a, b []any) {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		at := fmt.Sprintf("%s[%s]", path, name)
 		was, is := before[name], after[name]
+		what := ""
 		switch {
 		case was == nil:
-			e.add(at, strings.TrimSpace(fmt.Sprintf("+ %s %s", at, statusOf(is))))
+			what = strings.TrimSpace(fmt.Sprintf("+ %s %s", at, statusOf(is)))
 		case is == nil:
-			e.add(at, "− "+at)
+			what = "− " + at
 		case statusOf(was) != statusOf(is):
-			e.add(at, fmt.Sprintf("%s %s → %s", at, cmp.Or(statusOf(was), `""`), cmp.Or(statusOf(is), `""`)))
+			what = fmt.Sprintf("%s %s → %s", at, cmp.Or(statusOf(was), `""`), cmp.Or(statusOf(is), `""`))
 		default:
 			e.maps(at, was, is)
+			continue
+		}
+		if statusOf(was)+statusOf(is) != "" {
+			e.states = append(e.states, what)
+		} else {
+			e.add(at, what)
 		}
 	}
 }

@@ -10,6 +10,8 @@ type Injection struct {
 	Verb string `json:"verb,omitempty"`
 	Ref  Ref    `json:"ref,omitzero"`
 	Of   string `json:"of,omitempty"`
+	// Lasting is set for a further effect of an injection that has an event already.
+	Lasting bool `json:"lasting,omitempty"`
 }
 
 // Fault is the fault with its arguments, for example "StaleCache(30s)". It is empty for nil.

@@ -134,6 +134,9 @@ func (e *Event) line(request string, effects []Effect, committed map[commit]Time
 	case Crash:
 		return "is killed"
 	case Fault:
+		if e.Injection != nil && e.Injection.Lasting {
+			return e.Injection.String()
+		}
 		return "fault: " + e.Injection.String()
 	case Heal:
 		return "faults stop and are healed"

@@ -55,6 +55,7 @@ func (x *tracing) trace() {
 	x.follow()
 	x.begun()
 	x.follow()
+	x.missed()
 }
 
 // follow links what led to the events that are queued.

@@ -17,15 +17,38 @@ const (
 	maxUnrelated = 3 // objects without a known relation to the violation; if there are more, none is named
 )
 
-// lacking says which writes the cache of an incarnation had not received when reconcile i began, a
-// sentence for each. Objects come first that have to do with the violation: those that its sentence
-// names, those that the property read, those that the chain writes, and those that the same program
-// wrote.
-func (x *tracing) lacking(i int) []string {
-	type gap struct {
-		ref            history.Ref
-		write, arrival int
+// gap is a write that a cache had not received, and the event with which it did; -1 if it never
+// did.
+type gap struct {
+	ref            history.Ref
+	write, arrival int
+}
+
+// lacking says what the cache of an incarnation had not received when reconcile i began, a sentence
+// for each.
+func (x *tracing) lacking(i int) (out []string) {
+	for _, g := range x.gaps(i) {
+		out = append(out, x.lacks(g))
 	}
+	return out
+}
+
+// missed links the reconciles of the chain to the writes that their caches lacked.
+func (x *tracing) missed() {
+	for i := range x.violation {
+		if x.h.Events[i].Kind == history.Dequeue && x.on(i) {
+			for _, g := range x.gaps(i) {
+				x.link(g.write, i, "not in its cache yet")
+			}
+		}
+	}
+	x.queue = nil
+}
+
+// gaps are writes that the cache of an incarnation had not received when reconcile i began. Objects
+// come first that have to do with the violation: those that its sentence names, those that the
+// property read, those that the chain writes, and those that the same program wrote.
+func (x *tracing) gaps(i int) []gap {
 	e := &x.h.Events[i]
 	about := x.about(e.Process)
 	var related, others []gap
@@ -50,11 +73,7 @@ func (x *tracing) lacking(i int) []string {
 		newestFirst := func(a, b gap) int { return cmp.Or(b.write-a.write, a.ref.Compare(b.ref)) }
 		slices.SortFunc(gaps, newestFirst)
 	}
-	var out []string
-	for _, g := range first(slices.Concat(related, others), maxLacking) {
-		out = append(out, x.lacks(g.ref, g.write, g.arrival))
-	}
-	return out
+	return first(slices.Concat(related, others), maxLacking)
 }
 
 // delay notes which watch events the choices of a story delay.
@@ -147,22 +166,39 @@ func initialObjects(e *history.Event) (out []listed) {
 	}
 }
 
-// lacks is the sentence about an object of which a cache had not received the last write.
-func (x *tracing) lacks(ref history.Ref, w, arrival int) string {
-	e := &x.h.Events[w]
-	how, done := "did not have the newest "+ref.String(), "written"
+// lacks is the sentence about a write that a cache had not received.
+func (x *tracing) lacks(g gap) string {
+	e := &x.h.Events[g.write]
+	how, done := "did not have the newest "+g.ref.String(), "written"
 	for _, c := range e.Changes {
 		switch {
-		case c.Ref != ref:
+		case c.Ref != g.ref:
 		case c.Type == "ADDED":
-			how, done = "lacked "+ref.String(), "created"
+			how, done = "lacked "+g.ref.String(), "created"
 		case c.Type == "DELETED" || strings.HasPrefix(e.Verb, "delete"):
-			how, done = "did not know of the deletion of "+ref.String(), "deleted"
+			how, done = "did not know of the deletion of "+g.ref.String(), "deleted"
 		}
 	}
 	when := "the event did not arrive before the violation"
-	if arrival >= 0 && arrival < x.violation {
-		when = "the event arrived at " + history.Moment(x.h.Events[arrival].At)
+	if g.arrival >= 0 && g.arrival < x.violation {
+		when = "the event arrived at " + history.Moment(x.h.Events[g.arrival].At)
+		if x.unused(g.arrival) {
+			when += ", and no reconcile began after it"
+		}
 	}
-	return fmt.Sprintf("its cache %s, %s at %s; %s", how, done, history.Moment(e.At), when)
+	return fmt.Sprintf("its cache %s, %s at %s by %s; %s", how, done, history.Moment(e.At), e.Actor(), when)
+}
+
+// unused reports whether an incarnation began no reconcile after event i, although there was time
+// for one.
+func (x *tracing) unused(i int) bool {
+	e := &x.h.Events[i]
+	for j := i + 1; j < x.violation; j++ {
+		o := &x.h.Events[j]
+		if began := o.Kind == history.Dequeue; o.Actor() == e.Actor() &&
+			(began || o.Kind == history.Crash || o.Kind == history.Stop) {
+			return false
+		}
+	}
+	return x.h.Events[x.violation].At-e.At >= slow
 }

@@ -34,7 +34,11 @@ func newNarrator(x *tracing) *narrator {
 }
 
 func (n *narrator) sentences() (out []string) {
-	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	add := func(format string, args ...any) {
+		if sentence := fmt.Sprintf(format, args...); !slices.Contains(out, sentence) {
+			out = append(out, sentence)
+		}
+	}
 	for i := range n.violation {
 		if e := &n.h.Events[i]; e.Kind == history.Mutation {
 			add("%s: %s.", e.Actor(), n.texts[i])
@@ -50,7 +54,9 @@ func (n *narrator) sentences() (out []string) {
 		how = "step of a program that led to it"
 	}
 	if n.d < 0 {
-		return append(out, "No program has changed anything.")
+		add("No program has changed anything.")
+		n.asked(add)
+		return out
 	}
 	add("The last %s was %s%s.", how, n.step(n.d), n.unanswered())
 	if start, ok := n.dequeued[n.d]; ok {
@@ -61,6 +67,7 @@ func (n *narrator) sentences() (out []string) {
 	if n.start >= 0 {
 		n.based(n.start, n.d, add)
 	}
+	n.quoted(add)
 	if before := n.before(); len(before) > 0 {
 		add("Before it: %s.", strings.Join(before, "; "))
 	}
@@ -68,6 +75,9 @@ func (n *narrator) sentences() (out []string) {
 		add("After it: %s.", strings.Join(after, "; "))
 	}
 	n.idle(add)
+	n.asleep(add)
+	n.refusal(add)
+	n.asked(add)
 	return out
 }
 
@@ -95,27 +105,6 @@ func (n *narrator) step(i int) string {
 		text += ", after " + n.step(w)
 	}
 	return text
-}
-
-// latest is the last request of a program that changed something or failed; -1 if there is none.
-func (n *narrator) latest() int {
-	for i := n.violation - 1; i >= 0; i-- {
-		e := &n.h.Events[i]
-		if e.Kind == history.Request && e.Source != "" && !e.Chatter() && (n.changes(i) || refused(e)) {
-			return i
-		}
-	}
-	return -1
-}
-
-// reply is the reply to request i before the violation; -1 if there is none.
-func (n *narrator) reply(i int) int {
-	for j := i + 1; j < n.violation; j++ {
-		if e := &n.h.Events[j]; e.Kind == history.Reply && e.Call == i {
-			return j
-		}
-	}
-	return -1
 }
 
 // unanswered says that the reply to the step had not arrived long after it.
@@ -197,7 +186,8 @@ func (n *narrator) failures(add func(string, ...any)) {
 
 // before are earlier steps that belong to the step: the same effect, the last write of its object
 // and of the object of its reconcile, the last write of a program to an object that the sentence
-// names, and the end of an incarnation of the program in between.
+// names, the last effect that the sentence names, and the end of an incarnation of the program in
+// between.
 func (n *narrator) before() (out []string) {
 	var steps []int
 	alike := n.alike()
@@ -214,12 +204,17 @@ func (n *narrator) before() (out []string) {
 		latestOf(n.telling(c.Ref), n.d, add)
 	}
 	for _, ref := range n.named {
-		latestOf(n.telling(ref), n.d, add)
+		latestOf(n.telling(ref), n.d, func(i int) {
+			if add(i); removes(&n.h.Events[i], ref) {
+				latestOf(n.telling(ref), i, add)
+			}
+		})
 	}
 	for _, ref := range n.keyed() {
 		latestOf(n.telling(ref), n.d, add)
 	}
 	latestOf(n.namedKeys(), n.d, add)
+	latestOf(n.namedEffects(), n.d, add)
 	latestOf(n.siblings(), n.d, add)
 	slices.Sort(steps)
 	for _, i := range steps {
@@ -237,7 +232,12 @@ func (n *narrator) before() (out []string) {
 		out = append(out, n.step(end))
 	}
 	if len(alike) > 0 {
-		out = append(out, fmt.Sprintf("the same request %d times, the first %s", len(alike), n.step(alike[0])))
+		named := n.steps[alike[0]]
+		since := n.step(alike[0])
+		if named {
+			since = "at " + history.Moment(n.h.Events[alike[0]].At)
+		}
+		out = append(out, fmt.Sprintf("the same request %d times, the first %s", len(alike), since))
 	}
 	return out
 }
@@ -282,10 +282,10 @@ func latestOf(events []int, i int, f func(int)) {
 	}
 }
 
-// telling are the writes of an object, without its creation by a user.
+// telling are the writes of an object, without its first creation by a user.
 func (n *narrator) telling(ref history.Ref) (out []int) {
-	for _, i := range n.writes[ref] {
-		if e := &n.h.Events[i]; e.Source != "" || e.Verb != "create" {
+	for first, i := range n.writes[ref] {
+		if e := &n.h.Events[i]; first > 0 || e.Source != "" || e.Verb != "create" {
 			out = append(out, i)
 		}
 	}
@@ -373,6 +373,9 @@ func (n *narrator) idle(add func(string, ...any)) {
 	}
 	e := &n.h.Events[last]
 	add("The last reconcile of %s changed nothing: %s, at %s.", e.Process, what, history.Moment(e.At))
+	for _, note := range n.lacking(last) {
+		add("When that reconcile began, %s.", note)
+	}
 	n.based(last, n.violation, add)
 }
 

@@ -48,13 +48,23 @@ func (x *tracing) changedLast(i int) int {
 	return -1
 }
 
-// lost follows a fault to the reply that its reconcile did not get.
+// lost follows a fault to the reply that its reconcile did not get, or its program if that has no
+// reconciles.
 func (x *tracing) lost(i int) {
 	start, ok := x.dequeued[i]
-	if !ok || x.h.Events[i].Kind != history.Fault {
+	if x.h.Events[i].Kind != history.Fault {
 		return
 	}
-	for _, j := range x.inside[start] {
+	after := x.inside[start]
+	if !ok { // the program has no reconciles
+		after = nil
+		for j := i + 1; j < x.violation && after == nil; j++ {
+			if e := &x.h.Events[j]; e.Kind == history.Reply && failed(e) && e.Actor() == x.h.Events[i].Actor() {
+				after = []int{j}
+			}
+		}
+	}
+	for _, j := range after {
 		if j > i && x.h.Events[j].Kind == history.Reply && failed(&x.h.Events[j]) {
 			if x.meet(j) {
 				x.link(i, j, "lost its reply")

@@ -40,6 +40,9 @@ func (x *tracing) subjects() {
 	for _, i := range x.namedKeys() {
 		x.link(i, x.violation, "the last change in reconciles of an object that the sentence names")
 	}
+	for _, i := range x.unchanging() {
+		x.link(i, x.violation, "the last request in reconciles of an object that the sentence names")
+	}
 	for _, i := range x.namedEffects() {
 		x.link(i, x.violation, "an effect that the sentence may be about")
 	}
@@ -115,8 +118,8 @@ func distinct(name string) bool {
 	return len(name) >= 4 || strings.ContainsFunc(name, func(r rune) bool { return r == '-' || unicode.IsDigit(r) })
 }
 
-// wordsOf are the words of a sentence, and each two that follow each other, with a blank between
-// them. The name of an object is one word.
+// wordsOf are the words of a sentence, each two that follow each other, with a blank between them,
+// and the hosts of addresses. The name of an object is one word.
 func wordsOf(sentence string) map[string]bool {
 	words := map[string]bool{}
 	apart := func(r rune) bool {
@@ -126,6 +129,9 @@ func wordsOf(sentence string) map[string]bool {
 	for _, word := range strings.FieldsFunc(sentence, apart) {
 		word = strings.Trim(word, "./")
 		words[word], words[before+" "+word] = true, true
+		if host, _, ok := strings.Cut(word, "/"); ok && strings.Contains(host, ".") {
+			words[host] = true
+		}
 		before = word
 	}
 	return words

@@ -2,6 +2,7 @@ package story
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -257,22 +258,31 @@ func rounds(lines []string) (round, times int) {
 // Delays are the choices that no line of the history shows, because all that they do is delay
 // something: for example, StaleCache holds a watch event back until after the violation.
 func (s *Story) Delays() (out []string) {
+	times := map[string]int{}
 	for _, c := range s.Choices {
-		if line := s.delay(c); line != "" {
-			out = append(out, line)
+		if line := delay(c); line != "" {
+			times[line]++
 		}
 	}
-	slices.Sort(out)
-	out = slices.Compact(out)
+	for _, line := range slices.Sorted(maps.Keys(times)) {
+		if n := times[line]; n > 1 {
+			line += fmt.Sprintf(", %d times", n)
+		}
+		out = append(out, line)
+	}
 	if more := len(out) - maxDelays; more > 0 {
 		out = append(out[:maxDelays], fmt.Sprintf("delay: %d more", more))
 	}
 	return out
 }
 
-// delay says what a choice delays; "" if it is another choice, or if the history shows it.
-func (s *Story) delay(c Choice) string {
-	what := strings.TrimSpace(c.Verb + " " + c.What)
+// silent are the classes of faults that only delay something.
+var silent = []string{"StaleCache", "SlowEffect", "SlowNamespace"}
+
+// delay says what a choice delays; "" if it is another choice, or if it has a line in the history,
+// as that by which StaleCache outlasts a wait.
+func delay(c Choice) string {
+	what := strings.Join(strings.Fields(c.Verb+" "+c.What), " ")
 	switch c.Kind {
 	case Request, Reply:
 		kind := map[Kind]string{Request: "request", Reply: "reply to"}[c.Kind]
@@ -283,7 +293,7 @@ func (s *Story) delay(c Choice) string {
 	default:
 		return ""
 	}
-	if slices.ContainsFunc(s.History, func(l string) bool { return strings.Contains(l, "fault: "+c.Of+": ") }) {
+	if class, _, _ := strings.Cut(c.Of, "("); !slices.Contains(silent, class) || strings.HasPrefix(c.Who, "past ") {
 		return ""
 	}
 	switch c.Verb {
@@ -291,6 +301,22 @@ func (s *Story) delay(c Choice) string {
 		return fmt.Sprintf("fault: %s delays the event %s to %s", c.Of, what, c.Who)
 	}
 	return fmt.Sprintf("fault: %s delays %s", c.Of, strings.TrimSpace(c.Who+" "+what))
+}
+
+// Unshown counts the faults of which neither an excerpt nor [Story.Delays] has a line.
+func (s *Story) Unshown(excerpt []string) int {
+	n := s.After.Faults
+	for _, line := range excerpt {
+		if strings.Contains(line, " fault: ") {
+			n--
+		}
+	}
+	for _, c := range s.Choices {
+		if strings.HasPrefix(delay(c), "fault: ") {
+			n--
+		}
+	}
+	return max(n, 0)
 }
 
 // Needs describes which of faults, delays and order a story can do without; "" if it needs faults.

@@ -130,6 +130,18 @@ func TestDelaysNamesWhatOnlyDelays(t *testing.T) {
 	if got := s.Delays(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
+	event := func(who string) Choice {
+		return Choice{ID: ID{Label: Label{Kind: Inject, Of: "StaleCache(30s)", Who: who, Verb: "MODIFIED", What: "Pod a"}}}
+	}
+	stale := &Story{Choices: []Choice{event("op"), event("op"), event("past a wait of op")}, After: Length{Faults: 5},
+		History: []string{"00:01.000    op/1             fault: StaleCache(30s): outlasts the wait for its Pod a"}}
+	want = []string{"fault: StaleCache(30s) delays the event MODIFIED Pod a to op, 2 times"}
+	if got := stale.Delays(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if n := stale.Unshown(stale.History); n != 2 {
+		t.Errorf("of 5 faults, 3 have lines, and %d have none", n)
+	}
 	for i := range 20 {
 		s.Choices = append(s.Choices, delayed(Request, "op", fmt.Sprint("Pod ", i)))
 	}

@@ -17,9 +17,9 @@ const (
 const maxFaults = 3
 
 // Paragraph explains the violation: what the history shows, then what was measured. If nothing was
-// measured, it names the faults.
+// measured, it names the faults and what was delayed.
 func (s *Story) Paragraph() []string {
-	if len(s.Why) == 0 || len(s.Measured) > 0 {
+	if measured := len(s.Measured) > 0 && !strings.HasPrefix(s.Measured[0], "Not measured"); measured || len(s.Why) == 0 {
 		return slices.Concat(s.Why, s.Measured)
 	}
 	var faults []string
@@ -28,16 +28,27 @@ func (s *Story) Paragraph() []string {
 			faults = append(faults, fmt.Sprintf("%s at %s", what, strings.Join(strings.Fields(at), ", ")))
 		}
 	}
+	var delays []string
 	for _, delay := range s.Delays() {
-		faults = append(faults, strings.TrimPrefix(delay, "fault: "))
+		if what, ok := strings.CutPrefix(delay, "fault: "); ok {
+			faults = append(faults, what)
+		} else {
+			delays = append(delays, strings.TrimPrefix(delay, "delay: "))
+		}
 	}
-	switch n := len(faults); {
-	case n == 0:
-		return s.Why
-	case n > maxFaults:
-		faults = append(faults[:maxFaults], fmt.Sprintf("%d more", n-maxFaults))
+	out := slices.Clone(s.Why)
+	for _, list := range []struct {
+		what string
+		all  []string
+	}{{"Faults", faults}, {"Delayed", delays}} {
+		if n := len(list.all); n > maxFaults {
+			list.all = append(list.all[:maxFaults], fmt.Sprintf("%d more", n-maxFaults))
+		}
+		if len(list.all) > 0 {
+			out = append(out, fmt.Sprintf("%s: %s.", list.what, strings.Join(list.all, "; ")))
+		}
 	}
-	return append(slices.Clone(s.Why), fmt.Sprintf("Faults: %s.", strings.Join(faults, "; ")))
+	return append(out, s.Measured...)
 }
 
 // Share says how many continuations of a run violate its property, from a step on. They repeat the

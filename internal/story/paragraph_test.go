@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A paragraph ends with what was measured. If nothing was, it names the faults.
-func TestParagraphNamesFaultsThatWereNotMeasured(t *testing.T) {
+// A paragraph ends with what was measured. If nothing was, it names the faults and delays.
+func TestParagraphNamesWhatWasNotMeasured(t *testing.T) {
 	s := &Story{
 		Why:     []string{"The last step was a crash."},
 		History: []string{"00:01.006    mailer/1         fault: Crash(mailer): after POST office.example/mail/b"},
@@ -16,8 +16,11 @@ func TestParagraphNamesFaultsThatWereNotMeasured(t *testing.T) {
 			}}},
 		},
 	}
+	s.Choices = append(s.Choices, Choice{ID: ID{Label: Label{Kind: Reply, Who: "mailer", Verb: "list",
+		What: "Secret  in prod.example"}}})
 	want := []string{"The last step was a crash.", "Faults: Crash(mailer): after POST office.example/mail/b at " +
-		"00:01.006, mailer/1; StaleCache(30s) delays the event ADDED Secret default/a to mailer."}
+		"00:01.006, mailer/1; StaleCache(30s) delays the event ADDED Secret default/a to mailer.",
+		"Delayed: the reply to list Secret in prod.example of mailer."}
 	if got := s.Paragraph(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

@@ -29,6 +29,7 @@ type core struct {
 	eagerness int
 	count     inject.Count
 	unseen    int // injections whose effect has not been observed
+	noted     int // injections with an event in the history
 }
 
 // String implements [Fault] and [inject.Fault].
@@ -46,7 +47,11 @@ func (c *core) Declared() (class, rest string) {
 
 // injection is an occurrence of the fault.
 func (c *core) injection(how string) *history.Injection {
-	return &history.Injection{Class: c.class, Arguments: c.given, How: how}
+	in := &history.Injection{Class: c.class, Arguments: c.given, How: how}
+	if in.Lasting = c.noted >= c.count.Injected; !in.Lasting {
+		c.noted++
+	}
+	return in
 }
 
 // Check implements [inject.Fault].

@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,11 +61,12 @@ func (f *Failure) tell(b *strings.Builder) {
 	for i, sentence := range f.Story.Paragraph() {
 		fmt.Fprintf(b, "    %s %s\n", [2]string{"why:", "    "}[min(i, 1)], sentence)
 	}
-	for _, l := range f.Story.Excerpt(story.MaxLines) {
+	excerpt := f.Story.Excerpt(story.MaxLines)
+	for _, l := range slices.Concat(excerpt, f.Story.Delays()) {
 		fmt.Fprintf(b, "    %s\n", l)
 	}
-	for _, delay := range f.Story.Delays() {
-		fmt.Fprintf(b, "    %s\n", delay)
+	if n := f.Story.Unshown(excerpt); n > 0 {
+		fmt.Fprintf(b, "    fault: %d more; the story has them all\n", n)
 	}
 	if needs := f.Story.Needs(); needs != "" && f.OfRun() {
 		fmt.Fprintf(b, "    %s\n", needs)

@@ -52,6 +52,9 @@ func (s *Subject) Measure() (sentences []string, shares []story.Share) {
 			sentences = append(sentences, text)
 		}
 	}
+	if len(sentences) == 0 && m.Over() {
+		sentences = []string{"Not measured: the time was used up; -sim.explain=1m allows more."}
+	}
 	return sentences, m.curve()
 }
 

@@ -1,0 +1,69 @@
+package reports
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wavetank/wavetank/history"
+)
+
+// The last reconcile is told with what its cache lacked, and whether one began when that arrived.
+func TestParagraphSaysWhatTheLastReconcileLacked(t *testing.T) {
+	const lacked = "When that reconcile began, its cache lacked Namespace late-dev, created at 00:04.000 by user; " +
+		"the event arrived at 00:06.000"
+	for _, again := range []bool{false, true} {
+		var r recorded
+		r.add(by(history.Deliver, "LIST", history.Ref{Kind: "Namespace"}, 1))
+		r.during(tenants(1), history.Dequeue, nil)
+		r.sends(tenants(1), "update", late, 200, 2)
+		r.write("user", "create", lateDev, 3, "ADDED")
+		r.during(tenants(2), history.Dequeue, nil)
+		r.add(by(history.Deliver, "ADDED", lateDev, 3))
+		if again {
+			r.during(tenants(3), history.Dequeue, nil)
+		}
+		r.add(history.Event{Kind: history.Settled})
+		r.violated("late-dev has no account")
+		got := paragraph(&r)
+		if want := lacked + ", and no reconcile began after it."; strings.Contains(got, want) == again {
+			t.Errorf("again %t:\n%s", again, got)
+		}
+		if strings.Contains(got, "no reconcile began") == again {
+			t.Errorf("again %t:\n%s", again, got)
+		}
+	}
+}
+
+// An object that the program does not look at after a change or a restart is named.
+func TestParagraphNamesAnObjectThatIsNotReconciled(t *testing.T) {
+	changed := func(r *recorded) { r.write("user", "update", late, 3, "MODIFIED") }
+	restarted := func(r *recorded) {
+		r.add(by(history.Crash, "", history.Ref{}, 0))
+		r.add(history.Event{Kind: history.Start, Process: "op", Incarnation: 2})
+	}
+	for _, c := range []struct {
+		then func(*recorded)
+		soon bool
+		want string
+	}{
+		{changed, false, "op has not reconciled Tenant late since another writer changed it at 00:04.000: user update Tenant late"},
+		{restarted, false, "op has not reconciled Tenant late since it started again at 00:05.000."},
+		{func(r *recorded) { changed(r); r.during(tenants(2), history.Dequeue, nil) }, false, ""},
+		{changed, true, ""},
+	} {
+		var r recorded
+		r.write("user", "create", late, 1, "ADDED")
+		r.during(tenants(1), history.Dequeue, nil)
+		r.sends(tenants(1), "create", lateDev, 201, 2)
+		c.then(&r)
+		violation := history.Event{Kind: history.Violation, Note: "late is not ready", Step: 9, At: r.Events[r.Len()-1].At}
+		if !c.soon {
+			violation.At += slow
+		}
+		r.Add(violation)
+		got := paragraph(&r)
+		if c.want == "" && strings.Contains(got, "has not reconciled") || !strings.Contains(got, c.want) {
+			t.Errorf("%q is wanted:\n%s", c.want, got)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package reports
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wavetank/wavetank/history"
+)
+
+// A failed request is named even if the step belongs to another reconcile, or to none.
+func TestParagraphNamesTheRequestThatFailed(t *testing.T) {
+	none := history.Reconcile{}
+	for name, c := range map[string]struct {
+		of   history.Reconcile
+		want []string
+	}{
+		"swallowed": {tenants(1), []string{"A request failed at 00:02.000: op/1 create Tenant acme → 500 at op/op.go:7.",
+			"That reconcile ends: ok, though a request failed."}},
+		"of a program without reconciles": {none,
+			[]string{"A request failed at 00:02.000: op/1 create Tenant acme → 500 at op/op.go:7."}},
+	} {
+		var r recorded
+		other := history.Reconcile{Key: history.Key{Controller: "others", Name: "other"}, N: 1}
+		if c.of == none {
+			other = none
+			r.add(history.Event{Kind: history.Settled})
+			r.add(by(history.Fault, "", history.Ref{}, 0))
+			r.Events[1].Injection, r.Events[1].Step = &history.Injection{Class: "ServerError"}, 2
+			e := by(history.Request, "create", acme, 0)
+			e.Code, e.Source, e.Step, e.At = 500, "op/op.go:7", 2, r.Events[1].At
+			r.Add(e)
+			r.sends(other, "create", lateDev, 201, 2)
+		} else {
+			r.during(c.of, history.Dequeue, nil)
+			r.sends(c.of, "create", acme, 500, 0)
+			r.during(c.of, history.Done, func(e *history.Event) { e.Outcome.Kind = history.OutcomeSuccess })
+			r.during(other, history.Dequeue, nil)
+			r.sends(other, "create", lateDev, 201, 2)
+		}
+		r.violated("late-dev has no account")
+		got := paragraph(&r)
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %q is missing:\n%s", name, want, got)
+			}
+		}
+	}
+}
+
+// The last request of reconciles that change nothing is named, and on the chain.
+func TestParagraphNamesTheRequestOfAnIdleReconcile(t *testing.T) {
+	var r recorded
+	r.write("user", "create", late, 1, "ADDED")
+	r.during(tenants(1), history.Dequeue, nil)
+	r.during(tenants(1), history.Request, func(e *history.Event) {
+		e.Verb, e.Ref, e.Code, e.Source = "create", history.Ref{Kind: "SubjectAccessReview"}, 201, "op/op.go:9"
+	})
+	r.during(tenants(1), history.Done, nil)
+	r.violated("late is not approved")
+	want := "Reconciles of tenants /late changed nothing; their last request was at 00:03.000: op/1 create " +
+		"SubjectAccessReview at op/op.go:9."
+	if got := paragraph(&r); !strings.Contains(got, want) {
+		t.Error(got)
+	}
+	if got := r.led(); !contains(got, "create SubjectAccessReview") {
+		t.Error(got)
+	}
+}
+
+// What a program deletes is named with the user who had made it again.
+func TestParagraphNamesWhatWasMadeAgain(t *testing.T) {
+	var r recorded
+	r.write("user", "create", late, 1, "ADDED")
+	r.write("user", "delete", late, 2, "DELETED")
+	r.write("user", "create", late, 3, "ADDED")
+	r.during(tenants(1), history.Dequeue, nil)
+	r.sends(tenants(1), "delete", late, 200, 4)
+	r.Events[4].Changes[0].Type = "DELETED"
+	r.sends(tenants(1), "update", acme, 200, 5)
+	r.during(tenants(2), history.Dequeue, nil)
+	r.sends(tenants(2), "update", acme, 200, 6)
+	r.violated("late is not there")
+	if got := paragraph(&r); !strings.Contains(got, "at 00:03.000: user create Tenant late → rv 3") {
+		t.Error(got)
+	}
+}
