@@ -2,10 +2,12 @@ package world
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/wavetank/wavetank/sim/internal/run"
 	shipped "github.com/wavetank/wavetank/sim/property"
 
 	"github.com/wavetank/wavetank/history"
@@ -16,8 +18,8 @@ import (
 // unsettled is a sentence about what is still pending.
 func (q *quiescence) unsettled(limit string, setups failedSetups) string {
 	keys := q.failing()
-	msg := fmt.Sprintf("the world did not settle %s: %spending are %s%s",
-		limit, describe(keys), strings.Join(q.pending(), "; "), q.lastWrite(keys))
+	msg := fmt.Sprintf("the world did not settle %s: %s%spending are %s%s",
+		limit, q.refused(), describe(keys), strings.Join(q.pending(), "; "), q.lastWrite(keys))
 	for _, p := range q.procs.Processes() {
 		if why := setups.of(p); why != "" {
 			msg += "; " + why
@@ -28,6 +30,21 @@ func (q *quiescence) unsettled(limit string, setups failedSetups) string {
 			"w.Start", kind)
 	}
 	return msg
+}
+
+// refused names the kinds that programs have asked for and never been given. Their caches do not
+// sync, and the error with which a manager exits may name another kind.
+func (q *quiescence) refused() (s string) {
+	for _, r := range run.RefusedOf(q.history.Events) {
+		if strings.HasPrefix(r.Request, "list ") && r.Failed == r.Made {
+			can := "cannot"
+			if r.Code == http.StatusForbidden {
+				can = "may not"
+			}
+			s += fmt.Sprintf("%s %s %s (%d); ", r.Process, can, r.Request, r.Code)
+		}
+	}
+	return s
 }
 
 // failingKey is a key whose reconciles have all failed since faults ended.
