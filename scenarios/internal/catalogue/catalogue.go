@@ -99,8 +99,8 @@ const catalogueHead = `# Catalogue of stories
 
 Each stored story of the reference scenarios: the shortest for each property and kind of fault, and some for variants
 that no other story makes fail. "make reprove" checks that each story still makes its variant fail, and that the fixed
-variant passes with the same choices. A variant that fails on the default schedule needs no story; the README.md of its
-scenario lists it. "make story-texts" writes this page; do not edit it.
+variant passes with the same choices. Of the cases in which a variant fails on the default schedule, the first one and
+those that a class shows have a story. "make story-texts" writes this page; do not edit it.
 
 | thread | variant | violates | class | cause | replay |
 |---|---|---|---|---|---|

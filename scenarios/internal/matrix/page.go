@@ -20,9 +20,9 @@ var legend = strings.ReplaceAll(`
 ## Matrix
 
 ✗ fails. It links to a story whose choices make it fail, which may have been found for another case of the
-property. ✗° fails on the default schedule, without any choice. ✓ passes, with the number of runs. ○ passes, but none
-of the faults that the case lists was injected. † was run with an older controller or scenario. – is not run, see the
-notes.
+property. ✗° fails on the default schedule, without any choice; some of these link to a story. ✓ passes,
+with the number of runs. ○ passes, but none of the faults that the case lists was injected. † was run with an older
+controller or scenario. – is not run, see the notes.
 
 ´make matrices STORY=%[1]s´ makes the runs that are missing and writes this page from [results.json](results.json).
 ´go test ./scenarios/%[1]s´ fails when the page is stale, repeats every failure, and runs passing cells again.
@@ -162,17 +162,16 @@ func (t Table[V]) matrix(cells []cell) string {
 
 // mark is what the matrix shows of a cell.
 func (c cell) mark() string {
-	switch {
-	case c.Outcome == NotRun:
-		return NotRun
-	case c.Default:
-		return "✗°"
-	case c.Story != "":
-		return fmt.Sprintf("[✗](%s/%s)", catalogue, c.Story)
-	case c.Outcome == Fails:
-		return Fails
+	mark, age := c.Outcome, ""
+	if c.Default {
+		mark += "°"
 	}
-	mark, age := Passes, ""
+	switch {
+	case c.Story != "":
+		return fmt.Sprintf("[%s](%s/%s)", mark, catalogue, c.Story)
+	case c.Outcome != Passes:
+		return mark
+	}
 	if c.Faulted && len(c.Injected) == 0 {
 		mark = "○"
 	}

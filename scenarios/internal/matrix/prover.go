@@ -71,7 +71,7 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 			}
 		})
 	}
-	if *write {
+	if *write || *texts {
 		if err := p.sweep(); err != nil {
 			t.Error(err)
 		}
@@ -153,7 +153,7 @@ func (p *prover[V]) one(t *testing.T, c Case[V], v V, k *cell) {
 	case Replaying():
 		sim.Explore(t, c.Scenario(v))
 	case *texts:
-		if k.owns() {
+		if k.owns() || k.Default && p.shows(k) {
 			err = p.replay(t, c, v, k)
 		}
 	case k.Outcome == Fails && p.replay(t, c, v, k) != nil:

@@ -36,7 +36,7 @@ type Result struct {
 	// Never are the faults of the case that were never injected in the runs of a passing cell.
 	Never []string `json:"never,omitempty"`
 	// Default is set if the variant fails on the default schedule. Story is the file whose choices
-	// make it fail. A failure has one of them.
+	// make it fail. A failure has one of them, or both.
 	Default bool   `json:"default,omitempty"`
 	Story   string `json:"story,omitempty"`
 	Digest  string `json:"digest,omitempty"` // of the code with which a passing cell was run

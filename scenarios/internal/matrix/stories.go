@@ -35,9 +35,9 @@ func (c *cell) storyName() string {
 func (c *cell) owns() bool { return c.Outcome == Fails && c.Story == c.storyName() }
 
 // path returns the file whose choices make a cell fail. For the default schedule it writes a file
-// without choices.
+// without choices, unless there is a story that stays.
 func (c *cell) path(t testing.TB) (string, error) {
-	if c.Story != "" {
+	if c.Story != "" && !(c.Default && (*write || *texts)) {
 		return filepath.Join(catalogue, c.Story), nil
 	}
 	if err := c.unexplained(); err != nil {
@@ -67,6 +67,8 @@ func (p *prover[V]) replay(t testing.TB, asked Case[V], v V, c *cell) error {
 	case err != nil:
 	case f.Story.After.Faults != c.Faults:
 		err = fmt.Errorf("%d faults were injected, not %d as %s says", f.Story.After.Faults, c.Faults, results)
+	case c.Default && (*write || *texts):
+		err = p.keepDefault(c, f.Story)
 	case *texts && c.owns():
 		err = rewrite(path, f.Story)
 	}
@@ -75,6 +77,34 @@ func (p *prover[V]) replay(t testing.TB, asked Case[V], v V, c *cell) error {
 			path, err, folder(t))
 	}
 	return nil
+}
+
+// shows reports whether a failure on the default schedule has a story: the first one of each
+// variant in the table does, and those that a class of bugs shows.
+func (p *prover[V]) shows(c *cell) bool {
+	i := slices.IndexFunc(p.cells, func(o cell) bool { return o.Default && o.Variant == c.Variant })
+	shown := i >= 0 && p.cells[i].Case == c.Case
+	classes, _ := filepath.Glob("../classes/*.md") // the pattern is well-formed
+	for _, path := range classes {
+		text, err := os.ReadFile(path)
+		shown = shown || err == nil && strings.Contains(string(text), "/"+catalogue+"/"+c.storyName())
+	}
+	return shown
+}
+
+// keepDefault writes the story of a failure on the default schedule, if it has one.
+func (p *prover[V]) keepDefault(c *cell, s *story.Story) error {
+	if c.Story = ""; !p.shows(c) {
+		return nil
+	}
+	c.Story = c.storyName()
+	path := filepath.Join(catalogue, c.Story)
+	s.Seed, s.Replay = "the default schedule", s.Replay+" -sim.replay="+path
+	s.Abridge(maxHistory)
+	if err := os.MkdirAll(catalogue, 0o777); err != nil {
+		return err
+	}
+	return atomicfile.Write(path, s.Encode())
 }
 
 // play replays choices on a variant, which must fail, and on the fixed one, which must pass.
@@ -102,7 +132,7 @@ func rewrite(path string, now *story.Story) error {
 		return err
 	}
 	s.Site, s.Message, s.After, s.Versions = now.Site, now.Message, now.After, now.Versions
-	s.History, s.Led = now.History, now.Led
+	s.History, s.Led, s.Why = now.History, now.Led, now.Why
 	s.Abridge(maxHistory)
 	return atomicfile.Write(path, s.Encode())
 }
@@ -112,7 +142,7 @@ func rewrite(path string, now *story.Story) error {
 func (p *prover[V]) borrow(t *testing.T, c Case[V], v V, k *cell) (*result.Failure, string) {
 	candidates := []cell{{Result: Result{Default: true, Case: c.Name, Variant: string(v), Property: c.Property}}}
 	for i := range p.cells {
-		if of := &p.cells[i]; of != k && of.owns() && of.Property == c.Property {
+		if of := &p.cells[i]; of != k && of.owns() && !of.Default && of.Property == c.Property {
 			candidates = append(candidates, *of)
 		}
 	}
