@@ -235,7 +235,7 @@ func TestRateOfRepeatedPromotions(t *testing.T) {
 	v2, of2 := rate(promotion.V2)
 	t.Logf("V1 repeats the promotion in %d of %d runs, and V2 in %d of %d", v1, of1, v2, of2)
 	if of1 < 10 || of2 < 10 || 10*v1 < 8*of1 || 10*v2 > of2 {
-		t.Errorf("V1 repeats the promotion in %d of %d runs and V2 in %d of %d, not in 80 %% or more and in 10 %% or less",
-			v1, of1, v2, of2)
+		t.Errorf("V1 repeats the promotion in %d of %d runs and V2 in %d of %d; "+
+			"80 %% at least and 10 %% at most are expected", v1, of1, v2, of2)
 	}
 }

@@ -229,8 +229,8 @@ func (r *Record) noFailure(o *example) error {
 		wrote := func(n write) bool { return n.request.Code < 400 && soon(n.request.At) }
 		if w.code == 409 && o.Exists() && r.now > w.heard+window+leg && !slices.ContainsFunc(o.reads, soon) &&
 			!slices.ContainsFunc(o.writes, wrote) {
-			return fmt.Errorf("at %s a write to %s was answered with 409, and within %v the operator has not read the object",
-				history.Clock(w.heard), o, window+leg)
+			return fmt.Errorf("at %s a write to %s was answered with 409, "+
+				"and within %v the operator has not read the object", history.Clock(w.heard), o, window+leg)
 		}
 	}
 	return nil
@@ -283,7 +283,8 @@ func (r *Record) handledWithin(patience time.Duration) func(*example) error {
 			until = o.children[i].at
 		}
 		if late := until - o.asked[g-1]; g > 1 && late > patience {
-			return fmt.Errorf("%v after generation %d of %s was created, no handler had made a child for it", late, g, o)
+			return fmt.Errorf("%v after generation %d of %s was created, no handler had made a child for it", late, g,
+				o)
 		}
 		return nil
 	}

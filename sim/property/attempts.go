@@ -51,7 +51,8 @@ func AttemptsBounded(a Attempts) Property {
 					}
 				}
 				if s.Ended() == 0 && breaks("AttemptsBounded: one attempt too many", n > 1+faults) {
-					return fmt.Errorf("%s: %d attempts from %s to %s, and %d faults; one attempt more than faults is allowed",
+					return fmt.Errorf("%s: %d attempts from %s to %s, and %d faults; "+
+						"one attempt more than faults is allowed",
 						name, n, history.Clock(from), history.Clock(to), faults)
 				}
 				return nil
@@ -72,7 +73,8 @@ func AttemptsSettle(a Attempts) Property {
 			event: func(_ *history.History, e *history.Event) error {
 				return s.take(e, func(name string, from, to history.Time, _ int) error {
 					if breaks("AttemptsSettle: another attempt in a period", s.Ended() > 0 && from >= s.Ended()+a.Lag) {
-						return fmt.Errorf("%s: the attempt at %s was followed by another at %s, in a period that ends at %s",
+						return fmt.Errorf("%s: the attempt at %s was followed by another at %s, "+
+							"in a period that ends at %s",
 							name, history.Clock(from), history.Clock(e.At), history.Clock(to))
 					}
 					return nil
@@ -83,8 +85,8 @@ func AttemptsSettle(a Attempts) Property {
 					last := s.of[name][len(s.of[name])-1].At
 					late := s.Ended() > 0 && h.Now() > max(last, s.Ended()+a.Lag, s.started)+a.Longest+a.Lag
 					if breaks("AttemptsSettle: no attempt any more", late) {
-						return fmt.Errorf("%s: the last attempt was at %s, and none has followed by %s; one in %v is expected",
-							name, history.Clock(last), history.Clock(h.Now()), a.Longest)
+						return fmt.Errorf("%s: the last attempt was at %s, and none has followed by %s; "+
+							"one in %v is expected", name, history.Clock(last), history.Clock(h.Now()), a.Longest)
 					}
 				}
 				return nil

@@ -120,8 +120,8 @@ func (t Table[V]) checkTables() (wrong []string) {
 	for _, row := range shown.FindAllStringSubmatch(text.tables, -1) {
 		for by := range strings.SplitSeq(row[2], "; ") {
 			if !names[by] {
-				wrong = append(wrong, fmt.Sprintf("page.md: %q is shown by %q, which is no case, test or cell with that mark",
-					row[1], by))
+				wrong = append(wrong, fmt.Sprintf(
+					"page.md: %q is shown by %q, which is no case, test or cell with that mark", row[1], by))
 			}
 		}
 	}
@@ -202,8 +202,8 @@ func (t Table[V]) notes(cells []cell) string {
 		})
 	}
 	if never.Len() > 0 {
-		notes.WriteString("\nThese passed without faults that the case lists, because they never reach the point where " +
-			"those are injected:\n\n" + never.String())
+		notes.WriteString("\nThese passed without faults that the case lists, because they never reach the point " +
+			"where those are injected:\n\n" + never.String())
 	}
 	var commits []string
 	now, passing := 0, 0
@@ -260,7 +260,8 @@ func constants(dir string) (map[string]string, error) {
 			if value, ok := spec.Values[0].(*ast.BasicLit); ok {
 				v := strings.Trim(value.Value, `"`)
 				text := strings.TrimPrefix(strings.Join(strings.Fields(spec.Doc.Text()), " "), spec.Names[0].Name+" ")
-				out[v] = fmt.Sprintf("[%s](%s#L%d) | %s", v, filepath.ToSlash(path), fset.Position(spec.Pos()).Line, text)
+				line := fset.Position(spec.Pos()).Line
+				out[v] = fmt.Sprintf("[%s](%s#L%d) | %s", v, filepath.ToSlash(path), line, text)
 			}
 			return true
 		})
