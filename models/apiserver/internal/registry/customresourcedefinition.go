@@ -11,39 +11,37 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// Its strategy follows apiextensions-apiserver's pkg/registry/customresourcedefinition.
 var definitionKind = builtin{
 	group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition", plural: "customresourcedefinitions",
 	short: []string{"crd", "crds"}, categories: []string{"api-extensions"}, cluster: true,
-	object:   func() runtime.Object { return &apiextensionsv1.CustomResourceDefinition{} },
-	strategy: definitionStrategy,
-}
-
-// definitionStrategy follows apiextensions-apiserver's pkg/registry/customresourcedefinition.
-var definitionStrategy = strategy{
-	status: true, generation: true,
-	defaults: on(apiextensionsv1.SetObjectDefaults_CustomResourceDefinition),
-	prepareCreate: func(_ Write, o runtime.Object) {
-		noteStoredVersion(o.(*apiextensionsv1.CustomResourceDefinition))
+	object: func() runtime.Object { return &apiextensionsv1.CustomResourceDefinition{} },
+	strategy: strategy{
+		status: true, generation: true,
+		defaults: on(apiextensionsv1.SetObjectDefaults_CustomResourceDefinition),
+		prepareCreate: func(_ Write, o runtime.Object) {
+			noteStoredVersion(o.(*apiextensionsv1.CustomResourceDefinition))
+		},
+		prepareUpdate: func(_ Write, o, _ runtime.Object) {
+			noteStoredVersion(o.(*apiextensionsv1.CustomResourceDefinition))
+		},
+		validateNew: checks(func(crd *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
+			if crd.Name == crd.Spec.Names.Plural+"."+crd.Spec.Group {
+				return nil
+			}
+			return field.ErrorList{field.Invalid(metadataPath.Child("name"), crd.Name,
+				`must be spec.names.plural+"."+spec.group`)}
+		}),
+		Validate: checks(validateDefinition),
+		validateUpdate: compares(func(crd, old *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
+			now, before := &crd.Spec, &old.Spec
+			return frozen(field.NewPath("spec"),
+				change{"scope", now.Scope, before.Scope},
+				change{"group", now.Group, before.Group},
+				change{"names.kind", now.Names.Kind, before.Names.Kind},
+				change{"names.plural", now.Names.Plural, before.Names.Plural})
+		}),
 	},
-	prepareUpdate: func(_ Write, o, _ runtime.Object) {
-		noteStoredVersion(o.(*apiextensionsv1.CustomResourceDefinition))
-	},
-	validateNew: checks(func(crd *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
-		if crd.Name == crd.Spec.Names.Plural+"."+crd.Spec.Group {
-			return nil
-		}
-		return field.ErrorList{field.Invalid(metadataPath.Child("name"), crd.Name,
-			`must be spec.names.plural+"."+spec.group`)}
-	}),
-	Validate: checks(validateDefinition),
-	validateUpdate: compares(func(crd, old *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
-		now, before := &crd.Spec, &old.Spec
-		return frozen(field.NewPath("spec"),
-			change{"scope", now.Scope, before.Scope},
-			change{"group", now.Group, before.Group},
-			change{"names.kind", now.Names.Kind, before.Names.Kind},
-			change{"names.plural", now.Names.Plural, before.Names.Plural})
-	}),
 }
 
 // noteStoredVersion records the storage version among those that objects may be stored in.

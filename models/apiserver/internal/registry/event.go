@@ -11,19 +11,17 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
+// Its strategy follows pkg/registry/core/event and pkg/apis/core/validation/events.go. Events
+// expire after an hour on a real server; here they stay.
 var eventKind = builtin{
 	group: "", version: "v1", kind: "Event", plural: "events",
-	short:    []string{"ev"},
-	object:   func() runtime.Object { return &corev1.Event{} },
-	strategy: eventStrategy,
-	fields:   eventFields,
-}
-
-// eventStrategy follows pkg/registry/core/event and pkg/apis/core/validation/events.go. Events
-// expire after an hour on a real server; here they stay.
-var eventStrategy = strategy{
-	Unconditional: true, CreateOnUpdate: true, noCollection: true, validName: segmentName,
-	Validate: checks(func(e *corev1.Event) field.ErrorList { return eventErrors(e, "reportingComponent") }),
+	short:  []string{"ev"},
+	object: func() runtime.Object { return &corev1.Event{} },
+	strategy: strategy{
+		Unconditional: true, CreateOnUpdate: true, noCollection: true, validName: segmentName,
+		Validate: checks(func(e *corev1.Event) field.ErrorList { return eventErrors(e, "reportingComponent") }),
+	},
+	fields: eventFields,
 }
 
 // newEventStrategy holds for events that come in through events.k8s.io.

@@ -12,71 +12,69 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
+// Its strategy follows pkg/registry/core/namespace.
 var namespaceKind = builtin{
 	group: "", version: "v1", kind: "Namespace", plural: "namespaces",
 	short: []string{"ns"}, cluster: true,
-	object:   func() runtime.Object { return &corev1.Namespace{} },
-	strategy: namespaceStrategy,
-	fields:   namespaceFields,
-	verbs:    []string{"create", "delete", "get", "list", "patch", "update", "watch"},
-	subs:     []*object.Subresource{{Name: "finalize", Verbs: []string{"update"}}},
+	object: func() runtime.Object { return &corev1.Namespace{} },
+	strategy: strategy{
+		Unconditional: true, status: true, ReturnsDeleted: true,
+		validName: apivalidation.ValidateNamespaceName,
+		defaults: on(func(n *corev1.Namespace) {
+			if n.Name == "" {
+				return
+			}
+			setLabel(&n.Labels, corev1.LabelMetadataName, n.Name)
+		}),
+		prepareCreate: func(_ Write, o runtime.Object) {
+			n := o.(*corev1.Namespace)
+			n.Status = corev1.NamespaceStatus{Phase: corev1.NamespaceActive}
+			for _, f := range n.Spec.Finalizers {
+				if f == corev1.FinalizerKubernetes {
+					return
+				}
+			}
+			n.Spec.Finalizers = append(n.Spec.Finalizers, corev1.FinalizerKubernetes)
+		},
+		canonicalize: on(func(n *corev1.Namespace) { setLabel(&n.Labels, corev1.LabelMetadataName, n.Name) }),
+		prepareUpdate: func(_ Write, o, old runtime.Object) {
+			o.(*corev1.Namespace).Spec = *old.(*corev1.Namespace).Spec.DeepCopy()
+		},
+		Validate: checks(func(n *corev1.Namespace) field.ErrorList {
+			var errs field.ErrorList
+			path := field.NewPath("spec", "finalizers")
+			for _, f := range n.Spec.Finalizers {
+				errs = append(errs, finalizerNameErrors(string(f), path)...)
+			}
+			return errs
+		}),
+		validateStatus: compares(func(n, _ *corev1.Namespace) field.ErrorList {
+			path := field.NewPath("status", "Phase")
+			switch {
+			case n.DeletionTimestamp == nil && n.Status.Phase != corev1.NamespaceActive:
+				return field.ErrorList{field.Invalid(path, n.Status.Phase,
+					"may only be 'Active' if `deletionTimestamp` is empty")}
+			case n.DeletionTimestamp != nil && n.Status.Phase != corev1.NamespaceTerminating:
+				return field.ErrorList{field.Invalid(path, n.Status.Phase,
+					"may only be 'Terminating' if `deletionTimestamp` is not empty")}
+			}
+			return nil
+		}),
+		validateFinalize: compares(func(n, _ *corev1.Namespace) field.ErrorList {
+			var errs field.ErrorList
+			for i, f := range n.Spec.Finalizers {
+				errs = append(errs, finalizerNameErrors(string(f), field.NewPath("spec", "finalizers").Index(i))...)
+			}
+			return errs
+		}),
+	},
+	fields: namespaceFields,
+	verbs:  []string{"create", "delete", "get", "list", "patch", "update", "watch"},
+	subs:   []*object.Subresource{{Name: "finalize", Verbs: []string{"update"}}},
 	columns: &columns{
 		shown: []metav1.TableColumnDefinition{textColumn("Status", "The status of the namespace")},
 		cells: func(o runtime.Object) ([]any, []any) { return []any{string(o.(*corev1.Namespace).Status.Phase)}, nil },
 	},
-}
-
-// namespaceStrategy follows pkg/registry/core/namespace.
-var namespaceStrategy = strategy{
-	Unconditional: true, status: true, ReturnsDeleted: true,
-	validName: apivalidation.ValidateNamespaceName,
-	defaults: on(func(n *corev1.Namespace) {
-		if n.Name == "" {
-			return
-		}
-		setLabel(&n.Labels, corev1.LabelMetadataName, n.Name)
-	}),
-	prepareCreate: func(_ Write, o runtime.Object) {
-		n := o.(*corev1.Namespace)
-		n.Status = corev1.NamespaceStatus{Phase: corev1.NamespaceActive}
-		for _, f := range n.Spec.Finalizers {
-			if f == corev1.FinalizerKubernetes {
-				return
-			}
-		}
-		n.Spec.Finalizers = append(n.Spec.Finalizers, corev1.FinalizerKubernetes)
-	},
-	canonicalize: on(func(n *corev1.Namespace) { setLabel(&n.Labels, corev1.LabelMetadataName, n.Name) }),
-	prepareUpdate: func(_ Write, o, old runtime.Object) {
-		o.(*corev1.Namespace).Spec = *old.(*corev1.Namespace).Spec.DeepCopy()
-	},
-	Validate: checks(func(n *corev1.Namespace) field.ErrorList {
-		var errs field.ErrorList
-		path := field.NewPath("spec", "finalizers")
-		for _, f := range n.Spec.Finalizers {
-			errs = append(errs, finalizerNameErrors(string(f), path)...)
-		}
-		return errs
-	}),
-	validateStatus: compares(func(n, _ *corev1.Namespace) field.ErrorList {
-		path := field.NewPath("status", "Phase")
-		switch {
-		case n.DeletionTimestamp == nil && n.Status.Phase != corev1.NamespaceActive:
-			return field.ErrorList{field.Invalid(path, n.Status.Phase,
-				"may only be 'Active' if `deletionTimestamp` is empty")}
-		case n.DeletionTimestamp != nil && n.Status.Phase != corev1.NamespaceTerminating:
-			return field.ErrorList{field.Invalid(path, n.Status.Phase,
-				"may only be 'Terminating' if `deletionTimestamp` is not empty")}
-		}
-		return nil
-	}),
-	validateFinalize: compares(func(n, _ *corev1.Namespace) field.ErrorList {
-		var errs field.ErrorList
-		for i, f := range n.Spec.Finalizers {
-			errs = append(errs, finalizerNameErrors(string(f), field.NewPath("spec", "finalizers").Index(i))...)
-		}
-		return errs
-	}),
 }
 
 var namespaceFields = map[string]func(*object.Object) string{

@@ -10,82 +10,80 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
+// Its strategy follows pkg/registry/core/pod and the admission plugins that are on by default:
+// Priority and DefaultTolerationSeconds (plugin/pkg/admission).
 var podKind = builtin{
 	group: "", version: "v1", kind: "Pod", plural: "pods",
 	short: []string{"po"}, categories: []string{"all"},
-	object:       func() runtime.Object { return &corev1.Pod{} },
-	strategy:     podStrategy,
+	object: func() runtime.Object { return &corev1.Pod{} },
+	strategy: strategy{
+		Unconditional: true, status: true, generation: true, ReturnsDeleted: true,
+		Unmodelled: []string{"log", "exec", "attach", "portforward", "proxy", "eviction", "ephemeralcontainers", "resize"},
+		defaults:   on(defaultPod),
+		prepareCreate: func(w Write, o runtime.Object) {
+			p := o.(*corev1.Pod)
+			p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qualityOf(p)}
+			if len(p.Spec.SchedulingGates) > 0 {
+				p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
+					LastTransitionTime: w.Now, Reason: corev1.PodReasonSchedulingGated,
+					Message: "Scheduling is blocked due to non-empty scheduling gates"}}
+			}
+			if p.Spec.PriorityClassName == "" {
+				defaultTo(&p.Spec.Priority, 0)
+				defaultTo(&p.Spec.PreemptionPolicy, corev1.PreemptLowerPriority)
+			}
+			tolerate(p, corev1.TaintNodeNotReady)
+			tolerate(p, corev1.TaintNodeUnreachable)
+		},
+		// The admission plugins fill in on update what an update leaves out.
+		prepareUpdate: func(_ Write, o, old runtime.Object) {
+			p, before := o.(*corev1.Pod), old.(*corev1.Pod)
+			if p.Spec.PriorityClassName == before.Spec.PriorityClassName {
+				if p.Spec.Priority == nil {
+					p.Spec.Priority = before.Spec.Priority
+				}
+				if p.Spec.PreemptionPolicy == nil {
+					p.Spec.PreemptionPolicy = before.Spec.PreemptionPolicy
+				}
+			}
+			tolerate(p, corev1.TaintNodeNotReady)
+			tolerate(p, corev1.TaintNodeUnreachable)
+		},
+		Validate: checks(
+			func(p *corev1.Pod) field.ErrorList { return podSpecErrors(&p.Spec, field.NewPath("spec")) }),
+		validateUpdate: compares(podUpdateErrors),
+		keepOnStatus: func(o, old runtime.Object) {
+			p, before := o.(*corev1.Pod), old.(*corev1.Pod)
+			p.OwnerReferences, p.DeletionTimestamp = before.OwnerReferences, nil
+			if p.Status.QOSClass == "" {
+				p.Status.QOSClass = before.Status.QOSClass
+			}
+			// The single address and the list of addresses are kept in step.
+			if p.Status.PodIP != "" && len(p.Status.PodIPs) == 0 {
+				p.Status.PodIPs = []corev1.PodIP{{IP: p.Status.PodIP}}
+			}
+		},
+		grace: func(o runtime.Object, asked *int64) *int64 {
+			p := o.(*corev1.Pod)
+			period := int64(0)
+			switch {
+			case asked != nil:
+				period = *asked
+			case p.Spec.TerminationGracePeriodSeconds != nil:
+				period = *p.Spec.TerminationGracePeriodSeconds
+			}
+			if p.Spec.NodeName == "" || p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
+				period = 0
+			}
+			if period < 0 {
+				period = 1
+			}
+			return &period
+		},
+	},
 	fields:       podFields,
 	subs:         []*object.Subresource{{Name: "binding", Kind: "Binding", Version: "v1", Verbs: []string{"create"}}},
 	statusResets: []string{"metadata.deletionTimestamp", "metadata.ownerReferences"},
-}
-
-// podStrategy follows pkg/registry/core/pod and the admission plugins that are on by default:
-// Priority and DefaultTolerationSeconds (plugin/pkg/admission).
-var podStrategy = strategy{
-	Unconditional: true, status: true, generation: true, ReturnsDeleted: true,
-	Unmodelled: []string{"log", "exec", "attach", "portforward", "proxy", "eviction", "ephemeralcontainers", "resize"},
-	defaults:   on(defaultPod),
-	prepareCreate: func(w Write, o runtime.Object) {
-		p := o.(*corev1.Pod)
-		p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qualityOf(p)}
-		if len(p.Spec.SchedulingGates) > 0 {
-			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
-				LastTransitionTime: w.Now, Reason: corev1.PodReasonSchedulingGated,
-				Message: "Scheduling is blocked due to non-empty scheduling gates"}}
-		}
-		if p.Spec.PriorityClassName == "" {
-			defaultTo(&p.Spec.Priority, 0)
-			defaultTo(&p.Spec.PreemptionPolicy, corev1.PreemptLowerPriority)
-		}
-		tolerate(p, corev1.TaintNodeNotReady)
-		tolerate(p, corev1.TaintNodeUnreachable)
-	},
-	// The admission plugins fill in on update what an update leaves out.
-	prepareUpdate: func(_ Write, o, old runtime.Object) {
-		p, before := o.(*corev1.Pod), old.(*corev1.Pod)
-		if p.Spec.PriorityClassName == before.Spec.PriorityClassName {
-			if p.Spec.Priority == nil {
-				p.Spec.Priority = before.Spec.Priority
-			}
-			if p.Spec.PreemptionPolicy == nil {
-				p.Spec.PreemptionPolicy = before.Spec.PreemptionPolicy
-			}
-		}
-		tolerate(p, corev1.TaintNodeNotReady)
-		tolerate(p, corev1.TaintNodeUnreachable)
-	},
-	Validate: checks(
-		func(p *corev1.Pod) field.ErrorList { return podSpecErrors(&p.Spec, field.NewPath("spec")) }),
-	validateUpdate: compares(podUpdateErrors),
-	keepOnStatus: func(o, old runtime.Object) {
-		p, before := o.(*corev1.Pod), old.(*corev1.Pod)
-		p.OwnerReferences, p.DeletionTimestamp = before.OwnerReferences, nil
-		if p.Status.QOSClass == "" {
-			p.Status.QOSClass = before.Status.QOSClass
-		}
-		// The single address and the list of addresses are kept in step.
-		if p.Status.PodIP != "" && len(p.Status.PodIPs) == 0 {
-			p.Status.PodIPs = []corev1.PodIP{{IP: p.Status.PodIP}}
-		}
-	},
-	grace: func(o runtime.Object, asked *int64) *int64 {
-		p := o.(*corev1.Pod)
-		period := int64(0)
-		switch {
-		case asked != nil:
-			period = *asked
-		case p.Spec.TerminationGracePeriodSeconds != nil:
-			period = *p.Spec.TerminationGracePeriodSeconds
-		}
-		if p.Spec.NodeName == "" || p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
-			period = 0
-		}
-		if period < 0 {
-			period = 1
-		}
-		return &period
-	},
 }
 
 var podFields = map[string]func(*object.Object) string{

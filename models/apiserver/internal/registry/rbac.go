@@ -5,6 +5,9 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -110,4 +113,80 @@ func roleRefErrors(ref, old rbacv1.RoleRef) field.ErrorList {
 	// The message shows the internal type, which has no JSON names.
 	shown := struct{ APIGroup, Kind, Name string }{ref.APIGroup, ref.Kind, ref.Name}
 	return field.ErrorList{field.Invalid(field.NewPath("roleRef"), shown, "field is immutable")}
+}
+
+var roleKind = builtin{
+	group: "rbac.authorization.k8s.io", version: "v1", kind: "Role", plural: "roles",
+	object: func() runtime.Object { return &rbacv1.Role{} },
+	strategy: strategy{
+		Unconditional: true, CreateOnUpdate: true, validName: segmentName,
+		defaults: on(func(r *rbacv1.Role) { r.Rules = orNil(r.Rules) }),
+		Validate: checks(func(r *rbacv1.Role) field.ErrorList { return ruleErrors(r.Rules, true) }),
+	},
+}
+
+var roleBindingKind = builtin{
+	group: "rbac.authorization.k8s.io", version: "v1", kind: "RoleBinding", plural: "rolebindings",
+	object: func() runtime.Object { return &rbacv1.RoleBinding{} },
+	strategy: strategy{
+		Unconditional: true, CreateOnUpdate: true, validName: segmentName,
+		defaults: on(func(b *rbacv1.RoleBinding) { defaultBinding(&b.RoleRef, b.Subjects) }),
+		Validate: checks(func(b *rbacv1.RoleBinding) field.ErrorList {
+			return bindingErrors(&b.RoleRef, b.Subjects, true)
+		}),
+		validateUpdate: compares(func(b, old *rbacv1.RoleBinding) field.ErrorList {
+			return roleRefErrors(b.RoleRef, old.RoleRef)
+		}),
+	},
+}
+
+var clusterRoleKind = builtin{
+	group: "rbac.authorization.k8s.io", version: "v1", kind: "ClusterRole", plural: "clusterroles",
+	cluster: true,
+	object:  func() runtime.Object { return &rbacv1.ClusterRole{} },
+	strategy: strategy{
+		Unconditional: true, CreateOnUpdate: true, validName: segmentName,
+		defaults: on(func(r *rbacv1.ClusterRole) { r.Rules = orNil(r.Rules) }),
+		Validate: checks(func(r *rbacv1.ClusterRole) field.ErrorList {
+			return append(ruleErrors(r.Rules, false), aggregationErrors(r.AggregationRule)...)
+		}),
+	},
+}
+
+// aggregationErrors follows ValidateClusterRole in the same place.
+func aggregationErrors(rule *rbacv1.AggregationRule) field.ErrorList {
+	if rule == nil {
+		return nil
+	}
+	path := field.NewPath("aggregationRule", "clusterRoleSelectors")
+	if len(rule.ClusterRoleSelectors) == 0 {
+		return field.ErrorList{field.Required(path,
+			"at least one clusterRoleSelector required if aggregationRule is non-nil")}
+	}
+	var errs field.ErrorList
+	for i := range rule.ClusterRoleSelectors {
+		s := &rule.ClusterRoleSelectors[i]
+		errs = append(errs, metavalidation.ValidateLabelSelector(s, metavalidation.LabelSelectorValidationOptions{},
+			path.Index(i))...)
+		if _, err := metav1.LabelSelectorAsSelector(s); err != nil {
+			errs = append(errs, field.Invalid(path.Index(i), nil, "invalid label selector."))
+		}
+	}
+	return errs
+}
+
+var clusterRoleBindingKind = builtin{
+	group: "rbac.authorization.k8s.io", version: "v1", kind: "ClusterRoleBinding", plural: "clusterrolebindings",
+	cluster: true,
+	object:  func() runtime.Object { return &rbacv1.ClusterRoleBinding{} },
+	strategy: strategy{
+		Unconditional: true, CreateOnUpdate: true, validName: segmentName,
+		defaults: on(func(b *rbacv1.ClusterRoleBinding) { defaultBinding(&b.RoleRef, b.Subjects) }),
+		Validate: checks(func(b *rbacv1.ClusterRoleBinding) field.ErrorList {
+			return bindingErrors(&b.RoleRef, b.Subjects, false)
+		}),
+		validateUpdate: compares(func(b, old *rbacv1.ClusterRoleBinding) field.ErrorList {
+			return roleRefErrors(b.RoleRef, old.RoleRef)
+		}),
+	},
 }

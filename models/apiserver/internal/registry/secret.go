@@ -15,11 +15,58 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
+// Its strategy follows pkg/registry/core/secret, pkg/apis/core/v1/defaults.go and
+// pkg/apis/core/validation.
 var secretKind = builtin{
 	group: "", version: "v1", kind: "Secret", plural: "secrets",
-	object:   func() runtime.Object { return &corev1.Secret{} },
-	strategy: secretStrategy,
-	fields:   secretFields,
+	object: func() runtime.Object { return &corev1.Secret{} },
+	strategy: strategy{
+		Unconditional: true,
+		defaults: on(func(s *corev1.Secret) {
+			// stringData is write-only: conversion to the internal type folds it into data
+			// (pkg/apis/core/v1/conversion.go).
+			for key, value := range s.StringData {
+				if s.Data == nil {
+					s.Data = map[string][]byte{}
+				}
+				s.Data[key] = []byte(value)
+			}
+			s.StringData = nil
+			if s.Type == "" {
+				s.Type = corev1.SecretTypeOpaque
+			}
+		}),
+		prepareUpdate: func(_ Write, o, old runtime.Object) {
+			if s := o.(*corev1.Secret); s.Type == "" {
+				s.Type = old.(*corev1.Secret).Type
+			}
+		},
+		Validate: checks(validateSecret),
+		validateUpdate: compares(func(s, old *corev1.Secret) field.ErrorList {
+			errs := apivalidation.ValidateImmutableField(s.Type, old.Type, field.NewPath("type"))
+			if old.Immutable == nil || !*old.Immutable {
+				return errs
+			}
+			if s.Immutable == nil || !*s.Immutable {
+				errs = append(errs, immutable("immutable"))
+			}
+			if !reflect.DeepEqual(s.Data, old.Data) {
+				errs = append(errs, immutable("data"))
+			}
+			return errs
+		}),
+		warnings: func(o runtime.Object) []string {
+			s := o.(*corev1.Secret)
+			if s.Type != corev1.SecretTypeTLS {
+				return nil
+			}
+			if _, err := tls.X509KeyPair(s.Data[corev1.TLSCertKey], s.Data[corev1.TLSPrivateKeyKey]); err != nil {
+				return []string{err.Error()}
+			}
+			return nil
+		},
+	},
+	fields: secretFields,
 	columns: &columns{
 		shown: []metav1.TableColumnDefinition{textColumn("Type", about(corev1.Secret{}, "type")),
 			textColumn("Data", about(corev1.Secret{}, "data"))},
@@ -27,55 +74,6 @@ var secretKind = builtin{
 			s := o.(*corev1.Secret)
 			return []any{string(s.Type), len(s.Data)}, nil
 		},
-	},
-}
-
-// secretStrategy follows pkg/registry/core/secret, pkg/apis/core/v1/defaults.go and
-// pkg/apis/core/validation.
-var secretStrategy = strategy{
-	Unconditional: true,
-	defaults: on(func(s *corev1.Secret) {
-		// stringData is write-only: conversion to the internal type folds it into data
-		// (pkg/apis/core/v1/conversion.go).
-		for key, value := range s.StringData {
-			if s.Data == nil {
-				s.Data = map[string][]byte{}
-			}
-			s.Data[key] = []byte(value)
-		}
-		s.StringData = nil
-		if s.Type == "" {
-			s.Type = corev1.SecretTypeOpaque
-		}
-	}),
-	prepareUpdate: func(_ Write, o, old runtime.Object) {
-		if s := o.(*corev1.Secret); s.Type == "" {
-			s.Type = old.(*corev1.Secret).Type
-		}
-	},
-	Validate: checks(validateSecret),
-	validateUpdate: compares(func(s, old *corev1.Secret) field.ErrorList {
-		errs := apivalidation.ValidateImmutableField(s.Type, old.Type, field.NewPath("type"))
-		if old.Immutable == nil || !*old.Immutable {
-			return errs
-		}
-		if s.Immutable == nil || !*s.Immutable {
-			errs = append(errs, immutable("immutable"))
-		}
-		if !reflect.DeepEqual(s.Data, old.Data) {
-			errs = append(errs, immutable("data"))
-		}
-		return errs
-	}),
-	warnings: func(o runtime.Object) []string {
-		s := o.(*corev1.Secret)
-		if s.Type != corev1.SecretTypeTLS {
-			return nil
-		}
-		if _, err := tls.X509KeyPair(s.Data[corev1.TLSCertKey], s.Data[corev1.TLSPrivateKeyKey]); err != nil {
-			return []string{err.Error()}
-		}
-		return nil
 	},
 }
 

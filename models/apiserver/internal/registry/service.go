@@ -13,42 +13,40 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
+// Its strategy follows pkg/apis/core/v1/defaults.go, pkg/registry/core/service and
+// pkg/apis/core/validation, for clusters with one address family. Addresses and node ports are
+// handed out in order and not reused.
 var serviceKind = builtin{
 	group: "", version: "v1", kind: "Service", plural: "services",
 	short: []string{"svc"}, categories: []string{"all"},
-	object:   func() runtime.Object { return &corev1.Service{} },
-	strategy: serviceStrategy,
-	fields:   serviceFields,
-}
-
-// serviceStrategy follows pkg/apis/core/v1/defaults.go, pkg/registry/core/service and
-// pkg/apis/core/validation, for clusters with one address family. Addresses and node ports are
-// handed out in order and not reused.
-var serviceStrategy = strategy{
-	Unconditional: true, CreateOnUpdate: true, status: true, ReturnsDeleted: true, Unmodelled: []string{"proxy"},
-	validName: apivalidation.NameIsDNSLabel,
-	defaults:  on(defaultService),
-	prepareCreate: func(w Write, o runtime.Object) {
-		s := o.(*corev1.Service)
-		s.Status = corev1.ServiceStatus{}
-		allocate(w, s)
+	object: func() runtime.Object { return &corev1.Service{} },
+	strategy: strategy{
+		Unconditional: true, CreateOnUpdate: true, status: true, ReturnsDeleted: true, Unmodelled: []string{"proxy"},
+		validName: apivalidation.NameIsDNSLabel,
+		defaults:  on(defaultService),
+		prepareCreate: func(w Write, o runtime.Object) {
+			s := o.(*corev1.Service)
+			s.Status = corev1.ServiceStatus{}
+			allocate(w, s)
+		},
+		prepareUpdate: func(w Write, o, old runtime.Object) {
+			s, before := o.(*corev1.Service), old.(*corev1.Service)
+			dropForType(s, before)
+			keepAllocated(s, before)
+			allocate(w, s)
+		},
+		Validate:       checks(validateService),
+		validateStatus: serviceStatusErrors,
+		validateUpdate: compares(func(s, old *corev1.Service) field.ErrorList {
+			if old.Spec.Type == corev1.ServiceTypeExternalName || s.Spec.Type == corev1.ServiceTypeExternalName ||
+				old.Spec.ClusterIP == s.Spec.ClusterIP {
+				return nil
+			}
+			return field.ErrorList{field.Invalid(field.NewPath("spec", "clusterIPs").Index(0), s.Spec.ClusterIPs,
+				"may not change once set")}
+		}),
 	},
-	prepareUpdate: func(w Write, o, old runtime.Object) {
-		s, before := o.(*corev1.Service), old.(*corev1.Service)
-		dropForType(s, before)
-		keepAllocated(s, before)
-		allocate(w, s)
-	},
-	Validate:       checks(validateService),
-	validateStatus: serviceStatusErrors,
-	validateUpdate: compares(func(s, old *corev1.Service) field.ErrorList {
-		if old.Spec.Type == corev1.ServiceTypeExternalName || s.Spec.Type == corev1.ServiceTypeExternalName ||
-			old.Spec.ClusterIP == s.Spec.ClusterIP {
-			return nil
-		}
-		return field.ErrorList{field.Invalid(field.NewPath("spec", "clusterIPs").Index(0), s.Spec.ClusterIPs,
-			"may not change once set")}
-	}),
+	fields: serviceFields,
 }
 
 var serviceFields = map[string]func(*object.Object) string{
