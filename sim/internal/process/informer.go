@@ -32,10 +32,7 @@ type informer struct {
 	over     bool // with its incarnation
 }
 
-// HasSynced implements cache.SharedInformer.
-func (i *informer) HasSynced() bool { return i.synced.is.Load() }
-
-// Checker implements versions.Informer.
+func (i *informer) HasSynced() bool               { return i.synced.is.Load() }
 func (i *informer) Checker() versions.DoneChecker { return i.synced.checker() }
 
 // registration is a handler's registration whose HasSynced answers as of the last quiet moment.
@@ -46,10 +43,7 @@ type registration struct {
 	given   cache.ResourceEventHandlerRegistration // what the program knows it as
 }
 
-// HasSynced implements cache.ResourceEventHandlerRegistration.
-func (r *registration) HasSynced() bool { return r.synced.is.Load() }
-
-// Checker implements versions.Registration.
+func (r *registration) HasSynced() bool               { return r.synced.is.Load() }
 func (r *registration) Checker() versions.DoneChecker { return r.synced.checker() }
 
 // end lets those go on who wait for a sync that will not come any more.
@@ -118,12 +112,10 @@ func (i *informer) register(
 	return own.given, nil
 }
 
-// AddEventHandler implements cache.SharedInformer.
 func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	return i.register(h, i.SharedIndexInformer.AddEventHandler)
 }
 
-// AddEventHandlerWithResyncPeriod implements cache.SharedInformer.
 func (i *informer) AddEventHandlerWithResyncPeriod(
 	h cache.ResourceEventHandler, d time.Duration,
 ) (cache.ResourceEventHandlerRegistration, error) {
@@ -132,7 +124,6 @@ func (i *informer) AddEventHandlerWithResyncPeriod(
 	})
 }
 
-// AddEventHandlerWithOptions implements cache.SharedInformer.
 func (i *informer) AddEventHandlerWithOptions(
 	h cache.ResourceEventHandler, opts cache.HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
@@ -141,7 +132,6 @@ func (i *informer) AddEventHandlerWithOptions(
 	})
 }
 
-// RemoveEventHandler implements cache.SharedInformer.
 func (i *informer) RemoveEventHandler(r cache.ResourceEventHandlerRegistration) error {
 	i.mu.Lock()
 	if at := slices.IndexFunc(i.handlers, func(h *registration) bool { return h.given == r }); at >= 0 {

@@ -25,7 +25,6 @@ type unservedKinds struct {
 	lookups *lookups
 }
 
-// RESTMapping implements meta.RESTMapper.
 func (u unservedKinds) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	m, err := u.RESTMapper.RESTMapping(gk, versions...)
 	if meta.IsNoMatchError(err) {

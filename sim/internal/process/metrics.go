@@ -15,7 +15,6 @@ type registry struct {
 	gatherers prometheus.Gatherers
 }
 
-// Gather implements prometheus.Gatherer.
 func (r registry) Gather() ([]*dto.MetricFamily, error) { return r.gatherers.Gather() }
 
 // newRegistry returns an empty registry that is not that of the process.

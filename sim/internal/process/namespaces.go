@@ -26,7 +26,6 @@ type cachesInOrder struct {
 	strict bool // reading begins no informer
 }
 
-// GetInformer implements cache.Cache.
 func (c cachesInOrder) GetInformer(
 	ctx context.Context, o client.Object, opts ...cache.InformerGetOption,
 ) (cache.Informer, error) {
@@ -37,7 +36,6 @@ func (c cachesInOrder) GetInformer(
 	return c.Cache.GetInformer(ctx, o, opts...)
 }
 
-// GetInformerForKind implements cache.Cache.
 func (c cachesInOrder) GetInformerForKind(
 	ctx context.Context, kind schema.GroupVersionKind, opts ...cache.InformerGetOption,
 ) (cache.Informer, error) {
@@ -48,7 +46,6 @@ func (c cachesInOrder) GetInformerForKind(
 	return c.Cache.GetInformerForKind(ctx, kind, opts...)
 }
 
-// List implements cache.Cache.
 func (c cachesInOrder) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	o := client.ListOptions{}
 	o.ApplyOptions(opts)

@@ -69,10 +69,7 @@ func (r *refusedQuery) Write(message []byte) (int, error) {
 	return 0, errNetwork
 }
 
-// Close implements net.Conn.
-func (r *refusedQuery) Close() error { return nil }
-
-// SetDeadline implements net.Conn.
+func (r *refusedQuery) Close() error                { return nil }
 func (r *refusedQuery) SetDeadline(time.Time) error { return nil }
 
 // queriedName is the name in the first question of a DNS message over a stream.

@@ -33,16 +33,12 @@ type notification struct {
 	initial bool
 }
 
-// OnAdd implements cache.ResourceEventHandler.
 func (o *orderedHandler) OnAdd(obj any, initial bool) {
 	o.handle(notification{is: obj, initial: initial})
 }
 
-// OnUpdate implements cache.ResourceEventHandler.
 func (o *orderedHandler) OnUpdate(was, is any) { o.handle(notification{was: was, is: is}) }
-
-// OnDelete implements cache.ResourceEventHandler.
-func (o *orderedHandler) OnDelete(obj any) { o.handle(notification{was: obj}) }
+func (o *orderedHandler) OnDelete(obj any)     { o.handle(notification{was: obj}) }
 
 func (o *orderedHandler) handle(n notification) {
 	o.mu.Lock()

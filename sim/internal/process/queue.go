@@ -170,7 +170,6 @@ func (q *queue) flushPlain() bool {
 	return true
 }
 
-// Get implements workqueue.TypedInterface.
 func (q *queue) Get() (request, bool) {
 	q.controller.asked(q.waiters.Sched)
 	q.waitForQuiet()
@@ -178,7 +177,6 @@ func (q *queue) Get() (request, bool) {
 	return item, down || !q.admit(item)
 }
 
-// GetWithPriority implements priorityqueue.PriorityQueue.
 func (p priorityQueue) GetWithPriority() (request, int, bool) {
 	p.controller.asked(p.waiters.Sched)
 	p.waitForQuiet()
@@ -186,7 +184,6 @@ func (p priorityQueue) GetWithPriority() (request, int, bool) {
 	return item, priority, down || !p.admit(item)
 }
 
-// Get implements workqueue.TypedInterface.
 func (p priorityQueue) Get() (request, bool) {
 	item, _, down := p.GetWithPriority()
 	return item, down

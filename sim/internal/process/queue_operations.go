@@ -11,16 +11,9 @@ import (
 // This file is about the instants at which the timers of a queue fire. A queue fires them on a
 // goroutine of its own, and from outside it cannot be seen whether it has.
 
-// Add implements workqueue.TypedInterface.
-func (q *queue) Add(item request) { q.add(priorityqueue.AddOpts{}, item) }
-
-// AddAfter implements workqueue.TypedDelayingInterface.
-func (q *queue) AddAfter(item request, d time.Duration) { q.add(priorityqueue.AddOpts{After: d}, item) }
-
-// AddRateLimited implements workqueue.TypedRateLimitingInterface.
-func (q *queue) AddRateLimited(item request) { q.add(priorityqueue.AddOpts{RateLimited: true}, item) }
-
-// AddWithOpts implements priorityqueue.PriorityQueue.
+func (q *queue) Add(item request)                                             { q.add(priorityqueue.AddOpts{}, item) }
+func (q *queue) AddAfter(item request, d time.Duration)                       { q.add(priorityqueue.AddOpts{After: d}, item) }
+func (q *queue) AddRateLimited(item request)                                  { q.add(priorityqueue.AddOpts{RateLimited: true}, item) }
 func (p priorityQueue) AddWithOpts(o priorityqueue.AddOpts, items ...request) { p.add(o, items...) }
 
 // add handles all adds. A delayed one reaches the real queue at once if a worker has the key and no
@@ -52,7 +45,6 @@ func (q *queue) add(o priorityqueue.AddOpts, items ...request) {
 	}
 }
 
-// Done implements workqueue.TypedInterface.
 func (q *queue) Done(item request) {
 	q.waitForQuiet()
 	q.mu.Lock()
@@ -69,7 +61,6 @@ func (q *queue) Done(item request) {
 // prefers the end: the runtime would choose between the two.
 func (q *queue) ShutDown() { q.shut(q.workQueue.ShutDown) }
 
-// ShutDownWithDrain implements workqueue.TypedInterface.
 func (q *queue) ShutDownWithDrain() {
 	if q.priority != nil {
 		q.ShutDown() // the priority queue does not drain

@@ -87,7 +87,6 @@ func (r *randomBytes) quieten() {
 // Quiet says that all goroutines of the run under way are blocked.
 func Quiet() { random.quieten() }
 
-// Read implements io.Reader.
 func (r *randomBytes) Read(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -34,7 +34,6 @@ func (m *managedController) Warmup(ctx context.Context) error {
 	return m.Runnable.(interface{ Warmup(context.Context) error }).Warmup(m.waiters.attach(ctx))
 }
 
-// Start implements manager.Runnable.
 func (m *managedController) Start(ctx context.Context) error {
 	if m.over != nil {
 		select {
@@ -72,7 +71,6 @@ type panicCatcher struct {
 	n     int // of the runnables that were added
 }
 
-// Start implements manager.Runnable.
 func (p panicCatcher) Start(ctx context.Context) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -29,10 +29,7 @@ func (s *syncState) checker() versions.DoneChecker {
 	return s
 }
 
-// Name implements versions.DoneChecker.
-func (s *syncState) Name() string { return s.name }
-
-// Done implements versions.DoneChecker.
+func (s *syncState) Name() string          { return s.name }
 func (s *syncState) Done() <-chan struct{} { return s.done }
 
 // set notes that it has synced. It reports whether a goroutine may go on because of that.

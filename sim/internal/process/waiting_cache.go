@@ -32,7 +32,6 @@ func (w waitingCache) WaitForCacheSync(ctx context.Context) bool {
 	return w.Cache.WaitForCacheSync(until) || ctx.Err() == nil && w.turns.ctx.Err() != nil
 }
 
-// GetInformer implements cache.Informers.
 func (w waitingCache) GetInformer(
 	ctx context.Context, o client.Object, opts ...cache.InformerGetOption,
 ) (cache.Informer, error) {
@@ -40,7 +39,6 @@ func (w waitingCache) GetInformer(
 	return w.Cache.GetInformer(ctx, o, opts...)
 }
 
-// GetInformerForKind implements cache.Informers.
 func (w waitingCache) GetInformerForKind(
 	ctx context.Context, kind schema.GroupVersionKind, opts ...cache.InformerGetOption,
 ) (cache.Informer, error) {
@@ -48,7 +46,6 @@ func (w waitingCache) GetInformerForKind(
 	return w.Cache.GetInformerForKind(ctx, kind, opts...)
 }
 
-// Get implements client.Reader.
 func (w waitingCache) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 	w.turns.readers.noteRead(o)
 	defer w.turns.inTurn(fmt.Sprintf("%T %s", o, key))()
@@ -59,7 +56,6 @@ func (w waitingCache) Get(ctx context.Context, key client.ObjectKey, o client.Ob
 	return err
 }
 
-// List implements client.Reader.
 func (w waitingCache) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	w.turns.readers.noteRead(list)
 	defer w.turns.inTurn(fmt.Sprintf("%T", list))()
@@ -79,13 +75,11 @@ type otherCluster struct {
 	n     int // of the runnables that were added
 }
 
-// Start implements manager.Runnable.
 func (o otherCluster) Start(ctx context.Context) error {
 	o.turns.startInTurn(o.n)
 	return o.clusterRunnable.Start(ctx)
 }
 
-// GetCache implements clusterRunnable.
 func (o otherCluster) GetCache() cache.Cache {
 	return waitingCache{o.clusterRunnable.GetCache(), o.turns, false}
 }

@@ -33,16 +33,10 @@ func newWebhookServer(c *core, own webhook.Server) *webhookServer {
 	return s
 }
 
-// NeedLeaderElection implements webhook.Server.
-func (w *webhookServer) NeedLeaderElection() bool { return false }
-
-// Register implements webhook.Server.
+func (w *webhookServer) NeedLeaderElection() bool                { return false }
 func (w *webhookServer) Register(path string, hook http.Handler) { w.mux.Handle(path, hook) }
+func (w *webhookServer) WebhookMux() *http.ServeMux              { return w.mux }
 
-// WebhookMux implements webhook.Server.
-func (w *webhookServer) WebhookMux() *http.ServeMux { return w.mux }
-
-// Start implements webhook.Server.
 func (w *webhookServer) Start(ctx context.Context) error {
 	w.mu.Lock()
 	w.serving = ctx
@@ -54,7 +48,6 @@ func (w *webhookServer) Start(ctx context.Context) error {
 	return nil
 }
 
-// StartedChecker implements webhook.Server.
 func (w *webhookServer) StartedChecker() healthz.Checker {
 	return func(*http.Request) error {
 		if w.endpoint("") == nil {

@@ -46,7 +46,6 @@ func (n *Network) serveOutside(call *Call) *apiserver.Response {
 // stop a goroutine that dials, and a model is called on the scheduling goroutine.
 type untraced struct{ context.Context }
 
-// Value implements context.Context.
 func (u untraced) Value(key any) any {
 	v := u.Context.Value(key)
 	if _, is := v.(*httptrace.ClientTrace); is || v != nil && reflect.TypeOf(v).String() == "*nettrace.Trace" {

@@ -135,7 +135,6 @@ type client struct {
 	n    int
 }
 
-// RoundTrip implements http.RoundTripper.
 func (c client) RoundTrip(req *http.Request) (*http.Response, error) {
 	return c.port.carrier.roundTrip(req, c.n)
 }

@@ -138,7 +138,6 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 }
 
-// Close implements io.Closer.
 func (b *body) Close() error {
 	b.closing.Do(func() {
 		close(b.done)

@@ -117,24 +117,18 @@ func (b *builtin) perform(do func()) {
 	})
 }
 
-// Now implements actor.Cluster.
 func (b *builtin) Now() time.Duration { return b.all.sched.Now() }
+func (b *builtin) Clock() time.Time   { return time.Now() }
 
-// Clock implements actor.Cluster.
-func (b *builtin) Clock() time.Time { return time.Now() }
-
-// Choose implements actor.Cluster.
 func (b *builtin) Choose(label string, n int) int {
 	return b.all.choices.Choose(story.Label{Kind: story.Builtin, Of: b.actor.Name(), What: label}, n)
 }
 
-// Read implements actor.Cluster.
 func (b *builtin) Read(r *apiserver.Request) *apiserver.Response {
 	b.identify(r)
 	return b.all.wire.Read(r)
 }
 
-// Write implements actor.Cluster.
 func (b *builtin) Write(r *apiserver.Request) *apiserver.Response {
 	b.identify(r)
 	return b.all.wire.Write(b.actor.Name(), *r)
@@ -146,17 +140,14 @@ func (b *builtin) identify(r *apiserver.Request) {
 	r.User, r.Groups = "system:serviceaccount:kube-system:"+b.actor.Name(), []string{"system:masters"}
 }
 
-// After implements actor.Cluster.
 func (b *builtin) After(d time.Duration, key string, do func()) {
 	b.ask(key, do, &sched.Action{Own: d})
 }
 
-// Again implements actor.Cluster.
 func (b *builtin) Again(d time.Duration, key string, do func()) {
 	b.ask(key, do, &sched.Action{Own: d, Idle: true})
 }
 
-// Later implements actor.Cluster.
 func (b *builtin) Later(d time.Duration, key string, do func()) {
 	b.ask(key, do, &sched.Action{Own: d, Idle: true, Seasonal: true})
 }

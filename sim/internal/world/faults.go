@@ -44,36 +44,23 @@ type environment struct {
 	*faults
 }
 
-// Ended implements inject.Env.
 func (e environment) Ended() bool { return e.faults.ended() }
 
-// Rarely implements inject.Env.
 func (e environment) Rarely(label story.Label, n, odds int) int {
 	return e.faults.choices.Rarely(label, n, odds)
 }
 
-// Note implements inject.Env.
-func (e environment) Note(event history.Event) { e.faults.note(event) }
-
-// History implements inject.Env.
+func (e environment) Note(event history.Event)  { e.faults.note(event) }
 func (e environment) History() *history.History { return e.faults.history }
-
-// Server implements inject.Env.
 func (e environment) Server() *apiserver.Server { return e.faults.wire.Server() }
 
-// Write implements inject.Env.
 func (e environment) Write(who string, r apiserver.Request) *apiserver.Response {
 	return e.faults.wire.Write(who, r)
 }
 
-// Controllers implements inject.Env.
 func (e environment) Controllers() []process.Controller { return e.faults.procs.Controllers() }
-
-// Started implements inject.Env.
-func (e environment) Started(process string) bool { return e.faults.procs.Find(process) != nil }
-
-// Window implements inject.Env.
-func (e environment) Window() time.Duration { return e.faults.settings.Window }
+func (e environment) Started(process string) bool       { return e.faults.procs.Find(process) != nil }
+func (e environment) Window() time.Duration             { return e.faults.settings.Window }
 
 // endFaults takes back what lasts of the faults that were injected.
 func (f *faults) endFaults() {

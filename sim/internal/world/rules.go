@@ -24,7 +24,6 @@ type rules struct {
 	stepped  func() // after every step
 }
 
-// Latency implements wire.Rules.
 func (r *rules) Latency(c *wire.Call, leg story.Kind) time.Duration {
 	if c.Idle() {
 		return latencies[0]
@@ -41,7 +40,6 @@ func (r *rules) Latency(c *wire.Call, leg story.Kind) time.Duration {
 	return d
 }
 
-// Arrive implements wire.Rules.
 func (r *rules) Arrive(c *wire.Call) wire.Ruling {
 	if c.Port.Process == run.User {
 		return wire.Ruling{}
@@ -49,7 +47,6 @@ func (r *rules) Arrive(c *wire.Call) wire.Ruling {
 	return r.faults.declared.Arrive(c)
 }
 
-// Landed implements wire.Rules.
 func (r *rules) Landed(c *wire.Call) wire.Ruling {
 	if c.Port.Process == run.User {
 		return wire.Ruling{}
@@ -57,7 +54,6 @@ func (r *rules) Landed(c *wire.Call) wire.Ruling {
 	return r.faults.declared.Landed(c)
 }
 
-// Lag implements wire.Rules.
 func (r *rules) Lag(s *wire.Stream, f apiserver.Frame) time.Duration {
 	if f.Initial || s.Call.Idle() {
 		return 0
@@ -65,7 +61,6 @@ func (r *rules) Lag(s *wire.Stream, f apiserver.Frame) time.Duration {
 	return r.faults.declared.Lag(s, f)
 }
 
-// Fate implements wire.Rules.
 func (r *rules) Fate(s *wire.Stream, f apiserver.Frame) wire.Fate {
 	if f.Initial || f.Type == "ERROR" || s.Call.Idle() || s.Port.Process == run.User {
 		return wire.Arrives
@@ -73,7 +68,6 @@ func (r *rules) Fate(s *wire.Stream, f apiserver.Frame) wire.Fate {
 	return r.faults.declared.Fate(s, f)
 }
 
-// Webhook implements wire.Rules.
 func (r *rules) Webhook(c *wire.Call) wire.Ruling { return r.faults.declared.Webhook(c) }
 
 // Committed implements wire.Observer: built-in controllers observe the change.
@@ -84,38 +78,31 @@ func (r *rules) Committed(ch apiserver.Change) {
 	r.builtins.observe(ch)
 }
 
-// Endpoints implements wire.Observer.
 func (r *rules) Endpoints(service *apiserver.WebhookService, path string) []wire.Endpoint {
 	return r.procs.Endpoints(service, path)
 }
 
-// UnknownHost implements wire.Observer.
 func (r *rules) UnknownHost(c *wire.Call, clash string) { r.unknownHost(c, clash) }
 
-// Quiet implements sched.Observer.
 func (r *rules) Quiet() (woke bool) {
 	process.Quiet()
 	r.settings.Monitor.Beats.Add(1)
 	return r.procs.Flush()
 }
 
-// Stepped implements sched.Observer.
 func (r *rules) Stepped() { r.stepped() }
 
 // Held implements sched.Observer: actions of a frozen process wait for its end.
 func (r *rules) Held(a *sched.Action) time.Duration { return r.faults.declared.Held(a) }
 
-// Dequeued implements process.Observer.
 func (r *rules) Dequeued(l *process.Incarnation, controller string, item reconcile.Request) {
 	r.faults.declared.Dequeued(l, controller, item)
 }
 
-// Exited implements process.Observer.
 func (r *rules) Exited(l *process.Incarnation, err error) (restart bool) {
 	return r.programs.exited(l, err)
 }
 
-// Dialled implements process.Observer.
 func (r *rules) Dialled(process, address, at string, byHTTP bool) {
 	r.dialled(process, address, at, byHTTP)
 }

@@ -207,7 +207,6 @@ type late struct {
 	made func(name string) client.Object
 }
 
-// Reconcile implements reconcile.Reconciler.
 func (l *late) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	var cm corev1.ConfigMap
 	if err := l.Get(ctx, req.NamespacedName, &cm); err != nil {

@@ -152,10 +152,7 @@ func (v *Version) carrier(o *Object) runtime.Object {
 	return c
 }
 
-// GetManagedFields implements [metav1.Object].
-func (c *carrier) GetManagedFields() owners { return c.entries }
-
-// SetManagedFields implements [metav1.Object].
+func (c *carrier) GetManagedFields() owners        { return c.entries }
 func (c *carrier) SetManagedFields(entries owners) { c.entries = entries }
 
 func managedFieldsOf(o runtime.Object) []metav1.ManagedFieldsEntry {
@@ -176,7 +173,6 @@ func shallow(o runtime.Object) runtime.Object {
 // fieldObjects makes, converts and defaults the objects of a kind for field managers.
 type fieldObjects struct{ v *Version }
 
-// New implements [runtime.ObjectCreater].
 func (f fieldObjects) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	if !f.v.Type.Builtin {
 		u := &unstructured.Unstructured{}
@@ -188,7 +184,6 @@ func (f fieldObjects) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	return o, nil
 }
 
-// Default implements [runtime.ObjectDefaulter].
 func (f fieldObjects) Default(o runtime.Object) {
 	if u, ok := o.(*unstructured.Unstructured); ok {
 		if f.v.Schema.compile() == nil {
@@ -203,7 +198,6 @@ func (f fieldObjects) Default(o runtime.Object) {
 	}
 }
 
-// ConvertToVersion implements [runtime.ObjectConvertor].
 func (f fieldObjects) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
 	gv, ok := to.(schema.GroupVersion)
 	if !ok {

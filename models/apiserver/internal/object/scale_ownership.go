@@ -64,7 +64,6 @@ type scaleObjects struct {
 	custom bool
 }
 
-// New implements [runtime.ObjectCreater].
 func (s scaleObjects) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	var o runtime.Object = &autoscalingv1.Scale{}
 	if s.custom {
@@ -74,7 +73,6 @@ func (s scaleObjects) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	return o, nil
 }
 
-// ConvertToVersion implements [runtime.ObjectConvertor].
 func (s scaleObjects) ConvertToVersion(in runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
 	u, untyped := in.(*unstructured.Unstructured)
 	if !untyped {

@@ -219,7 +219,6 @@ func (s *Schema) checkRules(errs field.ErrorList, content, old map[string]any, w
 // collector keeps warnings.
 type collector []string
 
-// AddWarning implements [warning.Recorder].
 func (c *collector) AddWarning(_, text string) { *c = append(*c, text) }
 
 // blocking says that rules cannot be evaluated because the object does not even fit its schema
