@@ -13,7 +13,7 @@ import (
 // of Events (tools/events/event_broadcaster.go). It holds a mutex until it has its answer, and
 // every new Event waits for that mutex. A bubble with a goroutine that waits for a mutex never goes
 // quiet. It also takes the series in map order.
-func (c *Call) underLock() bool {
+func underLock(c *Call) bool {
 	if c.Info.Group != "events.k8s.io" || c.Info.Resource != "events" || !c.Writes() {
 		return false
 	}

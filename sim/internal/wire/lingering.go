@@ -12,7 +12,7 @@ import (
 //     incarnations would get other random numbers from run to run.
 //   - After an error a leader loses its lease. controller-runtime notes that without a mutex while
 //     it stops, which is a data race. No real process has it, as a killed one notes nothing.
-func (c *Call) lingers() bool { return c.recorder() || c.Idle() && calledBy("LeaderElector).renew.") }
+func lingers(c *Call) bool { return c.recorder() || c.Idle() && calledBy("LeaderElector).renew.") }
 
 // lingering are the calls of dead incarnations that linger.
 type lingering struct {

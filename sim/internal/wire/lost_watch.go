@@ -27,13 +27,13 @@ func (l *LostWatch) Until() time.Duration { return l.Since + maxReflectorBackOff
 
 // mayBeReflector reports whether the call lists or watches outside any reconcile, as a reflector
 // does.
-func (c *Call) mayBeReflector() bool {
+func mayBeReflector(c *Call) bool {
 	beside := c.Host == "" && c.Reconcile.None() && c.Port.Drive == nil
 	return beside && (c.Info.Verb == "watch" || c.Info.Verb == "list")
 }
 
-// subject is what the call watches. It is the same when the process asks again.
-func (c *Call) subject() string {
+// subjectOf is what the call watches. It is the same when the process asks again.
+func subjectOf(c *Call) string {
 	u := c.Request.URL
 	q := u.Query()
 	return strings.Join([]string{c.Port.Name(), c.Cluster, u.Path, q.Get("labelSelector"), q.Get("fieldSelector")}, " ")
@@ -49,7 +49,7 @@ type lostWatches struct {
 // failed, of which the event at tried is the reply.
 func (l *lostWatches) replied(call *Call, ok bool, tried int) {
 	for i, s := range l.all {
-		if s.Call.subject() == call.subject() {
+		if subjectOf(s.Call) == subjectOf(call) {
 			l.all = slices.Delete(l.all, i, i+1)
 			break
 		}
@@ -60,7 +60,7 @@ func (l *lostWatches) replied(call *Call, ok bool, tried int) {
 }
 
 func (l *lostWatches) add(call *Call, tried int) {
-	if call.mayBeReflector() {
+	if mayBeReflector(call) {
 		l.all = append(l.all, &LostWatch{call, l.scheduler.Now(), tried})
 	}
 }

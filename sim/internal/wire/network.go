@@ -22,25 +22,28 @@ import (
 // Network is the side of the wire where the servers are. It owns the requests that are under way.
 type Network struct {
 	*recorder
+	*calls
 	// Hosts are what answers the requests.
 	Hosts *Hosts
 	// Watches are the open watch streams.
 	Watches *Watches
 
-	observer  Observer
-	calls     []*Call               // in flight, in canonical order
-	waiting   []*apiserver.Exchange // requests that wait for webhooks
-	steps     builtinSteps
-	lingering lingering
-	ending    atomic.Bool
+	observer Observer
+	outside  *outside
+	webhooks *webhooks
+	steps    builtinSteps
+	ending   atomic.Bool
 }
 
 // New returns a network with an API server.
 func New(s *sched.Scheduler, h *history.History, server *apiserver.Server, o Observer) *Network {
 	r := &recorder{Sched: s, History: h, server: server, beside: map[string]time.Duration{}}
-	return &Network{recorder: r, observer: o, Watches: &Watches{recorder: r, rules: o, lost: lostWatches{scheduler: s}},
-		Hosts: &Hosts{server: server, remotes: map[string]*apiserver.Server{},
-			exact: map[string]http.Handler{}, resolved: map[string]bool{}}}
+	hosts := &Hosts{server: server, remotes: map[string]*apiserver.Server{},
+		exact: map[string]http.Handler{}, resolved: map[string]bool{}}
+	c, out := &calls{recorder: r, latency: o.Latency}, &outside{r, hosts, o.UnknownHost}
+	return &Network{recorder: r, calls: c, observer: o, Hosts: hosts, outside: out,
+		Watches:  &Watches{recorder: r, rules: o, lost: lostWatches{scheduler: s}},
+		webhooks: &webhooks{calls: c, outside: out, observer: o}}
 }
 
 // Server is the API server. Use it only on the scheduling goroutine.
@@ -49,3 +52,21 @@ func (n *Network) Server() *apiserver.Server { return n.Hosts.server }
 // Read serves a request that changes nothing, at once and unrecorded. Call it on the scheduling
 // goroutine.
 func (n *Network) Read(req *apiserver.Request) *apiserver.Response { return n.Hosts.handle("", req) }
+
+// Bury ends an incarnation: it withdraws everything that the incarnation waits for. Its calls stay
+// blocked, see [Network.Release].
+func (n *Network) Bury(p *Port) {
+	p.Die()
+	n.calls.bury(p)
+	n.Watches.bury(p)
+}
+
+// Release ends the run: no request is served any more. The calls that are still blocked return an
+// error, one at a time, so that their goroutines can end.
+func (n *Network) Release(wait func()) {
+	n.ending.Store(true)
+	n.steps.stop()
+	n.webhooks.abandon()
+	n.Dismiss(nil, wait)
+	n.Watches.release(wait)
+}

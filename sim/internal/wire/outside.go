@@ -15,12 +15,19 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// serveOutside lets the model of an outside service answer. It records the effects that the model
+// outside is what answers requests to the outside.
+type outside struct {
+	*recorder
+	hosts       *Hosts
+	unknownHost func(*Call, string) // see [Observer]
+}
+
+// serve lets the model of an outside service answer. It records the effects that the model
 // reports. If there are none and the request may have changed something, the request itself is the
 // effect.
-func (n *Network) serveOutside(call *Call) *apiserver.Response {
+func (o *outside) serve(call *Call) *apiserver.Response {
 	w := &answerWriter{header: http.Header{}, code: http.StatusOK}
-	index := n.History.Len()
+	index := o.History.Len()
 	var effects []history.Effect
 	ctx := history.WithLedger(call.http.Context(), func(e history.Effect) {
 		e.Kind = cmp.Or(e.Kind, history.Requested)
@@ -32,12 +39,12 @@ func (n *Network) serveOutside(call *Call) *apiserver.Response {
 	req.RequestURI = call.Request.URL.RequestURI()
 	call.handler.ServeHTTP(w, req)
 	resp := &apiserver.Response{Code: w.code, Header: w.header, Body: w.body.Bytes()}
-	n.record(call, resp)
+	o.record(call, resp)
 	if len(effects) == 0 && call.Webhook == "" && call.Writes() && resp.Code < http.StatusBadRequest {
-		effects = []history.Effect{n.requested(call, index)}
+		effects = []history.Effect{o.requested(call, index)}
 	}
 	for _, e := range effects {
-		n.History.Record(e)
+		o.History.Record(e)
 	}
 	return resp
 }
@@ -55,7 +62,7 @@ func (u untraced) Value(key any) any {
 }
 
 // requested is the effect of a request for which the model has reported none.
-func (n *Network) requested(call *Call, index int) history.Effect {
+func (o *outside) requested(call *Call, index int) history.Effect {
 	return history.Effect{
 		Event: index, Kind: history.Requested, Detail: call.String(),
 		Process: call.Port.Process, Incarnation: call.Port.Incarnation, Reconcile: call.Reconcile,
@@ -84,10 +91,10 @@ func (a *answerWriter) Write(p []byte) (int, error) {
 }
 
 // findHandler decides what answers a request to the outside that has arrived.
-func (n *Network) findHandler(call *Call) error {
-	t := n.Hosts.resolve(call.Host, call.Request.URL.Scheme)
-	if call.handler = n.Hosts.handlerOf(t); call.handler == nil || t.clash != "" {
-		return n.noSuchHost(call, t)
+func (o *outside) findHandler(call *Call) error {
+	t := o.hosts.resolve(call.Host, call.Request.URL.Scheme)
+	if call.handler = o.hosts.handlerOf(t); call.handler == nil || t.clash != "" {
+		return o.noSuchHost(call, t)
 	}
 	return nil
 }
@@ -95,12 +102,12 @@ func (n *Network) findHandler(call *Call) error {
 // noSuchHost is the error of a request that leads to no model: what a resolver says of a host that
 // does not exist. If the scenario does not say that, it is incomplete, and the observer is told: an
 // operator that goes on after errors would hide it.
-func (n *Network) noSuchHost(call *Call, t target) error {
+func (o *outside) noSuchHost(call *Call, t target) error {
 	if t.refused {
 		return &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("connect to %s: connection refused", call.Host)}
 	}
 	if !t.absent || t.clash != "" {
-		n.observer.UnknownHost(call, t.clash)
+		o.unknownHost(call, t.clash)
 	}
 	name := call.Request.URL.Hostname()
 	return &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}}

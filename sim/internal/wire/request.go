@@ -23,14 +23,14 @@ func (n *Network) effect(call *Call) {
 		n.answer(call, r)
 	default:
 		if call.Host != "" {
-			if err := n.findHandler(call); err != nil {
+			if err := n.outside.findHandler(call); err != nil {
 				n.answer(call, Ruling{Lose: err})
 				return
 			}
 		}
 		n.serve(call, func() {
 			if r.Again && call.Host != "" {
-				call.Response = n.serveOutside(call)
+				call.Response = n.outside.serve(call)
 			}
 			n.landed(call, r)
 		})
@@ -40,7 +40,7 @@ func (n *Network) effect(call *Call) {
 // serve lets the request take effect and calls then: at once, or when webhooks have answered.
 func (n *Network) serve(call *Call, then func()) {
 	if call.Host != "" {
-		call.Response = n.serveOutside(call)
+		call.Response = n.outside.serve(call)
 		then()
 		return
 	}
@@ -52,7 +52,7 @@ func (n *Network) serve(call *Call, then func()) {
 	}
 	ex := n.Hosts.begin(call.Cluster, &call.Request)
 	if ex.Response == nil {
-		n.waiting = append(n.waiting, ex)
+		n.webhooks.waiting = append(n.webhooks.waiting, ex)
 	}
 	n.advance(call, ex, then)
 }
@@ -62,10 +62,10 @@ func (n *Network) advance(call *Call, ex *apiserver.Exchange, then func()) {
 		if changes := ex.Committed(); len(changes) > 0 {
 			n.recordEffect(call, &apiserver.Response{Code: http.StatusOK, Changes: changes})
 		}
-		n.askAll(call, ex, func() { n.advance(call, ex, then) })
+		n.webhooks.askAll(call, ex, func() { n.advance(call, ex, then) })
 		return
 	}
-	n.forgetExchange(ex)
+	n.webhooks.forget(ex)
 	call.Response = ex.Response
 	n.recordEffect(call, call.Response)
 	then()
@@ -123,7 +123,7 @@ func (n *Network) answer(call *Call, r Ruling) {
 			o.stream = n.Watches.open(call).body
 		}
 		n.Watches.lost.replied(call, o.err == nil && call.Response.Code < http.StatusBadRequest, n.History.Len()-1)
-		n.forget(call)
+		n.calls.forget(call)
 		if r.Seen != nil {
 			r.Seen()
 		}

@@ -92,7 +92,7 @@ func senderOf(callers []uintptr) sender {
 // call, and may send more by timers of its own: a runnable of the manager, or a goroutine that a
 // timer woke, that runs no reconcile and that asks an outside host. The context does not tell: a
 // goroutine may outlive the reconcile that began it.
-func (c *Call) sentBeside(from sender) bool {
+func sentBeside(c *Call, from sender) bool {
 	switch {
 	case c.Host == "" && c.Kind == "", c.Ref().Chatter(), c.Verb() == "watch", from.reflects:
 		return false

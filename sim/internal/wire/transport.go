@@ -30,14 +30,7 @@ func (n *Network) NewPort(process string, incarnation int) *Port {
 	return p
 }
 
-// freeze implements carrier: what the process has sent arrives in any case.
-func (t transport) freeze() {
-	for _, call := range t.calls {
-		if call.Port == t.port && call.Writes() {
-			call.sent = true
-		}
-	}
-}
+func (t transport) freeze() { t.calls.freeze(t.port) }
 
 // call reads a request and its subject.
 func (t transport) call(req *http.Request) (*Call, error) {
@@ -87,14 +80,14 @@ func (t transport) roundTrip(req *http.Request, client int) (*http.Response, err
 	p := t.port
 	if p.Owner != nil && !call.Idle() {
 		from := callingGoroutine()
-		call.source, call.beside = from.line, call.sentBeside(from)
+		call.source, call.beside = from.line, sentBeside(call, from)
 	}
 	if t.Callers != nil {
 		call.callers = make([]uintptr, 64)
 		call.callers = call.callers[:runtime.Callers(2, call.callers)]
 		call.byTimer = p.Owner != nil && t.Sched.Slept()
 	}
-	if p.dead.Load() && call.lingers() || call.mayHaveShutDown() {
+	if p.dead.Load() && lingers(call) || call.mayHaveShutDown() {
 		return t.linger(call)
 	}
 	if p.dead.Load() || t.ending.Load() {
@@ -106,7 +99,7 @@ func (t transport) roundTrip(req *http.Request, client int) (*http.Response, err
 	}
 	if call.Host != "" {
 		if to := t.Hosts.resolve(call.Host, req.URL.Scheme); to.clash != "" || !to.found() {
-			return nil, t.noSuchHost(call, to)
+			return nil, t.outside.noSuchHost(call, to)
 		}
 	}
 	if call.Host == "" && call.Info.Verb == "" || p.Direct != nil && p.Direct() && !call.Writes() {
@@ -115,10 +108,10 @@ func (t transport) roundTrip(req *http.Request, client int) (*http.Response, err
 		// answered at once.
 		return response(req, t.Hosts.handle(call.Cluster, &call.Request), nil), nil
 	}
-	if call.streamsList() && !isSorted(req.Context()) {
+	if streamsList(call) && !isSorted(req.Context()) {
 		return response(req, withoutWatchList(), nil), nil
 	}
-	if call.underLock() {
+	if underLock(call) {
 		resp, err := t.acknowledge(call)
 		if err != nil {
 			return nil, err

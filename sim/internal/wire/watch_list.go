@@ -32,7 +32,7 @@ func WithSortedInformer(ctx context.Context) context.Context {
 func isSorted(ctx context.Context) bool { return ctx.Value(sortedKey{}) != nil }
 
 // streamsList reports whether a request is for a watch that begins with all objects.
-func (c *Call) streamsList() bool {
+func streamsList(c *Call) bool {
 	if c.Info.Verb != "watch" {
 		return false
 	}

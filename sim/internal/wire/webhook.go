@@ -26,37 +26,53 @@ import (
 // ServerName is the process name under which calls of the API server itself are recorded.
 const ServerName = "kube-apiserver"
 
+// webhooks are the requests that wait for webhooks.
+type webhooks struct {
+	*calls
+	outside  *outside
+	observer Observer
+	waiting  []*apiserver.Exchange
+}
+
 // askAll makes the calls that a request waits for, and resumes the exchange and calls then when all
 // are answered.
-func (n *Network) askAll(call *Call, ex *apiserver.Exchange, then func()) {
+func (w *webhooks) askAll(call *Call, ex *apiserver.Exchange, then func()) {
 	left := len(ex.Calls)
-	for _, w := range ex.Calls {
-		n.ask(w, func() {
+	for _, hook := range ex.Calls {
+		w.ask(hook, func() {
 			if left--; left > 0 {
 				return
 			}
 			if call.Port.Dead() { // its connection is gone: the server gives up
-				n.forgetExchange(ex)
+				w.forget(ex)
 				ex.Abandon()
 				return
 			}
-			n.Hosts.resume(ex)
+			w.outside.hosts.resume(ex)
 			then()
 		})
 	}
 }
 
-// forgetExchange takes an exchange out of those that wait.
-func (n *Network) forgetExchange(ex *apiserver.Exchange) {
-	if i := slices.Index(n.waiting, ex); i >= 0 {
-		n.waiting = slices.Delete(n.waiting, i, i+1)
+// forget takes an exchange out of those that wait.
+func (w *webhooks) forget(ex *apiserver.Exchange) {
+	if i := slices.Index(w.waiting, ex); i >= 0 {
+		w.waiting = slices.Delete(w.waiting, i, i+1)
 	}
+}
+
+// abandon gives up all requests that wait.
+func (w *webhooks) abandon() {
+	for _, ex := range w.waiting {
+		ex.Abandon()
+	}
+	w.waiting = nil
 }
 
 // webhookCall is one call of a webhook under way.
 type webhookCall struct {
 	*Call
-	c        *Network
+	webhooks *webhooks
 	asked    *apiserver.WebhookCall
 	deadline *sched.Action
 	cancel   context.CancelFunc
@@ -64,33 +80,33 @@ type webhookCall struct {
 	done     func()
 }
 
-func (n *Network) ask(w *apiserver.WebhookCall, done func()) {
-	u, err := url.Parse(w.Address())
+func (w *webhooks) ask(hook *apiserver.WebhookCall, done func()) {
+	u, err := url.Parse(hook.Address())
 	if err != nil {
-		u = &url.URL{Scheme: "https", Host: w.Host(), Path: w.Path()}
+		u = &url.URL{Scheme: "https", Host: hook.Host(), Path: hook.Path()}
 	}
 	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}
 	req := &http.Request{Method: http.MethodPost, URL: u, Host: u.Host, Header: header}
 	call := &Call{
-		Port: &Port{Process: ServerName}, Host: w.Host(), Webhook: w.Name,
+		Port: &Port{Process: ServerName}, Host: hook.Host(), Webhook: hook.Name,
 		reply: make(chan outcome, 1), event: -1, http: req.WithContext(context.Background()),
-		Request: apiserver.Request{Method: http.MethodPost, URL: u, Header: header, Body: w.Body},
+		Request: apiserver.Request{Method: http.MethodPost, URL: u, Header: header, Body: hook.Body},
 	}
-	h := &webhookCall{Call: call, c: n, asked: w, done: done, cancel: func() {}}
+	h := &webhookCall{Call: call, webhooks: w, asked: hook, done: done, cancel: func() {}}
 	call.lost = func() { h.reply(nil, errors.New("EOF")) }
 	h.deadline = &sched.Action{
 		Order: call.order() + " deadline",
 		Actor: choice.Actor{Process: ServerName, Name: call.order() + " deadline"},
-		What:  func() string { return "time-out of webhook " + w.Name },
-		Own:   w.Timeout,
-		Delay: func() time.Duration { return w.Timeout },
+		What:  func() string { return "time-out of webhook " + hook.Name },
+		Own:   hook.Timeout,
+		Delay: func() time.Duration { return hook.Timeout },
 		Do: func() {
 			h.cancel()
 			h.finish(nil, context.DeadlineExceeded)
 		},
 	}
-	n.Sched.Park(h.deadline)
-	n.park(call, "request", h.arrive)
+	w.Sched.Park(h.deadline)
+	w.park(call, "request", h.arrive)
 }
 
 // arrive is the first leg: the call reaches an endpoint of the webhook.
@@ -98,14 +114,14 @@ func (w *webhookCall) arrive() {
 	if w.over {
 		return
 	}
-	c := w.c
+	c := w.webhooks
 	if r := c.observer.Webhook(w.Call); r.Lose != nil || r.Answer != nil {
 		w.reply(r.Answer, r.Lose)
 		return
 	}
 	hosts := []string{w.Host, w.Request.URL.Hostname()}
 	for _, host := range hosts {
-		if handler := c.Hosts.exact[host]; handler != nil {
+		if handler := c.outside.hosts.exact[host]; handler != nil {
 			w.answerFrom(host, handler)
 			return
 		}
@@ -114,7 +130,7 @@ func (w *webhookCall) arrive() {
 	if len(all) == 0 {
 		// A process that serves the webhook comes before a host pattern and a model of Services.
 		for _, host := range hosts {
-			if handler := c.Hosts.handlerOf(c.Hosts.resolve(host, w.Request.URL.Scheme)); handler != nil {
+			if handler := c.outside.hosts.handlerOf(c.outside.hosts.resolve(host, w.Request.URL.Scheme)); handler != nil {
 				w.answerFrom(host, handler)
 				return
 			}
@@ -145,7 +161,7 @@ func (w *webhookCall) arrive() {
 // answerFrom lets the model of an outside service answer the call.
 func (w *webhookCall) answerFrom(host string, handler http.Handler) {
 	w.Host, w.handler = host, handler
-	w.reply(w.c.serveOutside(w.Call), nil)
+	w.reply(w.webhooks.outside.serve(w.Call), nil)
 }
 
 // handled serves a request as net/http's server does, which closes the connection when a handler
@@ -164,7 +180,7 @@ func handled(handler http.Handler, req *http.Request) (resp *apiserver.Response,
 // reply sends the answer on its way back, or the error that comes in its place. Any goroutine may
 // call it.
 func (w *webhookCall) reply(resp *apiserver.Response, err error) {
-	w.c.park(w.Call, "reply", func() { w.finish(resp, err) })
+	w.webhooks.park(w.Call, "reply", func() { w.finish(resp, err) })
 }
 
 // finish is the second leg: the server gets the answer.
@@ -173,7 +189,7 @@ func (w *webhookCall) finish(resp *apiserver.Response, err error) {
 		return
 	}
 	w.over = true
-	c := w.c
+	c := w.webhooks.calls
 	c.Sched.Drop(w.deadline)
 	w.mu.Lock()
 	if w.action != nil {
