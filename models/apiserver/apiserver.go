@@ -146,3 +146,12 @@ type Frame struct {
 	Initial   bool   // part of the initial events (watch-list), its closing bookmark included
 	Data      []byte // the JSON frame, newline-terminated; shared between watchers, not to be changed
 }
+
+// Object is one stored object, for reading without a request.
+type Object struct {
+	Namespace string
+	Name      string
+	UID       string
+	Revision  int64
+	JSON      []byte // in the storage version; not to be changed
+}

@@ -93,7 +93,7 @@ func (r *request) list() (*Response, error) {
 
 // selected reads the objects that a list shows. The meaning of the versions is that of
 // staging/src/k8s.io/apiserver/pkg/storage/interfaces.go (ValidateListOptions).
-func (r *request) selected(q *listQuery) (*page, error) {
+func (r *request) selected(q *listQuery) (*listPage, error) {
 	exact, after, err := r.listRevision(q)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (r *request) selected(q *listQuery) (*page, error) {
 	case exact > 0 && exact < r.s.store.Trimmed():
 		return nil, compacted(q.Continue != "", strings.TrimPrefix(after, q.Prefix))
 	}
-	p := &page{revision: current}
+	p := &listPage{revision: current}
 	if exact > 0 {
 		p.revision = exact
 	}
@@ -114,7 +114,7 @@ func (r *request) selected(q *listQuery) (*page, error) {
 }
 
 // fill collects matching objects up to the limit and notes what remains.
-func (r *request) fill(p *page, q *listQuery, exact int64, after string) {
+func (r *request) fill(p *listPage, q *listQuery, exact int64, after string) {
 	last, more, count := "", false, int64(0)
 	limit := q.Limit
 	if q.ResourceVersion == "0" || q.Single {

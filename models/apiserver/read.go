@@ -8,15 +8,6 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// Object is one stored object, for reading without a request.
-type Object struct {
-	Namespace string
-	Name      string
-	UID       string
-	Revision  int64
-	JSON      []byte // in the storage version; not to be changed
-}
-
 // Lookup returns the stored object of a kind by name, encoded in its storage version; the bytes are
 // not to be changed.
 func (s *Server) Lookup(group, kind, namespace, name string) ([]byte, bool) {

@@ -25,8 +25,8 @@ func (r *request) objectResponse(code int, o *object.Object) *Response {
 	return resp
 }
 
-// page is a part of a collection, complete or not.
-type page struct {
+// listPage is a part of a collection, complete or not.
+type listPage struct {
 	objects   []*object.Object
 	revision  int64
 	next      string
@@ -34,7 +34,7 @@ type page struct {
 }
 
 // listResponse encodes a page by joining the encoded objects.
-func (r *request) listResponse(p *page) *Response {
+func (r *request) listResponse(p *listPage) *Response {
 	if r.reply.table {
 		meta := metav1.ListMeta{ResourceVersion: object.RevisionText(p.revision), Continue: p.next,
 			RemainingItemCount: p.remaining}

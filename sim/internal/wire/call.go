@@ -222,3 +222,14 @@ func (c *Call) expired() bool {
 // together draw in an order that the harness does not choose, so the number must not matter: see
 // [Stream.timeLimit].
 var clientTimeout = regexp.MustCompile(`[?&]timeout(Seconds)?=[^&]*`)
+
+// Watched are the events of a watch that was served; nil for every other call.
+func (c *Call) Watched() Events {
+	switch {
+	case c.events != nil:
+		return c.events
+	case c.Response != nil && c.Response.Watch != nil:
+		return c.Response.Watch
+	}
+	return nil
+}

@@ -17,7 +17,7 @@ func lingers(c *Call) bool { return c.recorder() || c.Idle() && calledBy("Leader
 // lingering are the calls of dead incarnations that linger.
 type lingering struct {
 	mu        sync.Mutex
-	calls     []*Call
+	all       []*Call
 	dismissed map[*Port]bool // the goroutines of these dead incarnations may end
 	over      bool           // the run has ended, and nothing lingers any more
 }
@@ -29,7 +29,7 @@ func (l *lingering) add(call *Call) bool {
 	if l.over || l.dismissed[call.Port] {
 		return false
 	}
-	l.calls = append(l.calls, call)
+	l.all = append(l.all, call)
 	return true
 }
 
@@ -41,7 +41,7 @@ func (l *lingering) release(p *Port) (out []*Call) {
 		l.dismissed = map[*Port]bool{}
 	}
 	l.dismissed[p], l.over = true, l.over || p == nil
-	l.calls = slices.DeleteFunc(l.calls, func(call *Call) bool {
+	l.all = slices.DeleteFunc(l.all, func(call *Call) bool {
 		ends := p == nil || call.Port == p
 		if ends {
 			out = append(out, call)

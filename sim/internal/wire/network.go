@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/sched"
@@ -69,4 +71,29 @@ func (n *Network) Release(wait func()) {
 	n.webhooks.abandon()
 	n.Dismiss(nil, wait)
 	n.Watches.release(wait)
+}
+
+// Use lets a backend answer in place of the model of the world's own cluster.
+func (n *Network) Use(b Backend) { n.backend, n.Hosts.backend = b, b }
+
+// Mapper finds the kinds of the world's own cluster.
+func (n *Network) Mapper() meta.RESTMapper {
+	if n.backend != nil {
+		return n.backend.Mapper()
+	}
+	return n.server.Mapper()
+}
+
+// Change is a change of the world's own cluster as the history has it.
+func (n *Network) Change(ch apiserver.Change) history.Change { return change(ch, "", n.Sched) }
+
+// openAtBackend opens a watch at the backend.
+func (n *Network) openAtBackend(call *Call) {
+	call.Response, call.events = n.backend.Watch(&call.Request, func() {
+		n.Sched.Note(call.order(), func() {
+			if stream := n.Watches.of(call); stream != nil {
+				n.Watches.arrived(stream)
+			}
+		})
+	})
 }

@@ -119,3 +119,11 @@ func (r *recorder) Beside(process string) (at time.Duration, ok bool) {
 	at, ok = r.beside[process]
 	return at, ok
 }
+
+// Revision is the newest resource version of the world's own cluster.
+func (r *recorder) Revision() int64 {
+	if r.backend != nil {
+		return r.backend.Revision()
+	}
+	return r.server.Revision()
+}

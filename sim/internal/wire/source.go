@@ -88,19 +88,6 @@ func senderOf(callers []uintptr) sender {
 	return out
 }
 
-// sentBeside reports whether a goroutine that works beside the controllers of a manager sends the
-// call, and may send more by timers of its own: a runnable of the manager, or a goroutine that a
-// timer woke, that runs no reconcile and that asks an outside host. The context does not tell: a
-// goroutine may outlive the reconcile that began it.
-func sentBeside(c *Call, from sender) bool {
-	switch {
-	case c.Host == "" && c.Kind == "", c.Ref().Chatter(), c.Verb() == "watch", from.reflects:
-		return false
-	}
-	// A goroutine that asks the API server may help a reconcile, as those of the Helm SDK do.
-	return from.runs || c.Host != "" && !from.reconciles && c.Port.sched.Slept()
-}
-
 // sourceIn reads a stack. The code under test is what is of no other module. Tests, and what wraps
 // its connection, come last. Where the program was imported, its module is the outermost one that
 // is not of Kubernetes.

@@ -106,17 +106,17 @@ func (t transport) roundTrip(req *http.Request, client int) (*http.Response, err
 		// Discovery, version and OpenAPI: informers ask for them while holding their map's lock,
 		// and a goroutine that waits for a mutex never lets the bubble go quiet. So they are
 		// answered at once.
-		return response(req, t.Hosts.handle(call.Cluster, &call.Request), nil), nil
+		return httpResponse(req, t.Hosts.handle(call.Cluster, &call.Request), nil), nil
 	}
 	if streamsList(call) && !isSorted(req.Context()) {
-		return response(req, withoutWatchList(), nil), nil
+		return httpResponse(req, withoutWatchList(), nil), nil
 	}
 	if underLock(call) {
 		resp, err := t.acknowledge(call)
 		if err != nil {
 			return nil, err
 		}
-		return response(req, resp, nil), nil
+		return httpResponse(req, resp, nil), nil
 	}
 	t.park(call, "request", func() { t.effect(call) })
 	if p.Drive != nil {
@@ -163,10 +163,10 @@ func finish(req *http.Request, o outcome) (*http.Response, error) {
 	if o.err != nil {
 		return nil, o.err
 	}
-	return response(req, o.response, o.stream), nil
+	return httpResponse(req, o.response, o.stream), nil
 }
 
-func response(req *http.Request, r *apiserver.Response, stream io.ReadCloser) *http.Response {
+func httpResponse(req *http.Request, r *apiserver.Response, stream io.ReadCloser) *http.Response {
 	h := r.Header.Clone()
 	if h == nil {
 		h = http.Header{}
@@ -224,4 +224,17 @@ func (t transport) linger(call *Call) (*http.Response, error) {
 		}
 	}
 	return nil, ErrDead
+}
+
+// sentBeside reports whether a goroutine that works beside the controllers of a manager sends the
+// call, and may send more by timers of its own: a runnable of the manager, or a goroutine that a
+// timer woke, that runs no reconcile and that asks an outside host. The context does not tell: a
+// goroutine may outlive the reconcile that began it.
+func sentBeside(c *Call, from sender) bool {
+	switch {
+	case c.Host == "" && c.Kind == "", c.Ref().Chatter(), c.Verb() == "watch", from.reflects:
+		return false
+	}
+	// A goroutine that asks the API server may help a reconcile, as those of the Helm SDK do.
+	return from.runs || c.Host != "" && !from.reconciles && c.Port.sched.Slept()
 }

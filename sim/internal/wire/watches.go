@@ -242,3 +242,24 @@ func (w *Watches) release(wait func()) {
 		wait()
 	}
 }
+
+// ended is implemented by events that the server may end.
+type ended interface{ Ended() bool }
+
+// of is the open stream of a call; nil if there is none.
+func (w *Watches) of(call *Call) *Stream {
+	for _, s := range w.streams {
+		if s.Call == call {
+			return s
+		}
+	}
+	return nil
+}
+
+// arrived is called when the backend has sent an event, or has ended the watch.
+func (w *Watches) arrived(s *Stream) {
+	w.next(s)
+	if e, ok := s.watch.(ended); ok && e.Ended() && s.head == nil {
+		w.hangUp(s)
+	}
+}

@@ -20,13 +20,13 @@ type runner struct {
 	scenario func(*World)
 	// undisturbed are the undisturbed runs that were compared with last, for other drawn values
 	// each.
-	undisturbed []*undisturbed
+	undisturbed []*drawnRun
 	defaults    *history.History // of the run with no choice but default choices; nil if it was not made
 	left        left
 }
 
-// undisturbed is the run with some drawn values in which every other choice is the default choice.
-type undisturbed struct {
+// drawnRun is the run with some drawn values in which every other choice is the default choice.
+type drawnRun struct {
 	drawn   choice.Sequence
 	history *history.History
 	redrawn *history.History // the same run with other random values, once it was asked for
@@ -77,7 +77,7 @@ func (r *runner) compared(t *testing.T, o choice.Source, s run.Settings) *attemp
 }
 
 func (r *runner) addUndisturbed(t *testing.T, drawn choice.Sequence, s run.Settings) {
-	u := &undisturbed{drawn: drawn, history: r.once(t, choice.Play(drawn), s, toCompare).History}
+	u := &drawnRun{drawn: drawn, history: r.once(t, choice.Play(drawn), s, toCompare).History}
 	u.history.Redrawn = func() *history.History {
 		u.asked = true
 		return u.redrawn
