@@ -13,7 +13,7 @@ import (
 // calls are the requests in flight, in canonical order.
 type calls struct {
 	*recorder
-	latency   func(*Call, story.Kind) time.Duration // see [Rules]
+	rules     Rules
 	all       []*Call
 	lingering lingering
 }
@@ -39,7 +39,7 @@ func (c *calls) park(call *Call, leg string, do func()) {
 			case leg == "held request" || leg == "end":
 				return 0
 			}
-			return c.latency(call, story.Kind(leg))
+			return c.rules.Latency(call, story.Kind(leg))
 		},
 		Do:   do,
 		Idle: call.Idle(), Chatter: call.Ref().Chatter(),

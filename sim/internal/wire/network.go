@@ -42,7 +42,7 @@ func New(s *sched.Scheduler, h *history.History, server *apiserver.Server, o Obs
 	r := &recorder{Sched: s, History: h, server: server, beside: map[string]time.Duration{}}
 	hosts := &Hosts{server: server, remotes: map[string]*apiserver.Server{},
 		exact: map[string]http.Handler{}, resolved: map[string]bool{}}
-	c, out := &calls{recorder: r, latency: o.Latency}, &outside{r, hosts, o.UnknownHost}
+	c, out := &calls{recorder: r, rules: o}, &outside{r, hosts, o}
 	return &Network{recorder: r, calls: c, observer: o, Hosts: hosts, outside: out,
 		Watches:  &Watches{recorder: r, rules: o, lost: lostWatches{scheduler: s}},
 		webhooks: &webhooks{calls: c, outside: out, observer: o}}

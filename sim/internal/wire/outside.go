@@ -18,8 +18,8 @@ import (
 // outside is what answers requests to the outside.
 type outside struct {
 	*recorder
-	hosts       *Hosts
-	unknownHost func(*Call, string) // see [Observer]
+	hosts    *Hosts
+	observer Observer
 }
 
 // serve lets the model of an outside service answer. It records the effects that the model
@@ -107,7 +107,7 @@ func (o *outside) noSuchHost(call *Call, t target) error {
 		return &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("connect to %s: connection refused", call.Host)}
 	}
 	if !t.absent || t.clash != "" {
-		o.unknownHost(call, t.clash)
+		o.observer.UnknownHost(call, t.clash)
 	}
 	name := call.Request.URL.Hostname()
 	return &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}}
