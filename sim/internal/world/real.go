@@ -281,13 +281,17 @@ func (r *real) learn() {
 			scripted = append(scripted, e.Changes...)
 		}
 	}
-	for i := range min(len(real), len(scripted)) {
-		a, b := real[i], scripted[i]
-		if a.Type == "ADDED" && b.Type == "ADDED" && a.Ref.Kind == b.Ref.Kind {
-			r.course.Names[a.UID] = b.UID
-			if a.Ref.Name != b.Ref.Name {
-				r.course.Names[a.Ref.Name] = b.Ref.Name
-			}
+	for _, b := range scripted {
+		i := slices.IndexFunc(real, func(a history.Change) bool {
+			return a.Type == "ADDED" && b.Type == "ADDED" && a.Ref.Kind == b.Ref.Kind && r.course.Names[a.UID] == ""
+		})
+		if i < 0 {
+			continue
+		}
+		a := real[i]
+		r.course.Names[a.UID] = b.UID
+		if a.Ref.Name != b.Ref.Name {
+			r.course.Names[a.Ref.Name] = b.Ref.Name
 		}
 	}
 }

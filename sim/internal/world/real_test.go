@@ -47,6 +47,23 @@ func TestRealRunLeavesOutIdleStepsOfBuiltins(t *testing.T) {
 	}
 }
 
+// Names that the server gives are learned by kind: the control plane makes objects of its own in
+// between.
+func TestRealRunLearnsNamesByKind(t *testing.T) {
+	r := following()
+	added := func(kind, name, uid string) history.Change {
+		return history.Change{Type: "ADDED", Ref: history.Ref{Kind: kind, Namespace: "default", Name: name}, UID: uid}
+	}
+	r.History.Add(history.Event{Kind: history.Request, Step: 1, Changes: []history.Change{added("Job", "a-xf5lb", "u1")}})
+	for _, ch := range []history.Change{added("APIService", "v1.example.com", "real0"), added("Job", "a-dbgzx", "real1")} {
+		r.core.history.Add(history.Event{Kind: history.Request, Step: 1, Changes: []history.Change{ch}})
+	}
+	r.learn()
+	if got := r.course.InScript("a-dbgzx real1 real0"); got != "a-xf5lb u1 real0" {
+		t.Errorf("in the script: %q", got)
+	}
+}
+
 // A run that does not wait renews no watch that times out in the script. The next watch that a
 // program asks for by itself is none of these.
 func TestRealRunRenewsNoWatch(t *testing.T) {
