@@ -122,6 +122,12 @@ versions: next-go oldest versions-0.36 ## The engine at older modules and at the
 bench-auto: # Measure what package auto finds of the planted bugs, and write the table of docs/auto.md.
 	cd fuzz/planted && go test -run '^TestAuto$$' -timeout 0 -v . -auto.runs=$(or $(RUNS),40) -auto.fixed=$(or $(RUNS),40)
 
+.PHONY: bench-auto-mutants
+bench-auto-mutants: RUNS = 100
+bench-auto-mutants: # Which mistakes in released operators package auto finds in RUNS (100) runs or 60 s of CPU time each (30 minutes): writes docs/auto.md.
+	@mkdir -p bin/mutants
+	go test -count=1 -timeout 0 -run '^TestBenchAuto$$' -v ./hack/mutants -mutants.auto=$(RUNS) -mutants.name='$(ONLY)' -mutants.dir=$(CURDIR)/bin/mutants
+
 VERSION ?= v0.1.0
 .PHONY: consume
 consume: # Use what is committed as a stranger would: from a module proxy, by the README's commands (minutes: nothing is cached).

@@ -165,7 +165,13 @@ func hunt(t *testing.T, m Bench, bin, strategy string, seed int, args ...string)
 // CPU time.
 func promises(t *testing.T, m Bench, bin string, args ...string) (out string, seconds float64) {
 	t.Helper()
-	test := exec.Command(bin, append([]string{"-test.run", "^TestPromises$", "-test.v", "-test.cpu", "1",
+	return ran(t, m, bin, "TestPromises", args...)
+}
+
+// ran runs a test of a mutant with these flags.
+func ran(t *testing.T, m Bench, bin, name string, args ...string) (out string, seconds float64) {
+	t.Helper()
+	test := exec.Command(bin, append([]string{"-test.run", "^" + name + "$", "-test.v", "-test.cpu", "1",
 		"-test.timeout", "0"}, args...)...)
 	test.Dir, test.Env = filepath.Join(examples(t, m.Operator), m.Package), append(os.Environ(), "GOWORK=off")
 	text, err := test.CombinedOutput()

@@ -115,25 +115,32 @@ func measure(t *testing.T, b *bug, bin, dir, run string) {
 // found is the story in the result of a campaign; nil if it found nothing.
 func found(t *testing.T, dir string) *story.Story {
 	t.Helper()
+	r := result(t, dir)
+	if r == nil {
+		t.Fatalf("no result lies in %s", dir)
+	}
+	if len(r.Findings) == 0 {
+		return nil
+	}
+	s, err := story.Decode([]byte(r.Findings[0].Story))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// result is the result of a campaign; nil if there is none.
+func result(t *testing.T, dir string) *story.Result {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		r, err := story.ReadResult(file)
-		if err != nil { // the timeline of a story
-			continue
+		if r, err := story.ReadResult(file); err == nil { // the others are timelines
+			return r
 		}
-		if len(r.Findings) == 0 {
-			return nil
-		}
-		s, err := story.Decode([]byte(r.Findings[0].Story))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
 	}
-	t.Fatalf("no result lies in %s", dir)
 	return nil
 }
 
