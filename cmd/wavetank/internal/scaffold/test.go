@@ -232,84 +232,8 @@ func (w *writer) body(dir, process string) string {
 	return b.String()
 }
 
-// users writes what users do.
-func (w *writer) users(b *strings.Builder, process string, up func(string) string) {
-	files, lacking := w.project.samplesFor(w.process.Controllers)
-	watched := w.project.watchedFor(files, w.process.Controllers)
-	for i, f := range files {
-		files[i] = fmt.Sprintf("%q", up(f))
-	}
-	if samples := strings.Join(files, ", "); len(lacking) < len(w.process.Controllers) && w.actsByTheClock() {
-		w.guess("with robfig/cron the operator acts by the clock and never becomes quiescent, so it is watched for %v",
-			watched)
-		faults, times := w.use(modulePath+"/sim/fault", ""), w.use("time", "")
-		fmt.Fprintf(b, "w.Inject(%s.StaleCache(30*%s.Second), %[1]s.Crash(%[3]q), %[1]s.LostReply())\n", faults, times,
-			process)
-		fmt.Fprintf(b, "w.ApplyFiles(%s)\nw.Sleep(%s)\n", samples, inUnits(watched, times))
-	} else {
-		options := w.samples(samples, lacking)
-		for i, key := range w.project.approvals.keys() {
-			options += fmt.Sprintf("%s%q", [2]string{", auto.Approvals(", ", "}[min(i, 1)], key)
-		}
-		if len(w.project.approvals.keys()) > 0 {
-			options += ")"
-		}
-		fmt.Fprintf(b, "%s.Scenario(w%s)\n", w.use(modulePath+"/sim/auto", ""), options)
-	}
-}
-
 // runsPods reports whether a package has kinds of which a cluster makes Pods.
 func runsPods(in string) bool { return in == "k8s.io/api/apps/v1" || in == "k8s.io/api/batch/v1" }
-
-// actsByTheClock reports whether a file with methods of a controller imports a library of
-// schedules. Such a controller creates something for ever.
-func (w *writer) actsByTheClock() bool {
-	for _, c := range w.process.Controllers {
-		for _, file := range c.Package.Syntax {
-			if !slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool {
-				return strings.Contains(i.Path.Value, "github.com/robfig/cron")
-			}) {
-				continue
-			}
-			for _, d := range file.Decls {
-				for name := range parts(d) {
-					if name == c.Name || name == c.Setup {
-						return true
-					}
-				}
-			}
-		}
-	}
-	return false
-}
-
-// samples is what users write, as options of the scenario. Files are those with samples, and
-// lacking are the controllers of whose kind no file has an object.
-func (w *writer) samples(files string, lacking []Controller) string {
-	out := ""
-	if files != "" {
-		out = fmt.Sprintf(", auto.Samples(%s)", files)
-	}
-	for _, c := range lacking {
-		switch {
-		case c.Kind == "":
-			w.guess("the builder's For of %s was not seen: give what it reconciles to auto.Objects", c.Name)
-		case strings.HasPrefix(c.kindPath, "k8s.io/api/") || w.project.Definitions == "":
-			w.guess("no file below config/samples has a %s, so users make an empty one", c.Kind)
-			meta := w.use("k8s.io/apimachinery/pkg/apis/meta/v1", "metav1")
-			kind := w.qualified(c.kindPath, schemeAlias(c.kindPath), c.Kind)
-			namespace := "Namespace: \"default\", "
-			if c.isClusterScoped() {
-				namespace = ""
-			}
-			out += fmt.Sprintf(", auto.Objects(&%s{ObjectMeta: %s.ObjectMeta{%sName: \"sample\"}})", kind, meta,
-				namespace)
-		default:
-			w.guess("no file below config/samples has a %s, so users write what its definition allows", c.Kind)
-		}
-	}
-	return out
-}
 
 func (w *writer) schemeName() string {
 	if w.ginkgo {
