@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/auto"
 )
@@ -119,5 +120,42 @@ func TestReferences(t *testing.T) {
 				t.Log(f.Text())
 			}
 		})
+	}
+}
+
+// The ids of auto.REST are arbitrary, so the undisturbed run that shows which values are random has
+// others, also behind a handler of the scenario's own.
+func TestNumbersOfRESTAreRedrawn(t *testing.T) {
+	keys := map[string]bool{}
+	r := sim.Explore(t, func(w *sim.World) {
+		w.Install("testdata/widgets.yaml")
+		service := auto.REST()
+		w.External("accounts.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			service.ServeHTTP(rw, r)
+		}))
+		w.Start("accounts", func(mgr ctrl.Manager) error {
+			r := &accounts{mgr.GetClient(), mgr.GetAPIReader(), sim.HTTPClient(mgr), "the UID"}
+			return ctrl.NewControllerManagedBy(mgr).For(&Widget{}).Complete(r)
+		}, sim.Options(ctrl.Options{Scheme: scheme}))
+		calm := w.Undisturbed()
+		w.Eventually("ids are known", func(h *history.History) error {
+			if calm.Redrawn == nil {
+				return nil // this is the undisturbed run
+			}
+			for _, run := range []*history.History{h, calm.Redrawn()} {
+				for _, e := range run.Effects("makes") {
+					keys[e.Key] = true
+				}
+			}
+			return nil
+		})
+		w.Apply(&Widget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}, Spec: WidgetSpec{Size: 1}})
+		w.Settle()
+	}, sim.Runs(1), sim.For(0))
+	if r.Failure != nil {
+		t.Fatal(r.Failure.Text())
+	}
+	if !keys["/v1/accounts/000001"] || !keys["/v1/accounts/500001"] {
+		t.Errorf("the ids are %v", keys)
 	}
 }

@@ -81,7 +81,7 @@ func Actions(most int) Option { return func(u *users) { u.most = most } }
 // cluster, faults of these. Properties of the scenario's own
 // are judged, too.
 func Scenario(w *sim.World, opts ...Option) {
-	u := &users{world: world.Current(), sim: w, most: mostActions, wanted: map[int]*unstructured.Unstructured{},
+	u := &users{world: world.From(w.Context()), sim: w, most: mostActions, wanted: map[int]*unstructured.Unstructured{},
 		before: map[int]*unstructured.Unstructured{}, refusals: map[int]int{}}
 	for _, o := range opts {
 		o(u)

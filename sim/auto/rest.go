@@ -35,16 +35,11 @@ import (
 //
 // That an item is made or removed is an effect, by its path.
 func REST() http.Handler {
-	s := &rest{made: map[string]int{}, asked: map[string]string{}}
-	if w := world.Current(); w != nil && w.Redrawn() {
-		s.first = 500000
-	}
-	return s
+	return &rest{made: map[string]int{}, asked: map[string]string{}}
 }
 
 type rest struct {
 	items []item
-	first int               // where numbers begin: ids are as good as any others
 	made  map[string]int    // how many, by path
 	asked map[string]string // paths of items, by what a POST that makes them again has in common with the first
 }
@@ -99,7 +94,11 @@ func (s *rest) post(r *http.Request, path string, sent map[string]any) (code int
 		return again, made
 	}
 	s.made[path]++
-	id := fmt.Sprintf("%06d", s.first+s.made[path])
+	number := s.made[path]
+	if w := world.From(r.Context()); w != nil && w.Redrawn() {
+		number += 500000 // ids are as good as any others
+	}
+	id := fmt.Sprintf("%06d", number)
 	if sent["id"] == nil || sent["id"] == "" {
 		sent["id"] = id
 	}

@@ -32,9 +32,6 @@ func Fail(site, message string) bool {
 	return true
 }
 
-// Current is the world of the run that is under way; nil if there is none.
-func Current() *World { return underWay.Load() }
-
 // Dialled ends the run under way because a process dials an address at file:line. The process is ""
 // if it is not known.
 func Dialled(process, address, at string, byHTTP bool) {

@@ -2,6 +2,7 @@ package world
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -15,7 +16,7 @@ import (
 // External puts a model of the outside world behind a host name.
 func (c *core) External(host string, handler http.Handler) {
 	c.panicIfOver()
-	if err := c.wire.Hosts.Outside(host, handler); err != nil {
+	if err := c.wire.Hosts.Outside(host, c.inside(handler)); err != nil {
 		c.misuse("w.External: %v", err)
 	}
 }
@@ -27,7 +28,26 @@ func (c *core) ExternalServices(model func(*corev1.Service) http.Handler) {
 		c.misuse("w.ExternalServices was given no function; give it one that returns a handler for the Services that " +
 			"it knows")
 	}
-	c.wire.Hosts.Services(model)
+	c.wire.Hosts.Services(func(s *corev1.Service) http.Handler { return c.inside(model(s)) })
+}
+
+type worldKey struct{}
+
+// From returns the world that a context belongs to: that of [World.Context], or of a request to a
+// model of the outside world. It returns nil if the context belongs to none.
+func From(ctx context.Context) *World {
+	w, _ := ctx.Value(worldKey{}).(*World)
+	return w
+}
+
+// inside gives requests to a model the world as a value of their context.
+func (c *core) inside(model http.Handler) http.Handler {
+	if model == nil {
+		return nil
+	}
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		model.ServeHTTP(rw, r.WithContext(context.WithValue(r.Context(), worldKey{}, From(c.ctx))))
+	})
 }
 
 // unknownHost ends the run when a program asks for a host that the scenario does not declare, or

@@ -84,6 +84,7 @@ func newWorld(source *choice.Recorder, h *history.History, s run.Settings, cours
 	a.user = a.newUser(wire.APIHost, server)
 	w := &World{core: c, declarations: &declarations{c}, faults: f, builtins: b, settler: a.settler, actions: a,
 		rights: &rights{core: c, authorizer: authorizer}, window: &window{core: c}, real: r}
+	c.ctx = context.WithValue(c.ctx, worldKey{}, w)
 	w.programs = &programs{core: c, faults: f, builtins: b, rights: w.rights, setups: setups,
 		users: func() []*user.Client { return a.users }}
 	observer.programs, observer.stepped = w.programs, w.stepped
