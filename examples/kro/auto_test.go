@@ -20,7 +20,7 @@ func TestAuto(t *testing.T) {
 	}, sim.KeepGoing())
 	for _, f := range r.Findings {
 		if !slices.Contains([]string{property.DefaultNoStuckFinalizer, auto.SameEndState}, f.Property) {
-			t.Errorf("run %d: %q: %s", f.First, f.Property, f.Message)
+			t.Errorf("run %d: %q, %s", f.First, f.Property, f.Cause)
 		}
 	}
 }

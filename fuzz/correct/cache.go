@@ -38,8 +38,11 @@ type labeller struct{ client.Client }
 
 func (r labeller) Reconcile(c context.Context, req ctrl.Request) (ctrl.Result, error) {
 	var w Widget
-	if err := r.Get(c, req.NamespacedName, &w); err != nil || w.Spec.Ref == "" {
+	if err := r.Get(c, req.NamespacedName, &w); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if w.Spec.Ref == "" {
+		return ctrl.Result{}, writeStatus(c, r.Client, &w, func(s *WidgetStatus) { s.Phase = "" })
 	}
 	secret := &metav1.PartialObjectMetadata{}
 	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))

@@ -96,6 +96,9 @@ func (r scheduler) Reconcile(c context.Context, req ctrl.Request) (ctrl.Result, 
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	period := time.Duration(w.Spec.TTLSeconds) * time.Second
+	if period == 0 { // it is not scheduled
+		return ctrl.Result{}, writeStatus(c, r.Client, &w, func(*WidgetStatus) {})
+	}
 	due := min(int32(time.Since(w.CreationTimestamp.Time)/period), w.Spec.Size)
 	for i := w.Status.Ready; i < due; i++ { // those that were missed are made up for
 		run := &corev1.ConfigMap{ObjectMeta: named(fmt.Sprintf("%s-run-%d", w.Name, i+1))}

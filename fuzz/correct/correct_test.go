@@ -21,6 +21,7 @@ var (
 	benchRuns   = flag.Int("correct.runs", 0, "measure: how many runs of each operator to make at most")
 	benchFor    = flag.Duration("correct.for", time.Minute, "the CPU time after which a measurement makes no more runs")
 	benchOnly   = flag.String("correct.only", "", "the operators to measure, as a regular expression")
+	autoRuns    = flag.Int("correct.auto", 4, "runs of each operator under package auto")
 	benchCommit = flag.String("correct.commit", "", "the commit that is measured, for the page")
 )
 
@@ -64,6 +65,20 @@ func TestCorrectOperatorsRaiseNoAlarm(t *testing.T) {
 		t.Run(o.Name, func(t *testing.T) {
 			if err := sim.Explore(t, o.Scenario(), sim.Runs(4), sim.For(0), sim.Verify(1)).Err(); err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// Nor do the properties of package auto raise one, with the users of auto.
+//
+//make:campaigns
+func TestCorrectOperatorsUnderAuto(t *testing.T) {
+	for _, o := range Operators() {
+		t.Run(o.Name, func(t *testing.T) {
+			r := sim.Explore(t, o.ByAuto(), sim.Runs(*autoRuns), sim.For(0), sim.Verify(0), sim.KeepGoing())
+			for _, f := range r.Findings {
+				t.Errorf("%q in %d of %d runs:\n%s", f.Property, f.Count, r.Runs, f.Story)
 			}
 		})
 	}

@@ -56,7 +56,8 @@ func (r partReconciler) Reconcile(c context.Context, req part) (ctrl.Result, err
 	}
 	config := &corev1.ConfigMap{ObjectMeta: named(fmt.Sprintf("%s-%d", w.Name, req.number))}
 	if req.number >= int(w.Spec.Size) {
-		if err := r.Get(c, client.ObjectKeyFromObject(config), config); err != nil {
+		err := r.Get(c, client.ObjectKeyFromObject(config), config)
+		if err != nil || !metav1.IsControlledBy(config, &w) {
 			return ctrl.Result{}, client.IgnoreNotFound(err)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(r.Delete(c, config, client.Preconditions{UID: &config.UID}))

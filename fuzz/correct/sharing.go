@@ -118,8 +118,11 @@ type marker struct {
 
 func (r marker) Reconcile(c context.Context, req ctrl.Request) (ctrl.Result, error) {
 	var w Widget
-	if err := r.Get(c, req.NamespacedName, &w); err != nil || w.Spec.Ref == "" {
+	if err := r.Get(c, req.NamespacedName, &w); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if w.Spec.Ref == "" {
+		return ctrl.Result{}, writeStatus(c, r.Client, &w, func(s *WidgetStatus) { s.Phase = "" })
 	}
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		var secret corev1.Secret

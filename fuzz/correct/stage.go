@@ -22,6 +22,11 @@ type stage struct {
 	processes   []string
 	controllers []string // that are not named like a process
 	unfit       []string // faults that find nothing to disturb, by the beginning of their declaration
+
+	// A bare stage has no users and no properties of the scenario. What users would apply are samples.
+	bare    bool
+	samples []client.Object
+	broken  []string // properties of package auto that the operator does not promise
 }
 
 // start adds a process with a manager, and declares the definition of Widgets.
@@ -69,6 +74,12 @@ const (
 // promise declares the properties of package property that fit any operator, except those that are
 // named. The scenario may not draw values later.
 func (s *stage) promise(except ...string) {
+	if s.bare {
+		for _, name := range except {
+			s.broken = append(s.broken, byAuto[name])
+		}
+		return
+	}
 	always := func(name string, holds func(*history.History) error) {
 		if !slices.Contains(except, name) {
 			s.Always(name, holds)
@@ -97,6 +108,9 @@ func (s *stage) promise(except ...string) {
 
 // edit is the change of a Widget by a user.
 func (s *stage) edit(name string, change func(*Widget)) {
+	if s.bare {
+		return
+	}
 	var w Widget
 	must(s.Client().Get(s.Context(), key(name), &w))
 	old := w.DeepCopy()
@@ -106,6 +120,9 @@ func (s *stage) edit(name string, change func(*Widget)) {
 
 // restart ends every process. The next incarnation reconciles all that there is.
 func (s *stage) restart() {
+	if s.bare {
+		return
+	}
 	for _, p := range s.processes {
 		s.World.Stop(p)
 	}

@@ -33,7 +33,7 @@ var alarms = []alarm{
 		operator: "A child is created only once. A user may delete it for good, and the status keeps its name.",
 		instead:  "Switch it off."},
 	{property: "observedGeneration is up to date",
-		operator: "The operator ignores some objects: a paused one, or one of another class.",
+		operator: "The operator ignores some objects: a paused one, one of another class, or one whose work is done.",
 		instead:  "Switch it off, and declare property.ObservedGeneration for the kinds that are always observed."},
 	{property: "same effects",
 		operator: "The key of an effect contains a time.",
