@@ -110,7 +110,8 @@ func finalizerFirst(w *stage, fixed bool) {
 	w.Settle()
 }
 
-// namesake: a record is kept under its owner's name. Whose it is stands in it, for those who look.
+// namesake: a record is kept under its owner's name. Whose it is stands in it. The fixed variant
+// reads that, and also names the owner by UID, so that the record goes with it.
 func namesake(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		var record corev1.Secret
@@ -129,9 +130,11 @@ func namesake(w *stage, fixed bool) {
 			return result{}, nil
 		case there:
 			record.Data["owner"] = []byte(o.UID)
-			return result{}, g.Update(c, &record)
+			record.OwnerReferences = nil
+			return result{}, errors.Join(g.own(o, &record), g.Update(c, &record))
 		}
-		err = g.Create(c, secret("record-"+o.Name, "owner", string(o.UID)))
+		record = *secret("record-"+o.Name, "owner", string(o.UID))
+		err = errors.Join(g.own(o, &record), g.Create(c, &record))
 		if apierrors.IsAlreadyExists(err) {
 			return result{Requeue: true}, nil
 		}
@@ -153,6 +156,14 @@ func namesake(w *stage, fixed bool) {
 	w.Sleep(10 * time.Millisecond)
 	w.Apply(work("a"))
 	w.Settle()
+}
+
+// own makes the fixed variant name the owner of a secret.
+func (g *reconciler) own(owner *corev1.ConfigMap, s *corev1.Secret) error {
+	if !g.fixed {
+		return nil
+	}
+	return controllerutil.SetControllerReference(owner, s, g.Scheme())
 }
 
 // robbed: an owner's secret is deleted with the owner, by name. After a restart the cache may show

@@ -166,7 +166,7 @@ func lastColour(w *stage, fixed bool) {
 		if !t.Status.Ready || g.fixed && t.Status.ObservedGeneration != t.Generation {
 			return result{}, nil
 		}
-		return result{}, g.call(c, "POST", "/announce/"+t.Spec.Colour, t.Spec.Colour)
+		return result{}, g.call(c, "POST", "/announce/"+t.Spec.Colour, "colour "+t.Spec.Colour)
 	}}.start(w, "announcer", fixed)
 	w.Inject(fault.StaleCache(30*time.Second, fault.In("painter")), fault.RacingRequeue(fault.In("announcer")))
 	w.Always("nothing is announced before it is ready", func(h *history.History) error {

@@ -36,7 +36,8 @@ func elected(on bool) ctrl.Options {
 	}
 }
 
-// rollout: the new version starts while the old one still works; only the fixed variant elects.
+// rollout: the new version starts while the old one still works; only the fixed variant elects. It
+// also sends a key, because a request may arrive twice.
 func rollout(w *stage, fixed bool) {
 	outside(w)
 	mailer := operator{options: elected(fixed), work: func(g *reconciler, c ctx, req request) (result, error) {
@@ -44,7 +45,7 @@ func rollout(w *stage, fixed bool) {
 		if o == nil || err != nil || o.Data["sent"] != "" {
 			return result{}, err
 		}
-		if err := g.call(c, "POST", "/mail/"+o.Name, ""); err != nil {
+		if err := g.call(c, "POST", "/mail/"+o.Name, g.once(string(o.UID))); err != nil {
 			return result{}, err
 		}
 		return result{}, g.set(c, o, "sent", "yes")
