@@ -176,8 +176,6 @@ func table(b *strings.Builder, left, right string, rows map[string][]string) {
 
 // What a bug needs that is not found.
 const (
-	needsOnce  = "`property.AtMostOnce`: how often an effect happens is not asked"
-	needsLost  = "`property.NoLostUpdate`: no other property notices that a third party's write is lost"
 	needsHaste = "a property of its own: it takes users who do not wait, and then end states are not compared"
 	needsOrder = "a property of its own: it is about order or waiting, and the end state is right"
 	needsValue = "a sample that makes the operator do it, or more runs; a property of its own finds it"
@@ -185,16 +183,11 @@ const (
 
 // missed says what each bug that is not found needs.
 var missed = map[string]string{
-	"reopened-job-deleted": needsHaste, "port-given-twice": needsHaste, "orphan-behind-finalizer": needsHaste,
-	"owner-not-seen-yet": needsHaste, "release-with-old-login": needsHaste, "colour-there-and-back": needsValue,
-	"record-of-a-namesake": needsHaste, "namesake-robbed": needsHaste, "older-order-wins": needsHaste,
-	"effect-before-record": needsOnce, "gives-up-waiting": needsOnce, "mail-posted-twice": needsOnce,
-	"delivery-doubled": needsOnce, "two-during-a-rollout": needsOnce, "lease-lost-while-working": needsOnce,
-	"blind-overwrite": needsLost, "forced-after-a-conflict": needsLost,
-	"one-slow-call-starves-all": needsOrder, "served-back-to-front": needsOrder, "locks-crossed": needsHaste,
-	"sealed-before-drained": needsOrder, "two-behind-the-seal": needsOrder, "successor-goes-back": needsOrder,
-	"stopped-halfway": needsHaste, "deleted-while-down": needsValue, "finalizer-before-cleanup": needsValue,
-	"timer-lost": needsValue, "timer-overwritten": needsValue, "two-conflicts-swallowed": needsValue,
-	"count-lost": needsHaste, "one-delete-of-many-gets": needsValue, "new-revision-cancelled": needsValue,
-	"throttled-for-good": needsValue,
+	"locks-crossed": needsHaste, "namesake-robbed": needsHaste, "orphan-behind-finalizer": needsHaste,
+	"owner-not-seen-yet": needsHaste, "port-given-twice": needsHaste, "reopened-job-deleted": needsHaste,
+	"stopped-halfway":           needsHaste,
+	"one-slow-call-starves-all": needsOrder, "ready-for-the-last-colour": needsOrder,
+	"sealed-before-drained": needsOrder, "served-back-to-front": needsOrder, "two-behind-the-seal": needsOrder,
+	"colour-there-and-back": needsValue, "new-revision-cancelled": needsValue,
+	"one-delete-of-many-gets": needsValue, "two-conflicts-swallowed": needsValue,
 }
