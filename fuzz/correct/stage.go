@@ -23,7 +23,8 @@ type stage struct {
 	controllers []string // that are not named like a process
 	unfit       []string // faults that find nothing to disturb, by the beginning of their declaration
 
-	// A bare stage has no users and no properties of the scenario. What users would apply are samples.
+	// A bare stage has no users and no properties of the scenario. What users would apply are
+	// samples.
 	bare    bool
 	samples []client.Object
 	broken  []string // properties of package auto that the operator does not promise

@@ -140,6 +140,7 @@ func autoTable(all map[string]broke) string {
 	for _, m := range BenchMutants {
 		b, ok := all[m.Name]
 		if !ok {
+			fmt.Fprintf(&rows, "| %s | %s | | not measured | |\n", m.Operator, m.Mistake)
 			continue
 		}
 		property, said := b.found(all[m.Operator]), ""
@@ -169,4 +170,18 @@ func autoTable(all map[string]broke) string {
 }
 
 // autoMissed says why TestAuto misses a mutant.
-var autoMissed = map[string]string{}
+var autoMissed = map[string]string{
+	"newest-generation-called-synced": "a property of its own: the end state is right",
+	"changed-source-unnoticed":        "not examined",
+	"hash-not-compared":               needsSecondCertificate,
+	"hash-kept-by-generation":         needsSecondCertificate,
+	"refusal-remembered":              needsRights,
+	"bindings-unwatched":              needsRights,
+	"denied-too-early":                "users who do not wait, and then end states are not compared",
+	"only-becoming-ready":             "more runs: the test by hand needs 457",
+}
+
+const (
+	needsSecondCertificate = "a second certificate among the samples: a drawn text is none"
+	needsRights            = "users who change roles and bindings: auto leaves rights alone"
+)
