@@ -79,6 +79,9 @@ func (a *activity) readEvent(e *history.Event) {
 	switch e.Kind {
 	case history.Start:
 		a.busy[e.Process] = 0
+		if _, spoke := a.spoke[e.Process]; spoke { // it may wait for a lease before its first request
+			a.spoke[e.Process] = e.At
+		}
 		maps.DeleteFunc(a.outside, func(k history.KeyID, _ *polling) bool { return k.Actor == e.Process })
 		a.started = moment{max(a.started.index, e.Index), e.At}
 	case history.Dequeue:
