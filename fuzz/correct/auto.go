@@ -12,8 +12,8 @@ import (
 )
 
 // ByAuto is the operator in the scenario of package auto, which has the objects of the operator's
-// own scenario as samples. The faults are those of the operator. Properties that it does not promise
-// are left out.
+// own scenario as samples. The faults are those of the operator. Properties that it does not
+// promise are left out.
 func (o Operator) ByAuto() func(*sim.World) {
 	return func(w *sim.World) {
 		s := &stage{World: w, bare: true}
