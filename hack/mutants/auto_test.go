@@ -107,7 +107,7 @@ func auto(t *testing.T, m Bench, bin string) broke {
 	reports := t.TempDir()
 	text, seconds := ran(t, m, bin, "TestAuto", "-sim.runs", strconv.Itoa(*autoRuns), "-sim.for", "60s",
 		"-sim.shrink", "0", "-sim.verify", "0", "-sim.explain", "0", "-sim.keep-going", "-sim.report", reports)
-	r := result(t, reports)
+	r := resultIn(t, reports)
 	if r == nil {
 		t.Fatalf("%s: the campaign left no result:\n%s", m.Name, text)
 	}

@@ -115,7 +115,7 @@ func measure(t *testing.T, b *bug, bin, dir, run string) {
 // found is the story in the result of a campaign; nil if it found nothing.
 func found(t *testing.T, dir string) *story.Story {
 	t.Helper()
-	r := result(t, dir)
+	r := resultIn(t, dir)
 	if r == nil {
 		t.Fatalf("no result lies in %s", dir)
 	}
@@ -129,8 +129,8 @@ func found(t *testing.T, dir string) *story.Story {
 	return s
 }
 
-// result is the result of a campaign; nil if there is none.
-func result(t *testing.T, dir string) *story.Result {
+// resultIn is the result of a campaign; nil if there is none.
+func resultIn(t *testing.T, dir string) *story.Result {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
