@@ -27,8 +27,10 @@ func TestAWriteSaysWhatItChanged(t *testing.T) {
 			`{"metadata":{"resourceVersion":"2","generation":2}}`, " (− a)"},
 		{"many", "update", "MODIFIED", `{"a":1,"b":1,"c":1,"d":1,"e":1}`, `{"a":2,"b":2,"c":2,"d":2,"e":2}`,
 			" (a 1 → 2; b 1 → 2; c 1 → 2; and 2 more)"},
-		{"a truth value, conditions and times among many", "update", "MODIFIED", `{"a":1,"b":1,"c":"2000-01-01T00:03:00Z"}`,
-			`{"a":2,"b":2,"c":"2000-01-01T00:03:01Z","d":{"ready":true},"conditions":[{"type":"Ready","status":"True"}]}`,
+		{"a truth value, conditions and times among many", "update", "MODIFIED",
+			`{"a":1,"b":1,"c":"2000-01-01T00:03:00Z"}`,
+			`{"a":2,"b":2,"c":"2000-01-01T00:03:01Z","d":{"ready":true},` +
+				`"conditions":[{"type":"Ready","status":"True"}]}`,
 			" (+ conditions[Ready] True; + d.ready true; a 1 → 2; and 2 more)"},
 		{"a long text", "update", "MODIFIED", `{"a":""}`, `{"a":"` + strings.Repeat("x", 50) + `"}`,
 			` (a "" → xxxxxxxxxxxxxxxxxxxxxxx…)`},

@@ -46,7 +46,8 @@ func TestParagraphNamesAnObjectThatIsNotReconciled(t *testing.T) {
 		soon bool
 		want string
 	}{
-		{changed, false, "op has not reconciled Tenant late since another writer changed it at 00:04.000: user update Tenant late"},
+		{changed, false,
+			"op has not reconciled Tenant late since another writer changed it at 00:04.000: user update Tenant late"},
 		{restarted, false, "op has not reconciled Tenant late since it started again at 00:05.000."},
 		{func(r *recorded) { changed(r); r.during(tenants(2), history.Dequeue, nil) }, false, ""},
 		{changed, true, ""},
@@ -56,7 +57,12 @@ func TestParagraphNamesAnObjectThatIsNotReconciled(t *testing.T) {
 		r.during(tenants(1), history.Dequeue, nil)
 		r.sends(tenants(1), "create", lateDev, 201, 2)
 		c.then(&r)
-		violation := history.Event{Kind: history.Violation, Note: "late is not ready", Step: 9, At: r.Events[r.Len()-1].At}
+		violation := history.Event{
+			Kind: history.Violation,
+			Note: "late is not ready",
+			Step: 9,
+			At:   r.Events[r.Len()-1].At,
+		}
 		if !c.soon {
 			violation.At += slow
 		}

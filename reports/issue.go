@@ -33,10 +33,19 @@ var causes = map[string]struct{ when, how string }{
 	"Pause": {"a node is overloaded, or its CPU is throttled", "send SIGSTOP to the process, and SIGCONT later"},
 	"RacingRequeue": {"an unrelated watch event arrives at this moment",
 		"add the key to the queue by a change that means nothing, such as an annotation"},
-	"Relist":        {"an API server restarts, and its watch cache is empty", "close the watch, so that it lists again"},
-	"Rejected":      {"an admission webhook or a quota refuses the request", "refuse the request in an admission webhook"},
-	"Restart":       {"an upgrade, or an eviction", "send SIGTERM to the process, and start it again"},
-	"ServerError":   {"an API server or etcd is overloaded", "return a server error for this request from an interceptor"},
+	"Relist": {
+		"an API server restarts, and its watch cache is empty",
+		"close the watch, so that it lists again",
+	},
+	"Rejected": {
+		"an admission webhook or a quota refuses the request",
+		"refuse the request in an admission webhook",
+	},
+	"Restart": {"an upgrade, or an eviction", "send SIGTERM to the process, and start it again"},
+	"ServerError": {
+		"an API server or etcd is overloaded",
+		"return a server error for this request from an interceptor",
+	},
 	"SlowEffect":    {"the service is overloaded", "let the service answer late"},
 	"SlowNamespace": {"a namespace has many objects", "keep a finalizer in the namespace for a while"},
 	"StaleCache": {"an API server or the operator is busy, or a watch reconnects",

@@ -13,7 +13,8 @@ func TestIssueExplainsAStory(t *testing.T) {
 	for _, name := range []string{"cache-lags", "dies", "record-lost"} {
 		s := read(t, name).Story
 		got := Issue(s)
-		for _, want := range []string{s.Property, "## Why it matters", "## Versions", s.History[len(s.History)-1], s.Replay,
+		for _, want := range []string{s.Property, "## Why it matters", "## Versions",
+			s.History[len(s.History)-1], s.Replay,
 			"## To see it without Wavetank"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("the issue of %s lacks %q:\n%s", name, want, got)
@@ -21,7 +22,12 @@ func TestIssueExplainsAStory(t *testing.T) {
 		}
 		for _, class := range s.FaultClasses() {
 			if strings.Count(got, "- "+class+": ") != 2 {
-				t.Errorf("the issue of %s does not state when %s happens and how to bring it about:\n%s", name, class, got)
+				t.Errorf(
+					"the issue of %s does not state when %s happens and how to bring it about:\n%s",
+					name,
+					class,
+					got,
+				)
 			}
 		}
 	}

@@ -14,7 +14,8 @@ func TestParagraphNamesTheRequestThatFailed(t *testing.T) {
 		of   history.Reconcile
 		want []string
 	}{
-		"swallowed": {tenants(1), []string{"A request failed at 00:02.000: op/1 create Tenant acme → 500 at op/op.go:7.",
+		"swallowed": {tenants(1), []string{
+			"A request failed at 00:02.000: op/1 create Tenant acme → 500 at op/op.go:7.",
 			"That reconcile ends: ok, though a request failed."}},
 		"of a program without reconciles": {none,
 			[]string{"A request failed at 00:02.000: op/1 create Tenant acme → 500 at op/op.go:7."}},

@@ -130,12 +130,14 @@ func TestLedSaysWhatACacheLacked(t *testing.T) {
 		want    string
 	}{
 		"the event arrives later": {true, nil,
-			"its cache lacked Namespace late-dev, created at 00:03.000 by user; the event arrived at 00:07.000, and no reconcile " +
+			"its cache lacked Namespace late-dev, created at 00:03.000 by user; the event arrived at 00:07.000, " +
+				"and no reconcile " +
 				"began after it"},
 		"the event is delayed until after the violation": {false,
 			[]story.Choice{{ID: story.ID{Label: story.Label{Kind: story.Inject, Of: "StaleCache(30s)", Who: "op",
 				Verb: "ADDED", What: "Namespace late-dev"}}}},
-			"its cache lacked Namespace late-dev, created at 00:03.000 by user; the event did not arrive before the violation"},
+			"its cache lacked Namespace late-dev, created at 00:03.000 by user; " +
+				"the event did not arrive before the violation"},
 		"nothing says that it watches the object": {false, nil, ""},
 	} {
 		var r recorded

@@ -86,8 +86,15 @@ func TestRunsThatAlwaysDifferFail(t *testing.T) {
 	if r.Failure == nil || r.Failure.Kind != result.Nondeterminism || r.Runs != 1 || len(r.Divergences) > 0 {
 		t.Fatalf("want a failure in the first run, got %+v after %d runs, and %+v", r.Failure, r.Runs, r.Divergences)
 	}
-	simtest.Contains(t, r.Failure.Message, "update ConfigMap default/a", "mood 1", "mood 2", "the goroutine of the second run: ",
-		"moody.reconcile (divergences_test.go:")
+	simtest.Contains(
+		t,
+		r.Failure.Message,
+		"update ConfigMap default/a",
+		"mood 1",
+		"mood 2",
+		"the goroutine of the second run: ",
+		"moody.reconcile (divergences_test.go:",
+	)
 }
 
 // Pairs of which some differ are one warning, and the campaign makes all its runs.

@@ -66,7 +66,8 @@ func TestFuzzStoryReplays(t *testing.T) {
 		!strings.Contains(again, "dequeue mailer/1") {
 		t.Errorf("%v:\n%s", args, again)
 	}
-	if next, ok := simtest.Child(dir, "FuzzBreaks", nil, nil); ok || !strings.Contains(next, "--- FAIL: FuzzBreaks/seed#0") {
+	if next, ok := simtest.Child(dir, "FuzzBreaks", nil, nil); ok ||
+		!strings.Contains(next, "--- FAIL: FuzzBreaks/seed#0") {
 		t.Errorf("the kept story was not tried before the first input, which is the dull run:\n%s", next)
 	}
 	if none, ok := simtest.Child(dir, "FuzzBreaks", []string{"-sim.replay=no/such/file"}, nil); ok ||

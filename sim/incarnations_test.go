@@ -241,7 +241,10 @@ func TestDefaultTransportIsReplaced(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		w.External("mail.example", http.HandlerFunc(simtest.Post))
 		w.Start("caller", func(mgr ctrl.Manager) error {
-			return ctrl.NewControllerManagedBy(mgr).Named("caller").For(&corev1.ConfigMap{}, simtest.Role("source")).Complete(c)
+			return ctrl.NewControllerManagedBy(mgr).
+				Named("caller").
+				For(&corev1.ConfigMap{}, simtest.Role("source")).
+				Complete(c)
 		})
 		w.Apply(simtest.Source("a"))
 		w.Settle()
@@ -392,7 +395,9 @@ func TestPanicsEndTheProcessUnlessRecovered(t *testing.T) {
 		scenario := func(w *sim.World) {
 			w.Without("no panic")
 			panics := 0
-			w.Start("p", simtest.Reconciles(func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {
+			w.Start("p", simtest.Reconciles(func(
+				context.Context, client.Client, *corev1.ConfigMap,
+			) (reconcile.Result, error) {
 				if panics++; panics <= 2 {
 					panic("no luck")
 				}
@@ -427,7 +432,9 @@ func TestPanicsEndTheProcessUnlessRecovered(t *testing.T) {
 		many := func(w *sim.World) {
 			w.Without("no panic")
 			panics := 0
-			w.Start("p", simtest.Reconciles(func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
+			w.Start("p", simtest.Reconciles(func(
+				ctx context.Context, c client.Client, cm *corev1.ConfigMap,
+			) (reconcile.Result, error) {
 				if panics++; panics%3 == 0 && panics < 12 {
 					panic("no luck")
 				}

@@ -32,7 +32,11 @@ func TestAMissingRightIsNamed(t *testing.T) {
 		w.Apply(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "tenant"}},
 			simtest.ConfigMap("a"))
 		role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "tenant"}, Rules: []rbacv1.PolicyRule{{
-			Verbs: []string{"get", "list", "watch"}, APIGroups: []string{""}, Resources: []string{"configmaps", "secrets"}}}}
+			Verbs: []string{
+				"get",
+				"list",
+				"watch",
+			}, APIGroups: []string{""}, Resources: []string{"configmaps", "secrets"}}}}
 		w.Apply(role, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "tenant"},
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "tenant"},
 			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "default", Name: "tenant"}}})
@@ -48,7 +52,10 @@ func TestAMissingRightIsNamed(t *testing.T) {
 	}
 	text := r.Failure.Text()
 	_, observed, _ := strings.Cut(text, "the world did not settle within ")
-	if _, first, _ := strings.Cut(observed, ": "); !strings.HasPrefix(first, "tenant may not list ResourceQuota (403); ") {
+	if _, first, _ := strings.Cut(observed, ": "); !strings.HasPrefix(
+		first,
+		"tenant may not list ResourceQuota (403); ",
+	) {
 		t.Error("the headline does not begin with the right that is missing")
 	}
 	if why := strings.Join(r.Failure.Story.Paragraph(), "\n"); !strings.Contains(why, "list ResourceQuota → 403") {
@@ -88,7 +95,9 @@ func TestAFailureThatIsNotRepeatedIsNotExplained(t *testing.T) {
 			continue
 		}
 		text, reasons := r.Failure.Text(), 0
-		for _, why := range []string{"FLAKY: its own choices do not repeat it", "Not measured: the same choices violate"} {
+		for _, why := range []string{
+			"FLAKY: its own choices do not repeat it", "Not measured: the same choices violate",
+		} {
 			reasons += strings.Count(text, why)
 		}
 		if reasons != 1 || strings.Contains(text, "It was decided") || strings.Contains(text, "No step decides") {
@@ -150,7 +159,9 @@ func TestAMessageShowsTheFaultsThatItCounts(t *testing.T) {
 		t.Fatal("nothing is found")
 	}
 	text := f.Text()
-	if n := len(regexp.MustCompile(`(?m)^    \d\S+ +\S+ +fault: `).FindAllString(text, -1)); n != f.Story.After.Faults || !strings.Contains(text, "Pause(one, 8s): resumes") {
+	faults := regexp.MustCompile(`(?m)^    \d\S+ +\S+ +fault: `)
+	if n := len(faults.FindAllString(text, -1)); n != f.Story.After.Faults ||
+		!strings.Contains(text, "Pause(one, 8s): resumes") {
 		t.Errorf("it counts %d faults, and shows %d:\n%s", f.Story.After.Faults, n, text)
 	}
 }

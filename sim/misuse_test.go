@@ -137,7 +137,7 @@ var processes = []misuse{
 	}, `the setup function of process "op" failed: no such flavour`),
 	in("a go statement in the scenario", func(w *sim.World) {
 		done := make(chan bool)
-		go func() { w.Apply(simtest.ConfigMap("a")); close(done) }() // the goroutine ends in w.Apply, so it is never closed
+		go func() { w.Apply(simtest.ConfigMap("a")); close(done) }() // it ends in w.Apply
 		<-done
 	}, "a World was used on another goroutine than its scenario's", "after a go statement",
 		"call it on the scenario's own goroutine, without go"),
@@ -477,7 +477,8 @@ func TestBadStoriesAreMisuse(t *testing.T) {
 				`write "test: TestMisuse/nothing" in the file, or move it to testdata/sim/TestMisuse/nothing`},
 		{"neighbour", "wavetank story, " +
 			"format 2\ntest: TestBadStoriesAreMisuse\npackage: github.com/wavetank/wavetank/sim\nreplay: go test " +
-			"github.com/wavetank/wavetank/sim -run '^TestBadStoriesAreMisuse$' -sim.replay=x.txtar -sim.max-steps=9\n-- choices " +
+			"github.com/wavetank/wavetank/sim -run '^TestBadStoriesAreMisuse$' -sim.replay=x.txtar -sim.max-steps=9\n" +
+			"-- choices " +
 			"--\n1 next #4\n",
 			"go test github.com/wavetank/wavetank/sim -run '^TestBadStoriesAreMisuse$' -sim.replay=" +
 				filepath.ToSlash(filepath.Join(dir, "neighbour.txtar")) + " -sim.max-steps=9\n"},

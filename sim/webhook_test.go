@@ -70,7 +70,10 @@ func (k *keeper) SetupWithManager(mgr ctrl.Manager) error {
 			}
 			return admission.Allowed("")
 		})})
-	return ctrl.NewControllerManagedBy(mgr).Named("keeper").For(&corev1.ConfigMap{}).Complete(reconcile.Func(simtest.Nothing))
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("keeper").
+		For(&corev1.ConfigMap{}).
+		Complete(reconcile.Func(simtest.Nothing))
 }
 
 // toucher labels every ConfigMap.

@@ -131,7 +131,9 @@ func TestDelaysNamesWhatOnlyDelays(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	event := func(who string) Choice {
-		return Choice{ID: ID{Label: Label{Kind: Inject, Of: "StaleCache(30s)", Who: who, Verb: "MODIFIED", What: "Pod a"}}}
+		return Choice{
+			ID: ID{Label: Label{Kind: Inject, Of: "StaleCache(30s)", Who: who, Verb: "MODIFIED", What: "Pod a"}},
+		}
 	}
 	stale := &Story{Choices: []Choice{event("op"), event("op"), event("past a wait of op")}, After: Length{Faults: 5},
 		History: []string{"00:01.000    op/1             fault: StaleCache(30s): outlasts the wait for its Pod a"}}

@@ -19,7 +19,8 @@ const maxFaults = 3
 // Paragraph explains the violation: what the history shows, then what was measured. If nothing was
 // measured, it names the faults and what was delayed.
 func (s *Story) Paragraph() []string {
-	if measured := len(s.Measured) > 0 && !strings.HasPrefix(s.Measured[0], "Not measured"); measured || len(s.Why) == 0 {
+	if measured := len(s.Measured) > 0 && !strings.HasPrefix(s.Measured[0], "Not measured"); measured ||
+		len(s.Why) == 0 {
 		return slices.Concat(s.Why, s.Measured)
 	}
 	var faults []string

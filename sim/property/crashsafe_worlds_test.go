@@ -84,7 +84,9 @@ func TestCrashSafeAllowsConflict(t *testing.T) {
 
 func TestCrashSafeAllowsJobs(t *testing.T) {
 	leavesNoTrace(t, 50, fault.Crash("p"), func(w *sim.World) {
-		w.Start("p", simtest.Reconciles(func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
+		w.Start("p", simtest.Reconciles(func(
+			ctx context.Context, c client.Client, cm *corev1.ConfigMap,
+		) (reconcile.Result, error) {
 			job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: cm.Name},
 				Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{
 					Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
@@ -131,7 +133,9 @@ func TestCrashSafeAllowsGeneratedNames(t *testing.T) {
 func TestCrashSafeAllowsPeriodicWrites(t *testing.T) {
 	leavesNoTrace(t, 20, fault.Crash("p"), func(w *sim.World) {
 		w.Without("settles")
-		w.Start("p", simtest.Reconciles(func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
+		w.Start("p", simtest.Reconciles(func(
+			ctx context.Context, c client.Client, cm *corev1.ConfigMap,
+		) (reconcile.Result, error) {
 			// as a program that renews a certificate
 			cm.Data = map[string]string{"now": time.Now().Truncate(time.Hour).Format(time.RFC3339)}
 			return reconcile.Result{RequeueAfter: time.Hour}, c.Update(ctx, cm)

@@ -25,7 +25,9 @@ var packed = map[string]func(*sim.World){
 	},
 	"no hot loop": func(w *sim.World) {
 		n := 0
-		w.Start("p", simtest.Reconciles(func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {
+		w.Start("p", simtest.Reconciles(func(
+			context.Context, client.Client, *corev1.ConfigMap,
+		) (reconcile.Result, error) {
 			if n++; n > 200 {
 				return reconcile.Result{}, nil
 			}
@@ -44,7 +46,9 @@ var packed = map[string]func(*sim.World){
 	},
 	"no panic": func(w *sim.World) {
 		n := 0
-		w.Start("p", simtest.Reconciles(func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {
+		w.Start("p", simtest.Reconciles(func(
+			context.Context, client.Client, *corev1.ConfigMap,
+		) (reconcile.Result, error) {
 			if n++; n == 1 {
 				panic("no luck")
 			}
@@ -59,7 +63,9 @@ var packed = map[string]func(*sim.World){
 		w.Remove(a)
 	},
 	"cache untouched": func(w *sim.World) {
-		w.Start("p", simtest.Reconciles(func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
+		w.Start("p", simtest.Reconciles(func(
+			ctx context.Context, c client.Client, cm *corev1.ConfigMap,
+		) (reconcile.Result, error) {
 			var all corev1.ConfigMapList
 			if err := c.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
 				return reconcile.Result{}, err
@@ -114,7 +120,9 @@ func TestNoHotLoopAllowsBackOffAndPolling(t *testing.T) {
 			most := 0
 			f := sim.Explore(t, func(w *sim.World) {
 				n := 0
-				w.Start("p", simtest.Reconciles(func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {
+				w.Start("p", simtest.Reconciles(func(
+					context.Context, client.Client, *corev1.ConfigMap,
+				) (reconcile.Result, error) {
 					n++
 					most = max(most, n)
 					return pace(n)

@@ -203,7 +203,8 @@ func TestBazelDistributesTests(t *testing.T) {
 		return
 	}
 	shards := []string{"TEST_SHARD_INDEX=0", "TEST_TOTAL_SHARDS=2"}
-	if out, ok := simtest.Child(t.TempDir(), t.Name(), nil, shards); !ok || !strings.Contains(out, "nothing broke in 3 runs") {
+	if out, ok := simtest.Child(t.TempDir(), t.Name(), nil, shards); !ok ||
+		!strings.Contains(out, "nothing broke in 3 runs") {
 		t.Errorf("another engine's shard:\n%s", out)
 	}
 	if out, ok := simtest.Child(t.TempDir(), t.Name(), nil, append(shards, "GO_TEST_RUN_FROM_BAZEL=1")); !ok ||
@@ -295,7 +296,8 @@ func TestCommandsReachTheirStories(t *testing.T) {
 	if ok || !strings.Contains(shown, sentence) {
 		t.Fatalf("the catalogue's story holds:\n%s", shown)
 	}
-	if again, ok := simtest.Child(dir, t.Name(), simtest.ReplayArgs(t, shown), catalogue); ok || !strings.Contains(again, sentence) {
+	if again, ok := simtest.Child(dir, t.Name(), simtest.ReplayArgs(t, shown), catalogue); ok ||
+		!strings.Contains(again, sentence) {
 		t.Errorf("the command of the catalogue's test, %v:\n%s", simtest.ReplayArgs(t, shown), again)
 	}
 }

@@ -201,7 +201,7 @@ func (c *confirmer) control(
 	simulated := c.scripted(plain, script)
 	if simulated.Ending.Failed() {
 		if simulated.Ending.Same(violation) {
-			return result.Confirmed, "it needs no fault: the same workload on the default schedule violates it, too", false
+			return result.Confirmed, "it needs no fault: the workload violates it on the default schedule, too", false
 		}
 		return result.NotConfirmed, "the same workload without faults fails otherwise: " + simulated.Ending.Sentence(),
 			false

@@ -57,7 +57,12 @@ const marks = "marks"
 // wornCampaign makes the campaign in a process, or continues it, and returns its result.
 func wornCampaign(t *testing.T, dir string) (string, *story.Result) {
 	t.Helper()
-	out, ok := simtest.Child(dir, t.Name(), []string{"-sim.runs=40", "-sim.for=0", "-sim.shard=1/2", "-sim.report=" + dir}, nil)
+	out, ok := simtest.Child(
+		dir,
+		t.Name(),
+		[]string{"-sim.runs=40", "-sim.for=0", "-sim.shard=1/2", "-sim.report=" + dir},
+		nil,
+	)
 	if !ok {
 		t.Fatal(out)
 	}

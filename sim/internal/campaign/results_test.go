@@ -208,7 +208,15 @@ func TestCompleteCampaignIsNotRepeated(t *testing.T) {
 		count := func(w *sim.World) { made++; simtest.Mailing(simtest.Mailer{})(w) }
 		cut = simtest.InAProcess(t, func(on sim.ExploreOption) result.Report {
 			done = sim.Explore(t, count, sim.Runs(10), sim.For(0), sim.Verify(0), sim.ReportTo(dir), on)
-			return sim.Explore(t, simtest.Mailing(simtest.Mailer{}), sim.Runs(10), sim.For(0), sim.Verify(0), sim.ReportTo(dir), on)
+			return sim.Explore(
+				t,
+				simtest.Mailing(simtest.Mailer{}),
+				sim.Runs(10),
+				sim.For(0),
+				sim.Verify(0),
+				sim.ReportTo(dir),
+				on,
+			)
 		})
 		return done, cut
 	}

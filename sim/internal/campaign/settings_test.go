@@ -26,15 +26,15 @@ func TestWindowsThatCannotBe(t *testing.T) {
 
 func TestSettingsThatCannotBe(t *testing.T) {
 	for want, change := range map[string]func(*Settings){
-		"-sim.runs=-1 is negative; write 0 for as many runs as -sim.for allows": func(s *Settings) { s.Runs = -1 },
-		"-sim.for=-1s is negative; write 0 for no limit":                        func(s *Settings) { s.Budget = -time.Second },
-		"-sim.runs=0 and -sim.for=0 together would never end":                   func(s *Settings) { s.Runs, s.Budget = 0, 0 },
-		"-sim.max-steps=0 must be positive":                                     func(s *Settings) { s.Run.MaxSteps = 0 },
-		"-sim.verify=-1 is negative; write 0 for never":                         func(s *Settings) { s.Verify = -1 },
-		"-sim.shrink=-1s is negative":                                           func(s *Settings) { s.Shrink = -time.Second },
-		`-sim.seed="monday" is neither a number nor "random"`:                   func(s *Settings) { s.Seed = "monday" },
-		`-sim.strategy="hope" is unknown; write one of portfolio, burst`:        func(s *Settings) { s.Strategy = "hope" },
-		`-sim.drift="never" is unknown; write warn or fail`:                     func(s *Settings) { s.Drift = "never" },
+		"-sim.runs=-1 is negative; write 0 for as many runs":             func(s *Settings) { s.Runs = -1 },
+		"-sim.for=-1s is negative; write 0 for no limit":                 func(s *Settings) { s.Budget = -time.Second },
+		"-sim.runs=0 and -sim.for=0 together would never end":            func(s *Settings) { s.Runs, s.Budget = 0, 0 },
+		"-sim.max-steps=0 must be positive":                              func(s *Settings) { s.Run.MaxSteps = 0 },
+		"-sim.verify=-1 is negative; write 0 for never":                  func(s *Settings) { s.Verify = -1 },
+		"-sim.shrink=-1s is negative":                                    func(s *Settings) { s.Shrink = -time.Second },
+		`-sim.seed="monday" is neither a number nor "random"`:            func(s *Settings) { s.Seed = "monday" },
+		`-sim.strategy="hope" is unknown; write one of portfolio, burst`: func(s *Settings) { s.Strategy = "hope" },
+		`-sim.drift="never" is unknown; write warn or fail`:              func(s *Settings) { s.Drift = "never" },
 	} {
 		s := FromFlags(t)
 		change(&s)

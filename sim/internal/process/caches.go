@@ -50,7 +50,11 @@ func (c *caches) all() []*informer {
 //     controller-runtime polls for that every 100 ms. A poll in the phase in which the first
 //     objects arrive would see one or the other, depending on which goroutine ran first.
 func (c *caches) newInformer(
-	scheme *runtime.Scheme, lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers,
+	scheme *runtime.Scheme,
+	lw toolscache.ListerWatcher,
+	obj runtime.Object,
+	resync time.Duration,
+	indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {
 	kind := kindOf(scheme, obj)
 	in := &informer{kind: kind, waiters: c.waiters,
@@ -171,7 +175,11 @@ func (c *caches) missingWatch() string {
 	}
 	for _, in := range c.all() {
 		if need[in.kind] > 0 {
-			return fmt.Sprintf("%s's informer for %s has no watch, its reflector is backing off", c.Name(), in.kind.Kind)
+			return fmt.Sprintf(
+				"%s's informer for %s has no watch, its reflector is backing off",
+				c.Name(),
+				in.kind.Kind,
+			)
 		}
 	}
 	return ""

@@ -74,7 +74,10 @@ func Enter(log logr.Logger, outside Outside) (leave func()) {
 	procs := runtime.GOMAXPROCS(1)
 	percent := debug.SetGCPercent(1000)
 	godebug, had := os.LookupEnv("GODEBUG")
-	os.Setenv("GODEBUG", strings.TrimPrefix(godebug+",randseednop=0,multipathtcp=1,cryptocustomrand=1,tracebacklabels=1", ","))
+	os.Setenv(
+		"GODEBUG",
+		strings.TrimPrefix(godebug+",randseednop=0,multipathtcp=1,cryptocustomrand=1,tracebacklabels=1", ","),
+	)
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = nil
 	transport := http.DefaultTransport

@@ -12,7 +12,7 @@ import (
 type keys struct {
 	controller string
 	priority   bool          // which queue's rules hold
-	next       time.Duration // no timer is due before: if this has come, some may have fired since the last quiet moment
+	next       time.Duration // no timer is due before; after it some may have fired since the last quiet moment
 	all        map[request]*key
 	// live are the keys of which something may be pending or in progress: those that were used
 	// since the last look through them, and those of which something was pending then.

@@ -104,7 +104,11 @@ func (m *managers) starting(process string, holder func(history.Ref) string) (wh
 		}
 		switch holder(*one.lease) {
 		case "":
-			return fmt.Sprintf("%s is waiting for the lease %s, which no running process holds", process, one.lease), led
+			return fmt.Sprintf(
+				"%s is waiting for the lease %s, which no running process holds",
+				process,
+				one.lease,
+			), led
 		case one.id:
 			return fmt.Sprintf("%s has the lease %s and is about to lead", process, one.lease), led
 		}

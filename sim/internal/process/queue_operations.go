@@ -13,9 +13,15 @@ import (
 // This file is about the instants at which the timers of a queue fire. A queue fires them on a
 // goroutine of its own, and from outside it cannot be seen whether it has.
 
-func (q *queue) Add(item request)                                             { q.add(priorityqueue.AddOpts{}, item) }
-func (q *queue) AddAfter(item request, d time.Duration)                       { q.add(priorityqueue.AddOpts{After: d}, item) }
-func (q *queue) AddRateLimited(item request)                                  { q.add(priorityqueue.AddOpts{RateLimited: true}, item) }
+func (q *queue) Add(item request) { q.add(priorityqueue.AddOpts{}, item) }
+
+func (q *queue) AddAfter(item request, d time.Duration) {
+	q.add(priorityqueue.AddOpts{After: d}, item)
+}
+
+func (q *queue) AddRateLimited(item request) {
+	q.add(priorityqueue.AddOpts{RateLimited: true}, item)
+}
 func (p priorityQueue) AddWithOpts(o priorityqueue.AddOpts, items ...request) { p.add(o, items...) }
 
 // add handles all adds. A delayed one reaches the real queue at once if a worker has the key and no

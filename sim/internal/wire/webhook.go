@@ -132,7 +132,8 @@ func (w *webhookCall) arrive() {
 	if len(all) == 0 {
 		// A process that serves the webhook comes before a host pattern and a model of Services.
 		for _, host := range hosts {
-			if handler := c.outside.hosts.handlerOf(c.outside.hosts.resolve(host, w.Request.URL.Scheme)); handler != nil {
+			hosts := c.outside.hosts
+			if handler := hosts.handlerOf(hosts.resolve(host, w.Request.URL.Scheme)); handler != nil {
 				w.answerFrom(host, handler)
 				return
 			}

@@ -34,7 +34,11 @@ func TestRealRunLeavesOutIdleStepsOfBuiltins(t *testing.T) {
 			r.server, r.Patience = &realserver.Server{}, time.Second
 			if writes {
 				r.History.Add(history.Event{Kind: history.Request, Step: 1, Process: "garbage", Verb: "delete",
-					Ref: history.Ref{Kind: "ConfigMap", Namespace: "default", Name: "a"}, Changes: []history.Change{{}}})
+					Ref: history.Ref{
+						Kind:      "ConfigMap",
+						Namespace: "default",
+						Name:      "a",
+					}, Changes: []history.Change{{}}})
 			}
 			func() {
 				defer func() { _ = recover() }()
@@ -54,8 +58,12 @@ func TestRealRunLearnsNamesByKind(t *testing.T) {
 	added := func(kind, name, uid string) history.Change {
 		return history.Change{Type: "ADDED", Ref: history.Ref{Kind: kind, Namespace: "default", Name: name}, UID: uid}
 	}
-	r.History.Add(history.Event{Kind: history.Request, Step: 1, Changes: []history.Change{added("Job", "a-xf5lb", "u1")}})
-	for _, ch := range []history.Change{added("APIService", "v1.example.com", "real0"), added("Job", "a-dbgzx", "real1")} {
+	r.History.Add(
+		history.Event{Kind: history.Request, Step: 1, Changes: []history.Change{added("Job", "a-xf5lb", "u1")}},
+	)
+	for _, ch := range []history.Change{
+		added("APIService", "v1.example.com", "real0"), added("Job", "a-dbgzx", "real1"),
+	} {
 		r.core.history.Add(history.Event{Kind: history.Request, Step: 1, Changes: []history.Change{ch}})
 	}
 	r.learn()

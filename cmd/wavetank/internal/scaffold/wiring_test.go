@@ -181,8 +181,11 @@ func setup(ctx context.Context, m ctrl.Manager, shared *rules.Rules) {
 
 // A controller that uses another version of its kind than PROJECT names is a controller of it.
 func TestProjectNamesAnotherVersion(t *testing.T) {
-	_, notes := wiringOf(t, map[string]string{"cmd/main.go": beforeMain + "func main() {}\n", "PROJECT": "resources:\n" +
-		"- {kind: Deployment, controller: true, path: k8s.io/api/apps/v1beta1, version: v1beta1}\n"})
+	_, notes := wiringOf(
+		t,
+		map[string]string{"cmd/main.go": beforeMain + "func main() {}\n", "PROJECT": "resources:\n" +
+			"- {kind: Deployment, controller: true, path: k8s.io/api/apps/v1beta1, version: v1beta1}\n"},
+	)
 	if strings.Contains(notes, "PROJECT has a controller of Deployment") {
 		t.Errorf("it says that there is none:\n%s", notes)
 	}

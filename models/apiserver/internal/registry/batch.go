@@ -36,7 +36,8 @@ var jobKind = builtin{
 			selectJobPods(j)
 			labelJob(j)
 		},
-		DeleteWarning: "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to " +
+		DeleteWarning: "child pods are preserved by default when jobs are deleted; " +
+			"set propagationPolicy=Background to " +
 			"remove them " +
 			"or set propagationPolicy=Orphan to suppress this warning",
 		Validate: checks(func(j *batchv1.Job) field.ErrorList {
@@ -229,7 +230,9 @@ var cronJobKind = builtin{
 				errs = append(errs, field.Invalid(cronSchedule, s.Schedule, err.Error()))
 			}
 			if n := s.StartingDeadlineSeconds; n != nil {
-				errs = append(errs, apivalidation.ValidateNonnegativeField(*n, path.Child("startingDeadlineSeconds"))...)
+				errs = append(
+					errs,
+					apivalidation.ValidateNonnegativeField(*n, path.Child("startingDeadlineSeconds"))...)
 			}
 			if !slices.Contains(concurrencyPolicies, s.ConcurrencyPolicy) {
 				errs = append(errs, field.NotSupported(path.Child("concurrencyPolicy"), s.ConcurrencyPolicy,

@@ -24,7 +24,9 @@ var priorityClassKind = builtin{
 	object: func() runtime.Object { return &schedulingv1.PriorityClass{} },
 	strategy: strategy{
 		Unconditional: true, generation: true,
-		defaults: on(func(p *schedulingv1.PriorityClass) { defaultTo(&p.PreemptionPolicy, corev1.PreemptLowerPriority) }),
+		defaults: on(
+			func(p *schedulingv1.PriorityClass) { defaultTo(&p.PreemptionPolicy, corev1.PreemptLowerPriority) },
+		),
 		validateUpdate: compares(func(p, old *schedulingv1.PriorityClass) field.ErrorList {
 			if p.Value != old.Value {
 				return field.ErrorList{field.Forbidden(field.NewPath("value"), "may not be changed in an update.")}
@@ -53,7 +55,10 @@ var leaseKind = builtin{
 				errs = append(errs, field.Invalid(spec.Child("leaseDurationSeconds"), *n, "must be greater than 0"))
 			}
 			if n := l.Spec.LeaseTransitions; n != nil && *n < 0 {
-				errs = append(errs, field.Invalid(spec.Child("leaseTransitions"), *n, "must be greater than or equal to 0"))
+				errs = append(
+					errs,
+					field.Invalid(spec.Child("leaseTransitions"), *n, "must be greater than or equal to 0"),
+				)
 			}
 			return errs
 		}),

@@ -18,8 +18,10 @@ var podKind = builtin{
 	object: func() runtime.Object { return &corev1.Pod{} },
 	strategy: strategy{
 		Unconditional: true, status: true, generation: true, ReturnsDeleted: true,
-		Unmodelled: []string{"log", "exec", "attach", "portforward", "proxy", "eviction", "ephemeralcontainers", "resize"},
-		defaults:   on(defaultPod),
+		Unmodelled: []string{
+			"log", "exec", "attach", "portforward", "proxy", "eviction", "ephemeralcontainers", "resize",
+		},
+		defaults: on(defaultPod),
 		prepareCreate: func(w Write, o runtime.Object) {
 			p := o.(*corev1.Pod)
 			p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qualityOf(p)}

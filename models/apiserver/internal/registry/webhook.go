@@ -35,7 +35,10 @@ func hookErrors(hooks []hook) (errs field.ErrorList) {
 		for j, rule := range h.rules {
 			errs = append(errs, hookRuleErrors(rule, path.Child("rules").Index(j))...)
 		}
-		without := []admissionv1.SideEffectClass{admissionv1.SideEffectClassNone, admissionv1.SideEffectClassNoneOnDryRun}
+		without := []admissionv1.SideEffectClass{
+			admissionv1.SideEffectClassNone,
+			admissionv1.SideEffectClassNoneOnDryRun,
+		}
 		if h.effects == nil {
 			errs = append(errs, field.Required(path.Child("sideEffects"), "must specify one of None, NoneOnDryRun"))
 		} else if !slices.Contains(without, *h.effects) {
@@ -88,7 +91,9 @@ func clientErrors(client admissionv1.WebhookClientConfig, path *field.Path) fiel
 	case err != nil:
 		return field.ErrorList{field.Required(path.Child("url"), "url must be a valid URL: "+err.Error()+form)}
 	case u.Scheme != "https":
-		return field.ErrorList{field.Invalid(path.Child("url"), u.Scheme, "'https' is the only allowed URL scheme"+form)}
+		return field.ErrorList{
+			field.Invalid(path.Child("url"), u.Scheme, "'https' is the only allowed URL scheme"+form),
+		}
 	case u.Host == "":
 		return field.ErrorList{field.Invalid(path.Child("url"), u.Host, "host must be specified"+form)}
 	}
@@ -114,7 +119,14 @@ var validatingWebhookKind = builtin{
 		Validate: checks(func(c *admissionv1.ValidatingWebhookConfiguration) field.ErrorList {
 			hooks := make([]hook, len(c.Webhooks))
 			for i, w := range c.Webhooks {
-				hooks[i] = hook{w.Name, w.ClientConfig, w.Rules, w.SideEffects, w.TimeoutSeconds, w.AdmissionReviewVersions}
+				hooks[i] = hook{
+					w.Name,
+					w.ClientConfig,
+					w.Rules,
+					w.SideEffects,
+					w.TimeoutSeconds,
+					w.AdmissionReviewVersions,
+				}
 			}
 			return hookErrors(hooks)
 		}),
@@ -142,7 +154,14 @@ var mutatingWebhookKind = builtin{
 		Validate: checks(func(c *admissionv1.MutatingWebhookConfiguration) field.ErrorList {
 			hooks := make([]hook, len(c.Webhooks))
 			for i, w := range c.Webhooks {
-				hooks[i] = hook{w.Name, w.ClientConfig, w.Rules, w.SideEffects, w.TimeoutSeconds, w.AdmissionReviewVersions}
+				hooks[i] = hook{
+					w.Name,
+					w.ClientConfig,
+					w.Rules,
+					w.SideEffects,
+					w.TimeoutSeconds,
+					w.AdmissionReviewVersions,
+				}
 			}
 			return hookErrors(hooks)
 		}),
