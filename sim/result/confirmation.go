@@ -47,6 +47,8 @@ func (c Confirmation) Text() string {
 	}
 	if c.Paced {
 		s += ", at the pace of the story"
+	} else if c.Confirmed > 0 {
+		s += ", without the waits of the story"
 	}
 	if c.Why != "" {
 		s += "\n    " + strings.ReplaceAll(c.Why, "\n", "\n    ")

@@ -17,6 +17,8 @@ import (
 const (
 	// maxRealTime is how long a run at a real API server may have to wait.
 	maxRealTime = 10 * time.Minute
+	// maxPaced is how long a run may take that is made at the pace of the story from the start.
+	maxPaced = 20 * time.Second
 	// patience is how long a step may be late in a real run.
 	patience = 5 * time.Second
 	// maxPending is how many pending actions are shown.
@@ -68,6 +70,7 @@ func (c *confirmer) confirmation(s *story.Story) (v result.Confirmation) {
 		v.Why = fmt.Sprintf("the program's timers in the story take %v, and the limit is %v", long, maxRealTime)
 		return v
 	}
+	v.Paced = realTime(script)+quietTime(script, simulated.Ending) <= maxPaced
 	for {
 		for v.Attempts < max(c.settings.Attempts, 1) {
 			v.Attempts++
