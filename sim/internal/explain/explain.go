@@ -97,9 +97,9 @@ func (m *measured) observe() string {
 }
 
 // violations counts the continuations that violate the property after some answers. They have the
-// faults of a sequence and no others. It reports false if the time is up.
-func (m *measured) violations(answers []choice.Answer, faults choice.Sequence) (n int, ok bool) {
-	drawn, kept := choice.Play(m.Sequence.Drawn()), choice.Play(faults)
+// faults of a player and no others. It reports false if the time is up.
+func (m *measured) violations(answers []choice.Answer, kept *choice.Player) (n int, ok bool) {
+	drawn := choice.Play(m.Sequence.Drawn())
 	for i := range continuations {
 		if m.Over() {
 			return 0, false
@@ -123,7 +123,7 @@ func (m *measured) share(answers int) (n int, ok bool) {
 	if n, ok = m.shares[answers]; ok {
 		return n, true
 	}
-	if n, ok = m.violations(m.answers[:answers], nil); ok {
+	if n, ok = m.violations(m.answers[:answers], choice.Play(nil)); ok {
 		m.shares[answers] = n
 	}
 	return n, ok
@@ -214,7 +214,7 @@ func (m *measured) needs() string {
 		if at < 0 {
 			continue
 		}
-		n, ok := m.instead(at, 0)
+		n, left, ok := m.instead(at, 0)
 		if !ok {
 			break
 		}
@@ -226,19 +226,33 @@ func (m *measured) needs() string {
 		} else if times[what] > 1 {
 			what += fmt.Sprintf(" (call %d of its kind)", e.Nth+1)
 		}
-		out = append(out, fmt.Sprintf("%s, %d of %d continuations violate it.", what, n, continuations))
+		out = append(out, fmt.Sprintf("%s, %d of %d continuations violate it%s.", what, n, continuations, left))
 	}
 	return strings.Join(out, " ")
 }
 
 // instead counts the continuations that violate the property if an answer is another one. They keep
-// the other faults of the run.
-func (m *measured) instead(at, value int) (n int, ok bool) {
+// the other faults of the run, and left says how many later ones none of them comes to.
+func (m *measured) instead(at, value int) (n int, left string, ok bool) {
 	answers := slices.Clone(m.answers[:at+1])
 	answers[at].Value = value
-	return m.violations(answers, slices.DeleteFunc(slices.Clone(m.Sequence), func(e story.Choice) bool {
-		return e.ID == answers[at].ID()
-	}))
+	var later choice.Sequence
+	for _, a := range m.answers[at+1:] {
+		for _, e := range m.Sequence {
+			if e.ID == a.ID() && e.Kind.Disturbs() {
+				later = append(later, e)
+			}
+		}
+	}
+	kept := choice.Play(later)
+	n, ok = m.violations(answers, kept)
+	switch missing := len(kept.Unused()); {
+	case missing == 1:
+		left = ", and a later fault is injected in none of them"
+	case missing > 1:
+		left = fmt.Sprintf(", and %d later faults are injected in none of them", missing)
+	}
+	return n, left, ok
 }
 
 // injected is the condition that a fault was not injected, in the words of its line in the history.
@@ -282,11 +296,11 @@ func (m *measured) swapped() string {
 	if at < 0 || m.answers[at].Kind != story.Next || m.answers[at].N < 2 || m.answers[at].Value > 0 {
 		return ""
 	}
-	n, ok := m.instead(at, 1)
+	n, left, ok := m.instead(at, 1)
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("%s, %d of %d continuations violate it.", m.order(at, 1), n, continuations)
+	return fmt.Sprintf("%s, %d of %d continuations violate it%s.", m.order(at, 1), n, continuations, left)
 }
 
 // order is the condition that an answer takes another action first.

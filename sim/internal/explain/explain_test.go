@@ -179,6 +179,38 @@ func TestExplainKeepsTheOtherFaults(t *testing.T) {
 	}
 }
 
+// Without a fault that leads to a later one, both are missing, and the sentence says so.
+func TestExplainSaysWhichFaultsAreMissingToo(t *testing.T) {
+	monitor := &run.Monitor{}
+	label := story.Label{Kind: story.Inject, Of: "ServerError", Who: "op", Verb: "create", What: "Pod web"}
+	nth := func(n int) story.Choice { return story.Choice{ID: story.ID{Label: label, Nth: n}, Value: 1} }
+	s := &Subject{Monitor: monitor, Sequence: choice.Sequence{nth(0), nth(1), nth(2)},
+		Ending: result.Ending{Kind: result.Always, Property: "p"}, Over: func() bool { return false },
+		Run: func(o choice.Source) *run.Result {
+			choices, h, failed := choice.New(o), &history.History{}, 0
+			monitor.Latest.Store(&run.InProgress{Choices: choices, History: h})
+			for failed < 3 && choices.Rarely(label, 2, 4) > 0 { // it tries again only if it failed
+				failed++
+			}
+			res := &run.Result{History: h, Log: choices.Log(), Choices: choices.Sequence()}
+			if failed == 3 {
+				res.Ending = result.Ending{Kind: result.Always, Property: "p"}
+			}
+			return res
+		}}
+	said, _ := s.Measure()
+	got := strings.Join(said, "\n")
+	for n, want := range []string{
+		", and 2 later faults are injected in none of them.", ", and a later fault is injected in none of them.", ".",
+	} {
+		want = fmt.Sprintf(`Without "ServerError: op create Pod web" (call %d of its kind), 0 of 20 continuations `+
+			"violate it%s", n+1, want)
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
+	}
+}
+
 // A fault that has a line in the history is named by it, with who was struck and when.
 func TestExplainNamesAFaultByItsLine(t *testing.T) {
 	monitor := &run.Monitor{}
