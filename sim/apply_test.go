@@ -295,7 +295,7 @@ func TestApplyAgainFindsWhatIsUndone(t *testing.T) {
 			sim.Verify(0), sim.Shrink(0))
 		simtest.Contains(t, f.Message, "the user applied the same objects once more at ",
 			"by user patch ConfigMap default/a",
-			`.data.level is "High", before "high"`, "the last write before was p/1 update ConfigMap default/a")
+			`.data.level is "High", before "high"`, "the last write of it before was p/1 update ConfigMap default/a")
 	}
 }
 

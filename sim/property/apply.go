@@ -3,6 +3,8 @@ package property
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
@@ -29,7 +31,7 @@ import (
 // [sim.World.ApplyAgain]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.ApplyAgain
 func ApplyIsStable(of ...history.Ref) Property {
 	return perRun(func() judge {
-		a := &appliedAgain{of: of, wrote: map[history.Ref]string{}, timed: map[history.ReconcileID]bool{}}
+		a := &appliedAgain{of: of, timed: map[history.ReconcileID]bool{}}
 		return judge{event: a.event}
 	})
 }
@@ -37,7 +39,6 @@ func ApplyIsStable(of ...history.Ref) Property {
 // appliedAgain follows who changed the objects of a run.
 type appliedAgain struct {
 	of        []history.Ref
-	wrote     map[history.Ref]string       // the last write of each object
 	timed     map[history.ReconcileID]bool // reconciles that RequeueAfter asked for
 	disturbed disturbances
 	rest      bool         // the world has settled and there was no disturbance since
@@ -45,7 +46,7 @@ type appliedAgain struct {
 	at        history.Time // since when
 }
 
-func (a *appliedAgain) event(_ *history.History, e *history.Event) error {
+func (a *appliedAgain) event(h *history.History, e *history.Event) error {
 	run := e.ReconcileID()
 	switch e.Kind {
 	case history.Again:
@@ -62,7 +63,7 @@ func (a *appliedAgain) event(_ *history.History, e *history.Event) error {
 	}
 	for i := range e.Changes {
 		if c := &e.Changes[i]; anyOf(a.of, c.Ref) {
-			if err := a.change(e, c, a.timed[run]); err != nil {
+			if err := a.change(h, e, c, a.timed[run]); err != nil {
 				return err
 			}
 		}
@@ -71,9 +72,7 @@ func (a *appliedAgain) event(_ *history.History, e *history.Event) error {
 }
 
 // change judges a change of one object.
-func (a *appliedAgain) change(e *history.Event, c *history.Change, timed bool) error {
-	before := a.wrote[c.Ref]
-	a.wrote[c.Ref] = what(e) + within(e.Reconcile)
+func (a *appliedAgain) change(h *history.History, e *history.Event, c *history.Change, timed bool) error {
 	diff := ""
 	if a.on && !timed {
 		diff = become(c)
@@ -81,7 +80,7 @@ func (a *appliedAgain) change(e *history.Event, c *history.Change, timed bool) e
 	if breaks("ApplyIsStable: a change by the same objects", diff != "") {
 		return fmt.Errorf("the user applied the same objects once more at %s, and by %s something has changed: %s%s; "+
 			"let each field have one writer, and act only on what differs",
-			history.Clock(a.at), a.wrote[c.Ref], diff, last(before))
+			history.Clock(a.at), what(e)+within(e.Reconcile), diff, wroteBefore(h, e, c))
 	}
 	return nil
 }
@@ -94,16 +93,46 @@ func become(c *history.Change) string {
 	case "DELETED":
 		return c.Ref.String() + " is gone"
 	}
-	state := func(object []byte) map[history.Ref][]any { return map[history.Ref][]any{c.Ref: {lasting(object)}} }
-	return against("before").difference(state(c.Previous), state(c.Object))
+	return sentence(edits(c))
 }
 
-// last says who wrote an object before.
-func last(write string) string {
-	if write == "" {
+// edits are the fields that a change gave another value, without those that any write changes.
+func edits(c *history.Change) []mismatch {
+	state := func(object []byte) map[history.Ref][]any { return map[history.Ref][]any{c.Ref: {lasting(object)}} }
+	return against("before").differences(state(c.Previous), state(c.Object))
+}
+
+// wroteBefore names the last write before an event that gave a field the value which a change
+// replaces, and otherwise the last write of the object; "" if there is none. The generation counts
+// as a field only if no other differs.
+func wroteBefore(h *history.History, e *history.Event, c *history.Change) string {
+	const generation = ".metadata.generation"
+	fields := edits(c)
+	if len(fields) > 1 {
+		fields = slices.DeleteFunc(fields, func(m mismatch) bool { return m.path == generation })
+	}
+	replaced := func(m mismatch) bool {
+		return slices.ContainsFunc(fields, func(f mismatch) bool {
+			return f.path == m.path || strings.HasPrefix(f.path, m.path+".") || strings.HasPrefix(m.path, f.path+".")
+		})
+	}
+	var latest *history.Event
+	for i := range h.Events {
+		w := &h.Events[i]
+		if w == e {
+			break
+		}
+		for j := range w.Changes {
+			o := &w.Changes[j]
+			if o.Ref == c.Ref && (latest == nil || o.Type == "ADDED" || slices.ContainsFunc(edits(o), replaced)) {
+				latest = w
+			}
+		}
+	}
+	if latest == nil {
 		return ""
 	}
-	return "; the last write before was " + write
+	return "; the last write of it before was " + what(latest) + within(latest.Reconcile)
 }
 
 // lasting is an object without what any write changes.

@@ -72,3 +72,29 @@ func TestWhatApplyIsStableCounts(t *testing.T) {
 		}
 	}
 }
+
+// The write that is named gave the field its value before, and no later one to another field.
+func TestApplyIsStableNamesTheWriteOfTheField(t *testing.T) {
+	ref := history.Ref{Group: "example.com", Kind: "Widget", Namespace: "default", Name: "a"}
+	const one, text = `"size":1`, `"size":"1"`
+	quoted := strings.Replace(widget, one, text, 1)
+	update := becomes(one, text)
+	status := history.Event{Kind: history.Request, Process: "op", Incarnation: 1, Verb: "update", Sub: "status",
+		Ref: ref, Changes: []history.Change{{Type: "MODIFIED", Ref: ref, UID: "u", Previous: []byte(quoted),
+			Object: []byte(strings.Replace(quoted, "true", "false", 1))}}}
+	h := &history.History{}
+	h.Add(history.Event{Kind: history.Request, Process: "user", Verb: "create", Ref: ref,
+		Changes: []history.Change{{Type: "ADDED", Ref: ref, UID: "u", Object: []byte(widget)}}})
+	h.Add(update)
+	h.Add(status)
+	h.Add(history.Event{Kind: history.Settled})
+	h.Add(history.Event{Kind: history.Again, Process: "user"})
+	h.Add(history.Event{Kind: history.Request, Process: "user", Verb: "patch", Ref: ref,
+		Changes: []history.Change{{Type: "MODIFIED", Ref: ref, UID: "u", Previous: []byte(quoted),
+			Object: []byte(strings.Replace(widget, `"generation":1`, `"generation":2`, 1))}}})
+	err := ApplyIsStable()(h)
+	want := `.spec.size is 1, before "1"; the last write of it before was op/1 update Widget default/a at`
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
