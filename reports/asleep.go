@@ -1,4 +1,4 @@
-// This file is about changes after which no reconcile began.
+// This file is about reconciles that changed nothing, and changes after which none began.
 
 package reports
 
@@ -33,4 +33,36 @@ func (n *narrator) asleep(add func(string, ...any)) {
 		}
 		return
 	}
+}
+
+// unneeded is the beginning of the last reconcile of the program that sent request d, if it began
+// after that and changed nothing; -1 if there is none. If d is -1, it is that of any program. If
+// its object is gone, it had nothing to do.
+func (x *tracing) unneeded(d int) int {
+	last := -1
+	for i := d + 1; i < x.violation; i++ {
+		switch e := &x.h.Events[i]; {
+		case d >= 0 && e.Process != x.h.Events[d].Process:
+		case e.Kind == history.Dequeue:
+			last = i
+		case last >= 0 && x.dequeued[i] == last && x.changes(i):
+			last = -1
+		}
+	}
+	if last >= 0 && x.gone(x.h.Events[last].Reconcile.Key) {
+		return -1
+	}
+	return last
+}
+
+// gone reports whether the last write to an object of a key's name deleted it.
+func (x *tracing) gone(key history.Key) bool {
+	for ref := range x.writes {
+		writes := x.writesBefore(ref, x.violation)
+		if ref.Namespace == key.Namespace && ref.Name == key.Name && len(writes) > 0 &&
+			removes(&x.h.Events[writes[len(writes)-1]], ref) {
+			return true
+		}
+	}
+	return false
 }

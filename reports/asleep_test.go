@@ -73,3 +73,36 @@ func TestParagraphNamesAnObjectThatIsNotReconciled(t *testing.T) {
 		}
 	}
 }
+
+// A reconcile that should have done something and ended without an error is named, and has a line.
+func TestParagraphNamesAReconcileThatDidNothing(t *testing.T) {
+	success := func(e *history.Event) { e.Outcome.Kind = history.OutcomeSuccess }
+	for name, c := range map[string]struct {
+		other bool // another reconcile has changed something before
+		want  string
+	}{
+		"nothing was changed": {false, "No program has changed anything.\n" +
+			"The last reconcile of op changed nothing: tenants /late #1, at 00:02.000; it ended without an error."},
+		"something was": {true,
+			"The last reconcile of op changed nothing: tenants /late #1, at 00:05.000; it ended without an error."},
+	} {
+		var r recorded
+		r.write("user", "create", late, 1, "ADDED")
+		if c.other {
+			other := history.Reconcile{Key: history.Key{Controller: "others", Name: "other"}, N: 1}
+			r.during(other, history.Dequeue, nil)
+			r.sends(other, "create", lateDev, 201, 2)
+			r.during(other, history.Done, success)
+		}
+		r.during(tenants(1), history.Dequeue, nil)
+		r.during(tenants(1), history.Done, success)
+		r.add(history.Event{Kind: history.Settled})
+		r.violated("there are 0 Jobs")
+		if got := paragraph(&r); !strings.Contains(got, c.want) {
+			t.Errorf("%s:\n%s", name, got)
+		}
+		if got := r.led(); !contains(got, "reconciles tenants /late #1") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

@@ -20,6 +20,7 @@ import (
 //   - the writes that a cache did not contain yet,
 //   - the faults, crashes, stops and lost replies in between,
 //   - the first writes of the reconcile that decided and of those that failed or ended before it,
+//   - the last reconcile, if it changed nothing after the step that decided,
 //   - the deletion of a namespace whose content goes, or of the Deployment of a program that ends.
 //
 // It is empty if there is no violation. The links are ordered by To, then From.
@@ -55,6 +56,9 @@ func (x *tracing) trace() {
 	x.follow()
 	x.begun()
 	x.follow()
+	if i := x.unneeded(x.decision()); i >= 0 {
+		x.link(i, x.violation, "the last reconcile before it changed nothing")
+	}
 	x.missed()
 }
 
@@ -92,16 +96,25 @@ func deliveredAfter(after history.Time) string {
 // linked to the violation.
 const maxDisturbances = 12
 
-// background links the last reconcile if it had failed, and the last request that failed although
-// its reconcile ended without an error. If there are few faults and ends of incarnations, as in a
+// background links the last reconcile if it had failed, the last request that failed although its
+// reconcile ended without an error, and the last one that failed in a program without reconciles,
+// unless it was repeated with success. If there are few faults and ends of incarnations, as in a
 // shrunk story, it links all of them, because the story needs each.
 func (x *tracing) background() {
 	var disturbances []int
-	last, swallowed := -1, -1
+	last, swallowed, refusedLast := -1, -1, -1
 	for i := range x.violation {
 		switch e := &x.h.Events[i]; e.Kind {
 		case history.Fault, history.Crash, history.Stop:
 			disturbances = append(disturbances, i)
+		case history.Request:
+			switch _, ok := x.dequeued[i]; {
+			case ok || e.Incarnation == 0 || e.Source == "" || e.Chatter():
+			case refused(e):
+				refusedLast = i
+			case refusedLast >= 0 && repeats(e, &x.h.Events[refusedLast]):
+				refusedLast = -1
+			}
 		case history.Done:
 			last = i
 			for _, j := range x.inside[x.dequeued[i]] {
@@ -114,6 +127,9 @@ func (x *tracing) background() {
 	if swallowed >= 0 {
 		x.link(swallowed, x.violation, "failed, and its reconcile ended without an error")
 	}
+	if refusedLast >= 0 {
+		x.link(refusedLast, x.violation, "failed, and was not repeated with success")
+	}
 	if last >= 0 && x.h.Events[last].Outcome.Failed() {
 		x.link(last, x.violation, "the last reconcile before it had failed")
 	}
@@ -122,6 +138,11 @@ func (x *tracing) background() {
 			x.link(i, x.violation, "happened before")
 		}
 	}
+}
+
+// repeats reports whether a request is another attempt at an earlier one.
+func repeats(e, earlier *history.Event) bool {
+	return e.Source == earlier.Source && e.Verb == earlier.Verb && e.Ref == earlier.Ref
 }
 
 // request follows a request to the reconcile that sent it, with what had failed in it before, and

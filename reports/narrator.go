@@ -55,6 +55,7 @@ func (n *narrator) sentences() (out []string) {
 	}
 	if n.d < 0 {
 		add("No program has changed anything.")
+		n.idle(add)
 		n.asked(add)
 		return out
 	}
@@ -349,44 +350,26 @@ func (n *narrator) after() (out []string) {
 	return out
 }
 
-// idle is about the last reconcile of the program, if it began after the step and changed nothing.
-// If its object is gone, it had nothing to do.
+// idle is about the last reconcile of the program, if it began after the step and changed nothing,
+// and how it ended.
 func (n *narrator) idle(add func(string, ...any)) {
-	last := -1
-	for i := n.d + 1; i < n.violation; i++ {
-		switch e := &n.h.Events[i]; {
-		case e.Process != n.h.Events[n.d].Process:
-		case e.Kind == history.Dequeue:
-			last = i
-		case last >= 0 && n.dequeued[i] == last && n.changes(i):
-			last = -1
-		}
-	}
-	if last < 0 || n.gone(n.h.Events[last].Reconcile.Key) {
+	last := n.unneeded(n.d)
+	if last < 0 {
 		return
 	}
-	what := strings.TrimPrefix(n.texts[last], "reconciles ")
+	what, end := strings.TrimPrefix(n.texts[last], "reconciles "), ""
 	for _, j := range n.inside[last] {
+		e := &n.h.Events[j]
 		if n.texts[j] != "" && j < n.violation {
 			what += "; " + n.texts[j]
+		} else if e.Kind == history.Done && e.Outcome.OK() && j < n.violation {
+			end = "; it ended without an error"
 		}
 	}
 	e := &n.h.Events[last]
-	add("The last reconcile of %s changed nothing: %s, at %s.", e.Process, what, history.Moment(e.At))
+	add("The last reconcile of %s changed nothing: %s, at %s%s.", e.Process, what, history.Moment(e.At), end)
 	for _, note := range n.lacking(last) {
 		add("When that reconcile began, %s.", note)
 	}
 	n.based(last, n.violation, add)
-}
-
-// gone reports whether the last write to an object of a key's name deleted it.
-func (n *narrator) gone(key history.Key) bool {
-	for ref := range n.writes {
-		writes := n.writesBefore(ref, n.violation)
-		if ref.Namespace == key.Namespace && ref.Name == key.Name && len(writes) > 0 &&
-			removes(&n.h.Events[writes[len(writes)-1]], ref) {
-			return true
-		}
-	}
-	return false
 }

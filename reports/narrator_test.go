@@ -84,7 +84,7 @@ func TestParagraphNamesAFailureThatWasSwallowed(t *testing.T) {
 			"op/1 create Namespace late-dev → 500 at op/op.go:7.",
 		"That reconcile ends: ok, though a request failed.",
 		"After it: at 00:05.000: user update Tenant late → rv 2.",
-		"The last reconcile of op changed nothing: tenants /late #2, at 00:06.000.",
+		"The last reconcile of op changed nothing: tenants /late #2, at 00:06.000; it ended without an error.",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, got)

@@ -48,6 +48,39 @@ func TestParagraphNamesTheRequestThatFailed(t *testing.T) {
 	}
 }
 
+// A program without reconciles repeats a request that fails each time: the last attempt is on the
+// chain, and named. An attempt that succeeded later is not.
+func TestParagraphNamesTheRequestThatFailsAgainAndAgain(t *testing.T) {
+	for _, later := range []bool{false, true} {
+		var r recorded
+		send := func(verb string, code int, source string) {
+			e := by(history.Request, verb, late, 0)
+			e.Code, e.Source = code, source
+			r.add(e)
+		}
+		r.write("user", "create", late, 1, "ADDED")
+		for range 3 {
+			send("post", 200, "op/op.go:9")
+			r.Record(history.Effect{Kind: "call", Key: "late", Event: r.Len() - 1})
+			send("patch", 422, "op/op.go:7")
+		}
+		if later {
+			send("patch", 200, "op/op.go:7")
+		}
+		send("post", 200, "op/op.go:9")
+		r.Record(history.Effect{Kind: "call", Key: "late", Event: r.Len() - 1})
+		r.violated("the handler of late was called 4 times")
+		got := paragraph(&r)
+		want := "A request failed at 00:07.000: op/1 patch Tenant late → 422 at op/op.go:7."
+		if strings.Contains(got, want) == later {
+			t.Errorf("later %t:\n%s", later, got)
+		}
+		if contains(r.led(), "00:07.000    op/1             patch") == later {
+			t.Errorf("later %t: %q", later, r.led())
+		}
+	}
+}
+
 // The last request of reconciles that change nothing is named, and on the chain.
 func TestParagraphNamesTheRequestOfAnIdleReconcile(t *testing.T) {
 	var r recorded
