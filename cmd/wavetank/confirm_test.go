@@ -3,10 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"github.com/wavetank/wavetank/internal/story"
 )
@@ -72,5 +76,30 @@ func TestAwaitFile(t *testing.T) {
 	cancel()
 	if err := awaitFile(ctx, missing, nil); !errors.Is(err, errInterrupted) {
 		t.Errorf("after an interrupt: %v", err)
+	}
+}
+
+// A test of sim.Explore may fail after the verdict, because no campaign has found anything.
+func TestVerdictOfATestThatFailsCounts(t *testing.T) {
+	dir := smallModule(t, "package c\n\nimport (\n\t\"flag\"\n\t\"os\"\n\t\"testing\"\n)\n\n"+
+		"var _ = flag.String(\"sim.replay\", \"\", \"\")\n\nfunc TestN(t *testing.T) {\n"+
+		"\tos.WriteFile(os.Getenv(\"WAVETANK_REPLAYED\"), []byte(os.Getenv(\"OUTCOME\")), 0o666)\n\tt.Fail()\n}\n")
+	t.Chdir(filepath.Join(dir, "c"))
+	path := write(t, story.Story{Test: "TestN", Package: "example.com/small/c", Kind: "always", Property: "p",
+		Replay: "go test example.com/small/c -run '^TestN$'"})
+	cmd := &cobra.Command{}
+	cmd.SetContext(t.Context())
+	cmd.SetErr(io.Discard)
+	r, err := newReplayer(cmd, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	for outcome, counts := range map[string]bool{"confirmed": true, "not confirmed": true, "cannot be confirmed": true,
+		"broke": true, "held": false, "": false} {
+		t.Setenv("OUTCOME", outcome)
+		if said, err := r.replay(path, io.Discard); counts != (err == nil && slices.Equal(said, []string{outcome})) {
+			t.Errorf("outcome %q: %q, %v", outcome, said, err)
+		}
 	}
 }

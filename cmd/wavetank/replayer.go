@@ -78,7 +78,7 @@ func (r *replayer) replay(path string, out io.Writer) ([]string, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, errInterrupted
-	case slices.Contains(said, "broke"), err == nil && len(text) > 0:
+	case err == nil && len(text) > 0, slices.ContainsFunc(said, isOutcome):
 		return said, nil
 	}
 	if err != nil {
@@ -86,6 +86,12 @@ func (r *replayer) replay(path string, out io.Writer) ([]string, error) {
 		return nil, fmt.Errorf("%s was not replayed: go test: %w", path, err)
 	}
 	return nil, fmt.Errorf("%s was not replayed: %w", path, errNoTest)
+}
+
+// isOutcome reports whether a line is the outcome of a story. A test may fail after it, for example
+// because the campaign of a sim.Explore has found nothing.
+func isOutcome(line string) bool {
+	return line == "broke" || strings.HasSuffix(line, "confirmed")
 }
 
 // build makes the test binary of a story's package, unless an earlier story has needed it.
