@@ -21,6 +21,8 @@ const (
 	maxPaced = 20 * time.Second
 	// patience is how long a step may be late in a real run.
 	patience = 5 * time.Second
+	// maxBehind is how late a real run may be before its text says so.
+	maxBehind = 100 * time.Millisecond
 	// maxPending is how many pending actions are shown.
 	maxPending = 8
 )
@@ -290,8 +292,13 @@ func partedAt(course *run.Course, steps int) string {
 	if n := len(p.Pending); n > 0 {
 		pending = strings.Join(p.Pending[:min(n, maxPending)], "\n        ")
 	}
-	const text = "the real run parts from the story at step %d of %d\n    story: %s\n    real:  pending is %s"
-	return fmt.Sprintf(text, p.N, steps, p.Step.What, pending)
+	const form = "the real run parts from the story at step %d of %d\n    story: %s\n    real:  pending is %s"
+	text := fmt.Sprintf(form, p.N, steps, p.Step.What, pending)
+	if p.Behind > maxBehind {
+		text += fmt.Sprintf("\n    the step before it came %v later than in the story: a program that measures time may "+
+			"do something else; try it on a machine that is less busy", p.Behind.Round(time.Millisecond))
+	}
+	return text
 }
 
 // impossible are the faults that no real server can be made to have here, and why.

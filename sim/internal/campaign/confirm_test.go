@@ -17,6 +17,7 @@ func TestConfirmationVerdicts(t *testing.T) {
 	const missing = "the scenario has a second cluster"
 	broken := result.Ending{Kind: result.Always, Property: "p", Site: "x.go:1", Message: "m", At: time.Minute}
 	parts := &run.Parted{N: 2, Step: run.Step{What: "request"}}
+	late := &run.Parted{N: 2, Step: run.Step{What: "request"}, Behind: time.Second}
 	fault := story.Choice{ID: story.ID{Label: story.Label{Kind: story.Inject, Of: "Crash"}}, Value: 1}
 	for _, c := range []struct {
 		name          string
@@ -29,6 +30,8 @@ func TestConfirmationVerdicts(t *testing.T) {
 		{name: "violated", real: run.Result{Ending: broken}, want: result.Confirmed},
 		{name: "parted", real: run.Result{Course: &run.Course{Parted: parts}}, want: result.NotConfirmed,
 			why: "parts from the story at step 2"},
+		{name: "parted late", real: run.Result{Course: &run.Course{Parted: late}}, want: result.NotConfirmed,
+			why: "the step before it came 1s later than in the story"},
 		{name: "a step that no server makes", real: run.Result{Course: &run.Course{Cannot: missing}},
 			want: result.CannotBeConfirmed, why: missing},
 		{name: "nothing violated", want: result.NotConfirmed, why: "violates nothing"},

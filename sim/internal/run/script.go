@@ -74,6 +74,8 @@ type Parted struct {
 	N       int // counted from 1
 	Step    Step
 	Pending []string // what the real run could have done in its place
+	// Behind is how much later than in the script the step before it was performed.
+	Behind time.Duration
 }
 
 // InScript is a text of the real run with the names that the script has.

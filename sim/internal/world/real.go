@@ -51,6 +51,7 @@ type real struct {
 	server   *realserver.Server
 	phases   int            // of the script that have begun
 	events   int            // of the history that were compared with the script's
+	began    time.Time      // of the first step
 	last     time.Duration  // when the last step was performed, in the script
 	renewals map[string]int // of watches that have timed out in the script, by kind and process
 	// observe shows a change of the control plane to the built-in controllers.
@@ -147,6 +148,9 @@ func (r *real) step() {
 		gap = min(gap, maxGap)
 	}
 	began := time.Now()
+	if r.began.IsZero() {
+		r.began = began
+	}
 	for {
 		r.core.sched.Quiesce()
 		r.core.failIfReported()
@@ -182,7 +186,7 @@ func (r *real) step() {
 			continue
 		}
 		if late > gap+r.Patience {
-			r.course.Parted = &run.Parted{N: n + 1, Step: want}
+			r.course.Parted = &run.Parted{N: n + 1, Step: want, Behind: began.Sub(r.began) - r.last}
 			for _, a := range pending {
 				r.course.Parted.Pending = append(r.course.Parted.Pending, r.words(a))
 			}
