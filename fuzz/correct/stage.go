@@ -77,7 +77,9 @@ const (
 func (s *stage) promise(except ...string) {
 	if s.bare {
 		for _, name := range except {
-			s.broken = append(s.broken, byAuto[name])
+			if asked := byAuto[name]; asked != "" {
+				s.broken = append(s.broken, asked)
+			}
 		}
 		return
 	}
