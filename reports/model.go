@@ -138,6 +138,9 @@ func facts(r Run) [][2]string {
 	for _, name := range sortedKeys(s.Versions) {
 		out = append(out, [2]string{name, s.Versions[name]})
 	}
+	if s.Confirmed != "" {
+		out = append(out, [2]string{"confirmed on", s.Confirmed})
+	}
 	return out
 }
 

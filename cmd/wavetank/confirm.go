@@ -21,7 +21,7 @@ import (
 )
 
 func confirmCommand() *cobra.Command {
-	attempts, verbose := 1, false
+	attempts, verbose, mark := 1, false, false
 	var given serverFlags
 	cmd := &cobra.Command{
 		Use:   "confirm story.txtar|directory …",
@@ -40,11 +40,15 @@ func confirmCommand() *cobra.Command {
 			if verbose {
 				extra = append(extra, "-sim.v")
 			}
+			if mark {
+				extra = append(extra, "-sim.mark")
+			}
 			return confirmAll(cmd, args, given, extra)
 		},
 	}
 	cmd.Flags().IntVar(&attempts, "attempts", attempts, "how often each story is tried")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print every step of the stories")
+	cmd.Flags().BoolVar(&mark, "mark", false, "note the server's version in the files of confirmed stories; pages show it")
 	cmd.Flags().StringVar(&given.kubeconfig, "kubeconfig", "",
 		"kubeconfig of a throw-away API server to use in place of a new one: runs create and delete objects there")
 	cmd.Flags().StringVar(&given.context, "context", "", "with --kubeconfig, the context in it that names that server")

@@ -162,8 +162,8 @@ func autoTable(all map[string]broke) string {
 		}
 	}
 	return fmt.Sprintf("Of %d mistakes in released operators `TestAuto` finds %d, in at most %d runs or 60 s of CPU "+
-		"time each. A mistake counts if it violates a property that the operator without it does not violate, or violates "+
-		"it in more than three times as many runs. Without a mistake, these properties are violated: %s.\n\n"+
+		"time each. A mistake counts if it violates a property that the operator without it does not violate, or "+
+		"violates it in more than three times as many runs. Without a mistake, these properties are violated: %s.\n\n"+
 		"| operator | mistake | found | property and run, or what is missing | CPU s |\n"+
 		"| --- | --- | --- | --- | ---: |\n%s", measured, n, runs, cmp.Or(strings.Join(clean, "; "), "none"),
 		rows.String())

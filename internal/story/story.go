@@ -45,6 +45,9 @@ type Story struct {
 	// not known.
 	Took   time.Duration
 	Replay string // the command that replays it
+	// Confirmed is the version of the real API server that violated the property, too, and the day;
+	// "" if none is known.
+	Confirmed string
 	// Before and After are the lengths of the run as found and of the shrunk one.
 	Before, After Length
 	// Shrinking says how much was tried to shorten it.
@@ -171,6 +174,7 @@ func (s *Story) Encode() []byte {
 	for _, n := range names {
 		line("with", n+" "+s.Versions[n])
 	}
+	line("confirmed", s.Confirmed)
 	line("replay", s.Replay)
 	var choices strings.Builder
 	for _, c := range s.Choices {
@@ -303,6 +307,8 @@ func (s *Story) header(k, v string) error {
 	case "with":
 		name, version, _ := strings.Cut(v, " ")
 		s.Versions[name] = version
+	case "confirmed":
+		s.Confirmed = v
 	case "replay":
 		s.Replay = v
 	default:

@@ -16,8 +16,9 @@ func example() *Story {
 		Test: "TestPromoteOnce/V1", Package: "example.com/op", Kind: "always", Property: `each "x" once`,
 		Site:    "op_test.go:12",
 		Message: "twice\nin two lines", Seed: "run 7 of base seed 12", Took: 1250 * time.Millisecond,
-		Replay: "go test example.com/op -run '^TestPromoteOnce$/^V1$'",
-		Before: Length{431, 12, 900}, After: Length{2, 1, 30},
+		Confirmed: "kube-apiserver v1.37.1, 2026-11-27",
+		Replay:    "go test example.com/op -run '^TestPromoteOnce$/^V1$'",
+		Before:    Length{431, 12, 900}, After: Length{2, 1, 30},
 		Versions: map[string]string{"go": "go1.26.8", "sigs.k8s.io/controller-runtime": "v0.25.2"},
 		Choices: []Choice{
 			{ID{Label{Kind: Arm, Of: "StaleCache", What: "(30s)"}, 0}, 2},

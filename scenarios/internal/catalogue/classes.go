@@ -144,6 +144,9 @@ func (c Class) section(root string) (string, error) {
 		observed, _, _ := strings.Cut(s.Message, "\n")
 		lines := leftOut.ReplaceAllString(strings.Join(s.Excerpt(linesOfStory), "\n"), "… $1 lines …")
 		fmt.Fprintf(&b, "```\n%s\nviolated: %s\n```\n\n`%s`\n", lines, observed, s.Replay)
+		if s.Confirmed != "" {
+			fmt.Fprintf(&b, "\nConfirmed on %s.\n", s.Confirmed)
+		}
 	}
 	if len(c.Bugs) > 0 {
 		bugs := strings.Join(c.Bugs, ", ")

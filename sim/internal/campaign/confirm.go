@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/atomicfile"
 	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/run"
@@ -40,6 +41,13 @@ func (c *confirmer) confirm(path string, s *story.Story) {
 	began := time.Now()
 	v := c.confirmation(s)
 	v.File, v.Took = path, time.Since(began)
+	if c.settings.Mark && v.Verdict == result.Confirmed {
+		marked := *s
+		marked.Confirmed = "kube-apiserver " + v.Server + ", " + began.Format(time.DateOnly)
+		if err := atomicfile.Write(path, marked.Encode()); err != nil {
+			c.settings.Host.Fatalf("sim: the story could not be marked as confirmed: %v", err)
+		}
+	}
 	c.report.Confirmations = append(c.report.Confirmations, v)
 	c.settings.reportReplayed(string(v.Verdict))
 	c.settings.Host.Logf("%s", v.Text())
@@ -295,8 +303,8 @@ func partedAt(course *run.Course, steps int) string {
 	const form = "the real run parts from the story at step %d of %d\n    story: %s\n    real:  pending is %s"
 	text := fmt.Sprintf(form, p.N, steps, p.Step.What, pending)
 	if p.Behind > maxBehind {
-		text += fmt.Sprintf("\n    the step before it came %v later than in the story: a program that measures time may "+
-			"do something else; try it on a machine that is less busy", p.Behind.Round(time.Millisecond))
+		text += fmt.Sprintf("\n    the step before it came %v later than in the story: a program that measures time "+
+			"may do something else; try it on a machine that is less busy", p.Behind.Round(time.Millisecond))
 	}
 	return text
 }

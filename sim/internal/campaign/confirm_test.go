@@ -80,6 +80,40 @@ func TestConfirmationVerdicts(t *testing.T) {
 	}
 }
 
+// With -sim.mark a confirmed story is written with the server's version, and nothing else changes.
+func TestConfirmationMarksTheStory(t *testing.T) {
+	fault := story.Choice{ID: story.ID{Label: story.Label{Kind: story.Inject, Of: "Crash", What: "op"}}, Value: 1}
+	broken := result.Ending{Kind: result.Always, Property: "p", Site: "x.go:1", Message: "m"}
+	runner := func(_ *testing.T, source choice.Source, _ run.Settings) *run.Result {
+		out := &run.Result{Course: &run.Course{Version: "v1.20.4"}, History: &history.History{}}
+		if source.Choose(choice.Point{Label: fault.Label, N: 2}) > 0 {
+			out.Ending = broken
+		}
+		return out
+	}
+	for _, mark := range []bool{false, true} {
+		s := &story.Story{Test: "TestX", Kind: "always", Property: "p", Site: "x.go:1", Versions: map[string]string{},
+			Choices: choice.Sequence{fault}}
+		path, err := s.Write(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &confirmer{runs: &executor{t: t, runner: runner}, report: &result.Report{},
+			settings: Settings{Host: &judge{}, Mark: mark, Attempts: 1}}
+		c.confirm(path, s)
+		got, err := story.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(got.Confirmed, "kube-apiserver v1.20.4 ") != mark {
+			t.Errorf("mark %t: confirmed on %q", mark, got.Confirmed)
+		}
+		if got.Name() != s.Name() {
+			t.Errorf("mark %t: the choices are %v", mark, got.Choices)
+		}
+	}
+}
+
 // The verdict says if the server is of another minor version than the program's modules.
 func TestOtherMinorIsNamed(t *testing.T) {
 	if got := otherMinor("v1.20.4"); !strings.Contains(got, "the Kubernetes modules of the program are of v1.") {

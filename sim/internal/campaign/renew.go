@@ -38,7 +38,7 @@ func (w *renewer) renew(path string, old, fresh *story.Story) (to string) {
 // has the sentence that is declared in its place.
 func (w *renewer) renewPassing(path string, s *story.Story, r storyReplay, old *story.Outdated) {
 	fresh := *s
-	fresh.Choices = r.choices
+	fresh.Choices, fresh.Confirmed = r.choices, ""
 	switch {
 	case old != nil && old.Renamed != "":
 		fresh.Property = old.Renamed

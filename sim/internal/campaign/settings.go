@@ -30,6 +30,7 @@ type Settings struct {
 	Replay    string
 	Confirm   string // kubeconfig of a real API server that stories are confirmed at
 	Attempts  int    // to confirm a story
+	Mark      bool   // stories that are confirmed are written with the server's version
 	Shard     string
 	ReportDir string
 	Coverage  string // file
