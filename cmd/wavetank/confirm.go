@@ -48,7 +48,7 @@ func confirmCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&attempts, "attempts", attempts, "how often each story is tried")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print every step of the stories")
-	cmd.Flags().BoolVar(&mark, "mark", false, "note the server's version in the files of confirmed stories; pages show it")
+	cmd.Flags().BoolVar(&mark, "mark", false, "note the server's version in confirmed stories; pages show it")
 	cmd.Flags().StringVar(&given.kubeconfig, "kubeconfig", "",
 		"kubeconfig of a throw-away API server to use in place of a new one: runs create and delete objects there")
 	cmd.Flags().StringVar(&given.context, "context", "", "with --kubeconfig, the context in it that names that server")
