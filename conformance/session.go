@@ -258,7 +258,7 @@ func (t *T) Watch(step, path string) {
 	t.keep(path, observedOf(step, resp.StatusCode, resp.Header, nil, nil))
 	s := &stream{cancel: cancel, frames: make(chan any, 1<<12)}
 	t.streams = append(t.streams, s)
-	go func() {
+	follow := func() {
 		defer close(s.frames)
 		defer func() { _ = resp.Body.Close() }()
 		in := bufio.NewReader(resp.Body)
@@ -271,7 +271,12 @@ func (t *T) Watch(step, path string) {
 				return
 			}
 		}
-	}()
+	}
+	if resp.ContentLength >= 0 { // an answer of its own, whose end is no event
+		follow()
+		return
+	}
+	go follow()
 }
 
 // isProgress reports whether a frame is a bookmark that only reports the progress of the stream.
