@@ -15,14 +15,37 @@ import (
 // Webhook configurations follow pkg/apis/admissionregistration. They are stored; another model
 // enforces them.
 
-// hook is what both kinds of webhooks have.
+// hook is what both kinds of webhooks have. The fields with defaults are places in the webhook.
 type hook struct {
-	name     string
-	client   admissionv1.WebhookClientConfig
-	rules    []admissionv1.RuleWithOperations
-	effects  *admissionv1.SideEffectClass
-	timeout  *int32
-	versions []string
+	name                string
+	client              *admissionv1.WebhookClientConfig
+	rules               []admissionv1.RuleWithOperations
+	failure             **admissionv1.FailurePolicyType
+	match               **admissionv1.MatchPolicyType
+	namespaces, objects **metav1.LabelSelector
+	timeout             **int32
+	effects             *admissionv1.SideEffectClass
+	versions            []string
+}
+
+func validatingHooks(c *admissionv1.ValidatingWebhookConfiguration) []hook {
+	hooks := make([]hook, len(c.Webhooks))
+	for i := range c.Webhooks {
+		w := &c.Webhooks[i]
+		hooks[i] = hook{w.Name, &w.ClientConfig, w.Rules, &w.FailurePolicy, &w.MatchPolicy, &w.NamespaceSelector,
+			&w.ObjectSelector, &w.TimeoutSeconds, w.SideEffects, w.AdmissionReviewVersions}
+	}
+	return hooks
+}
+
+func mutatingHooks(c *admissionv1.MutatingWebhookConfiguration) []hook {
+	hooks := make([]hook, len(c.Webhooks))
+	for i := range c.Webhooks {
+		w := &c.Webhooks[i]
+		hooks[i] = hook{w.Name, &w.ClientConfig, w.Rules, &w.FailurePolicy, &w.MatchPolicy, &w.NamespaceSelector,
+			&w.ObjectSelector, &w.TimeoutSeconds, w.SideEffects, w.AdmissionReviewVersions}
+	}
+	return hooks
 }
 
 // hookErrors checks what a webhook must have. Wildcards among other entries, and the conditions of
@@ -44,8 +67,8 @@ func hookErrors(hooks []hook) (errs field.ErrorList) {
 		} else if !slices.Contains(without, *h.effects) {
 			errs = append(errs, field.NotSupported(path.Child("sideEffects"), *h.effects, without))
 		}
-		if h.timeout != nil && (*h.timeout > 30 || *h.timeout < 1) {
-			errs = append(errs, field.Invalid(path.Child("timeoutSeconds"), *h.timeout,
+		if seconds := *h.timeout; seconds != nil && (*seconds > 30 || *seconds < 1) {
+			errs = append(errs, field.Invalid(path.Child("timeoutSeconds"), *seconds,
 				"the timeout value must be between 1 and 30 seconds"))
 		}
 		errs = append(errs, clientErrors(h.client, path.Child("clientConfig"))...)
@@ -78,7 +101,7 @@ func hookRuleErrors(rule admissionv1.RuleWithOperations, path *field.Path) (errs
 	return errs
 }
 
-func clientErrors(client admissionv1.WebhookClientConfig, path *field.Path) field.ErrorList {
+func clientErrors(client *admissionv1.WebhookClientConfig, path *field.Path) field.ErrorList {
 	const form = "; desired format: https://host[/path]"
 	switch {
 	case (client.URL == nil) == (client.Service == nil):
@@ -100,12 +123,19 @@ func clientErrors(client admissionv1.WebhookClientConfig, path *field.Path) fiel
 	return nil
 }
 
-func defaultHook(client *admissionv1.WebhookClientConfig, rules []admissionv1.RuleWithOperations) {
-	if client.Service != nil {
-		defaultTo(&client.Service.Port, 443)
-	}
-	for i := range rules {
-		defaultTo(&rules[i].Scope, admissionv1.AllScopes)
+func defaultHooks(hooks []hook) {
+	for _, h := range hooks {
+		defaultTo(h.failure, admissionv1.Fail)
+		defaultTo(h.match, admissionv1.Equivalent)
+		defaultTo(h.namespaces, metav1.LabelSelector{})
+		defaultTo(h.objects, metav1.LabelSelector{})
+		defaultTo(h.timeout, 10)
+		if h.client.Service != nil {
+			defaultTo(&h.client.Service.Port, 443)
+		}
+		for i := range h.rules {
+			defaultTo(&h.rules[i].Scope, admissionv1.AllScopes)
+		}
 	}
 }
 
@@ -117,29 +147,10 @@ var validatingWebhookKind = builtin{
 	strategy: strategy{
 		generation: true,
 		Validate: checks(func(c *admissionv1.ValidatingWebhookConfiguration) field.ErrorList {
-			hooks := make([]hook, len(c.Webhooks))
-			for i, w := range c.Webhooks {
-				hooks[i] = hook{
-					w.Name,
-					w.ClientConfig,
-					w.Rules,
-					w.SideEffects,
-					w.TimeoutSeconds,
-					w.AdmissionReviewVersions,
-				}
-			}
-			return hookErrors(hooks)
+			return hookErrors(validatingHooks(c))
 		}),
 		defaults: on(func(c *admissionv1.ValidatingWebhookConfiguration) {
-			for i := range c.Webhooks {
-				w := &c.Webhooks[i]
-				defaultTo(&w.FailurePolicy, admissionv1.Fail)
-				defaultTo(&w.MatchPolicy, admissionv1.Equivalent)
-				defaultTo(&w.NamespaceSelector, metav1.LabelSelector{})
-				defaultTo(&w.ObjectSelector, metav1.LabelSelector{})
-				defaultTo(&w.TimeoutSeconds, 10)
-				defaultHook(&w.ClientConfig, w.Rules)
-			}
+			defaultHooks(validatingHooks(c))
 		}),
 	},
 }
@@ -152,29 +163,12 @@ var mutatingWebhookKind = builtin{
 	strategy: strategy{
 		generation: true,
 		Validate: checks(func(c *admissionv1.MutatingWebhookConfiguration) field.ErrorList {
-			hooks := make([]hook, len(c.Webhooks))
-			for i, w := range c.Webhooks {
-				hooks[i] = hook{
-					w.Name,
-					w.ClientConfig,
-					w.Rules,
-					w.SideEffects,
-					w.TimeoutSeconds,
-					w.AdmissionReviewVersions,
-				}
-			}
-			return hookErrors(hooks)
+			return hookErrors(mutatingHooks(c))
 		}),
 		defaults: on(func(c *admissionv1.MutatingWebhookConfiguration) {
+			defaultHooks(mutatingHooks(c))
 			for i := range c.Webhooks {
-				w := &c.Webhooks[i]
-				defaultTo(&w.FailurePolicy, admissionv1.Fail)
-				defaultTo(&w.MatchPolicy, admissionv1.Equivalent)
-				defaultTo(&w.NamespaceSelector, metav1.LabelSelector{})
-				defaultTo(&w.ObjectSelector, metav1.LabelSelector{})
-				defaultTo(&w.TimeoutSeconds, 10)
-				defaultTo(&w.ReinvocationPolicy, admissionv1.NeverReinvocationPolicy)
-				defaultHook(&w.ClientConfig, w.Rules)
+				defaultTo(&c.Webhooks[i].ReinvocationPolicy, admissionv1.NeverReinvocationPolicy)
 			}
 		}),
 	},
