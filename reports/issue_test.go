@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// An issue has all that somebody needs who does not know Wavetank.
+// An issue has all that a reader needs who does not know Wavetank.
 func TestIssueExplainsAStory(t *testing.T) {
 	for _, name := range []string{"cache-lags", "dies", "record-lost"} {
 		s := read(t, name).Story
@@ -33,7 +33,7 @@ func TestIssueExplainsAStory(t *testing.T) {
 	}
 }
 
-// A story is data: what it says is no markup and notifies nobody.
+// A story is data: it is no markup, and it notifies no user.
 func TestIssueEscapesAStory(t *testing.T) {
 	s := read(t, "dies").Story
 	s.Message = "a <script> of @somebody"

@@ -235,7 +235,7 @@ func TestParagraphNamesWhatReconcilesBegan(t *testing.T) {
 	}
 }
 
-// The namespace controller removes what is in a namespace because a user has deleted that, and a
+// The namespace controller removes the content of a namespace because a user has deleted it. A
 // program may end because its Deployment was deleted.
 func TestParagraphNamesTheDeletionBehindAStep(t *testing.T) {
 	var r recorded

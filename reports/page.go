@@ -14,7 +14,7 @@ import (
 	"github.com/wavetank/wavetank/internal/atomicfile"
 )
 
-// timelinePage renders a run as one HTML page that needs no network and no other file.
+// timelinePage renders a run as one HTML page. It needs no network and no other file.
 func timelinePage(r Run) ([]byte, error) {
 	r.History = abridge(r.History)
 	return timelines(r.title(), r)

@@ -74,7 +74,7 @@ func scenario(start func(*sim.World), asked ...string) func(*sim.World) {
 		w.Apply(secret("allowed", "first", "true"), secret("kept", "private", "false"), configuration("own", "allowed", 1),
 			configuration("other", "kept", 1))
 		w.Settle()
-		// The certificate is replaced while somebody adds a webhook.
+		// The certificate is replaced while a user adds a webhook.
 		want = "second"
 		w.Apply(secret("allowed", "second", "true"), configuration("own", "allowed", 2))
 		w.Settle()

@@ -19,8 +19,8 @@ import (
 )
 
 // repetition is what came of repeating a run that seems to hang. It is repeated before the hang is
-// reported. A goroutine that does not stop cannot be taken out of a process, so another process
-// plays the choices of the run, while the run itself is given time to continue.
+// reported. A goroutine that does not stop cannot be taken out of a process. So another process
+// plays the choices of the run, and the run itself is given time to continue.
 type repetition int
 
 const (
@@ -187,8 +187,8 @@ func testArgs(command string) (args []string) {
 	return args
 }
 
-// report names the run that hangs, and keeps its story, which nobody else can do any more. It
-// is called by the watchdog: whoever writes the run's record hangs, too, or soon will.
+// report names the run that hangs, and keeps its story. Nothing else can do that any more. It
+// is called by the watchdog: the goroutine that writes the run's record hangs, too, or soon will.
 func (h *hangs) report(why string) (said string) {
 	h.settings.reportReplayed("hung")
 	d := h.runs.doing.Load()

@@ -19,7 +19,7 @@ func (s Settings) reportReplayed(outcome string) {
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
-		return // whoever asked will miss it
+		return // the caller will miss it
 	}
 	defer f.Close()
 	fmt.Fprintln(f, outcome)

@@ -206,7 +206,7 @@ func (plainLister) IsWatchListSemanticsUnSupported() bool { return true }
 type syncState struct {
 	name   string
 	is     atomic.Bool
-	asked  atomic.Bool // somebody may wait for the channel
+	asked  atomic.Bool // a goroutine may wait for the channel
 	done   chan struct{}
 	closed sync.Once
 }

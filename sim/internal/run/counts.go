@@ -53,7 +53,7 @@ func AddOutcomes(all []Outcomes, o Outcomes) []Outcomes {
 type Ignored struct {
 	Kind     history.Ref
 	Made     int
-	Watched  bool // somebody watched the kind, or wrote a subresource of it, as only those do who act upon it
+	Watched  bool // a program watched the kind, or wrote a subresource of it, so it acts upon the kind
 	Modelled bool // a package of models would act upon them
 }
 

@@ -274,7 +274,7 @@ func TestSettleWaitsForWhatAStartLetsSucceed(t *testing.T) {
 	}
 }
 
-// refusals is how many pods a webhook that nobody served kept from being created.
+// refusals is how many pods a webhook that no process served kept from being created.
 func refusals(h *history.History) (n int) {
 	for _, e := range h.Events {
 		if e.Kind == history.Request && e.Ref.Kind == "Pod" && e.Code >= 500 {
