@@ -86,7 +86,9 @@ func TestAFailureIsRecordedAndRepeated(t *testing.T) {
 			t.Errorf("%s has not been observed and is not open", c.name())
 		}
 		scenario := table.Cases[0].Scenario(table.Variants[i])
-		c.observe(t, sim.Explore(t, scenario, sim.Runs(3), sim.Stories(catalogue)))
+		if err := c.observe(sim.Explore(t, scenario, sim.Runs(3), sim.Stories(catalogue))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	bad, good := cells[0], cells[2]
 	if good.Open || good.Runs != 3 || good.Story != "" || !bad.Default || bad.Story != "" {
@@ -108,7 +110,7 @@ func TestAFailureIsRecordedAndRepeated(t *testing.T) {
 	}
 	for _, line := range []string{
 		"The thread: [a thread](https://example.com). Somebody is bad.", "| bad |  | 1 of 1 cases |", "So it is.",
-		"| it is good | is good | ✗° | – | ✓ 3 |", "## Situations", "| it is seen | is good; `TestNothing` |",
+		"| it is good | is good | ✗° | – | ✓ 3 (cut) |", "## Situations", "| it is seen | is good; `TestNothing` |",
 		"1 of 1 passing cells were run with the controller and the scenario as they are now. The runs were made on " +
 			"these commits, see results.json: .",
 	} {
@@ -188,7 +190,7 @@ func TestPassingCellsOfAWorkloadShareTheirRuns(t *testing.T) {
 	for _, c := range table.Cases {
 		for _, v := range table.Variants {
 			if c.Outcome(v) == Passes {
-				if r := p.pass(t, c, v, 1); v == "good" && r.Err() != nil {
+				if r := p.pass(t, c, v, &cell{}); v == "good" && r.Err() != nil {
 					t.Error(r.Err())
 				}
 			}
@@ -212,27 +214,6 @@ func TestResultsOfAnotherVersionAreRefused(t *testing.T) {
 		if _, err := readResults(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: want %q, got %v", text, want, err)
 		}
-	}
-}
-
-// A passing cell needs more runs of the fixed variant, and most where that is alone.
-func TestNeededRuns(t *testing.T) {
-	table := toys()
-	alone := table.Cases[0]
-	alone.Name, alone.Fail, alone.Remarks = "alone", "", []Remark{OnlyFixed(table.Fixed)}
-	table.Cases = append(table.Cases, alone)
-	cells, err := table.cells(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []int
-	for _, c := range cells {
-		if c.Outcome == Passes {
-			got = append(got, c.Needed)
-		}
-	}
-	if d := cmp.Diff([]int{300, 2000}, got); d != "" {
-		t.Error(d)
 	}
 }
 
@@ -278,6 +259,7 @@ func TestTypicalCases(t *testing.T) {
 	easy, easier, alone := table.Cases[0], table.Cases[0], table.Cases[0]
 	easy.Name, easier.Name = "easy", "easier"
 	alone.Name, alone.Fail, alone.Remarks = "alone", "", []Remark{OnlyFixed(table.Fixed)}
+	alone.Faults = func() []fault.Fault { return nil }
 	table.Cases = append(table.Cases, easy, easier, alone)
 	cells, err := table.cells(nil)
 	if err != nil {
@@ -305,10 +287,13 @@ func TestFaultsThatAreNeverInjected(t *testing.T) {
 	if d := cmp.Diff([]string{"B"}, neverAtAll(row)); d != "" {
 		t.Error(d)
 	}
-	k := &cell{}
-	k.injections(result.Report{Runs: 100,
-		Faults: []result.FaultCount{{Fault: "Crash(a)", Injected: 2}, {Fault: "Crash(b)"}}})
-	if d := cmp.Diff(Result{Injected: map[string]int{"Crash": 2}, Never: []string{"Crash(b)"}}, k.Result); d != "" {
+	r := result.Report{Runs: enoughToSee,
+		Faults: []result.FaultCount{{Fault: "Crash(a)", Injected: 2}, {Fault: "Crash(b)"}, {Fault: "Pause(a)"}}}
+	injected, never := injections(r)
+	if d := cmp.Diff(map[string]int{"Crash": 2, "Pause": 0}, injected); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"Crash(b)", "Pause(a)"}, never); d != "" {
 		t.Error(d)
 	}
 }
@@ -331,8 +316,16 @@ func TestMarksOfStaleRuns(t *testing.T) {
 	}
 	c.Digest = digest()
 	marks = append(marks, c.mark())
-	d := cmp.Diff([]string{"✓ 300", "✓ 300†", "○ 300†", "○ 300"}, marks)
-	if d != "" || !c.needsRuns() == (c.Digest != c.Now) {
+	if !c.needsRuns() == (c.Digest != c.Now) {
+		t.Error("runs that are old are not told from others")
+	}
+	c.Injected, c.Each = map[string]int{"Crash": 1, "Pause": 2, "Relist": 7}, 7
+	marks = append(marks, c.mark())
+	c.Cut = true
+	marks = append(marks, c.mark())
+	d := cmp.Diff([]string{"✓ 300", "✓ 300†", "○ 300†", "○ 300", "✓ 300 (Crash 1, Pause 2)",
+		"✓ 300 (cut, Crash 1, Pause 2)"}, marks)
+	if d != "" {
 		t.Error(d)
 	}
 }

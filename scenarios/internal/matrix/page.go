@@ -15,14 +15,20 @@ import (
 	"strings"
 )
 
-// legend explains the matrix. Its argument is the scenario folder. Code is quoted by a tick.
+// legend explains the matrix. Its arguments are the scenario's folder, the fixed variant, and what
+// proves a cell. Code is quoted by a tick.
 var legend = strings.ReplaceAll(`
 ## Matrix
 
 ✗ fails. It links to a story whose choices make it fail, which may have been found for another case of the
-property. ✗° fails on the default schedule, without any choice; some of these link to a story. ✓ passes,
-with the number of runs. ○ passes, but none of the faults that the case lists was injected. † was run with an older
-controller or scenario. – is not run, see the notes.
+property. ✗° fails on the default schedule, without any choice; some of these link to a story. Each ´go test´
+repeats every ✗. – is not run, see the notes.
+
+✓ passes, with the number of runs. They are enough to inject each class of the case's faults %[2]d times into
+%[3]s, and %[4]d times into another variant. At least %[5]d runs are made, and at most %[6]d; %[7]d without faults, and
+%[8]d of %[3]s under every fault. In parentheses are the classes that were injected less often, with their number;
+“cut” means that a limit of CPU time ended the runs. ○ passes, but none of the faults that the case lists was
+injected. † was run with an older controller or scenario.
 
 ´make matrices STORY=%[1]s´ makes the runs that are missing and writes this page from [results.json](results.json).
 ´go test ./scenarios/%[1]s´ fails when the page is stale, repeats every failure, and runs passing cells again.
@@ -51,7 +57,7 @@ func (t Table[V]) render(folder string, cells []cell) (string, error) {
 		fmt.Fprintf(&b, "| %s | %d of %d cases |\n", cmp.Or(docs[string(v)], string(v)+" | "+t.About[v]), failed, run)
 	}
 	fmt.Fprintf(&b, "\n%s\n", text.shows)
-	fmt.Fprintf(&b, legend, folder)
+	fmt.Fprintf(&b, legend, folder, ofFixed, t.Fixed, ofOthers, withFaults, maxRuns, withoutFaults, ofEveryFault)
 	b.WriteString(t.matrix(cells) + "\n## Notes\n\n" + t.notes(cells))
 	if text.tables != "" {
 		b.WriteString("\n" + text.tables)
@@ -162,7 +168,7 @@ func (t Table[V]) matrix(cells []cell) string {
 
 // mark is what the matrix shows of a cell.
 func (c cell) mark() string {
-	mark, age := c.Outcome, ""
+	mark, few := c.Outcome, c.few()
 	if c.Default {
 		mark += "°"
 	}
@@ -176,9 +182,15 @@ func (c cell) mark() string {
 		mark = "○"
 	}
 	if c.Digest != c.Now {
-		age = "†"
+		return fmt.Sprintf("%s %d†", mark, c.Runs)
 	}
-	return fmt.Sprintf("%s %d%s", mark, c.Runs, age)
+	if c.Cut {
+		few = strings.TrimSuffix("cut, "+few, ", ")
+	}
+	if few != "" {
+		few = " (" + few + ")"
+	}
+	return fmt.Sprintf("%s %d%s", mark, c.Runs, few)
 }
 
 // notes returns what the matrix has no place for.

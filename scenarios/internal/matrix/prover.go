@@ -5,13 +5,11 @@ package matrix
 
 import (
 	"bytes"
-	"cmp"
 	"flag"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -32,13 +30,13 @@ var (
 	write  = flag.Bool("matrix.write", false, "make the runs that the results lack; write results, page and stories")
 	paint  = flag.Bool("matrix.page", false, "write only the page, from the results on file")
 	texts  = flag.Bool("matrix.texts", false, "replay every stored story, and write its text as it reads now")
-	runs   = flag.Int("matrix.runs", 0, "runs of each passing cell: by default 3, or as many as its result needs")
+	runs   = flag.Int("matrix.runs", few, "runs of each passing cell, unless results are written")
+	limit  = flag.Duration("matrix.cpu", 0, "CPU time for the runs of a passing cell when results are written; 0 for no limit")
 	commit = flag.String("matrix.commit", "", "the commit that the results name")
 )
 
 const (
 	few              = 3                // runs of a passing cell in go test
-	enoughForFaults  = 100              // runs after which a fault that was not injected counts as never injected
 	maxSearch        = 10 * time.Minute // for a failure
 	causesOfFailures = "testdata/causes.txt"
 )
@@ -95,7 +93,7 @@ func Check[V ~string](table Table[V], explore Explorer) func(t testing.TB, name 
 		case Replaying():
 			return explore(c.Scenario(v)).Err()
 		case c.Outcome(v) == Passes:
-			return p.pass(t, c, v, few).Err()
+			return p.pass(t, c, v, p.cell(name, v)).Err()
 		}
 		return p.replay(t, c, v, p.cell(name, v))
 	}
@@ -160,7 +158,7 @@ func (p *prover[V]) one(t *testing.T, c Case[V], v V, k *cell) {
 		err = p.fail(t, c, v, k)
 		p.write(t)
 	case k.Outcome == Passes && k.needsRuns():
-		k.observe(t, p.pass(t, c, v, k.Needed))
+		err = k.observe(p.pass(t, c, v, k))
 		p.write(t)
 	}
 	if err != nil {
@@ -171,74 +169,66 @@ func (p *prover[V]) one(t *testing.T, c Case[V], v V, k *cell) {
 // fail takes the default schedule or a story of another cell if that makes this one fail. Otherwise
 // it searches in a folder without stories, because stored stories would be replayed first.
 func (p *prover[V]) fail(t *testing.T, c Case[V], v V, k *cell) error {
+	found := t.TempDir()
 	if f, file := p.borrow(t, c, v, k); f != nil {
-		k.observe(t, result.Report{Runs: 1, Failure: f})
-		k.Story = file
-	} else {
-		found := t.TempDir()
-		k.observe(t, sim.Explore(t, c.Scenario(v), sim.Runs(0), sim.For(maxSearch), sim.Stories(found)))
-		if err := k.keep(found); err != nil {
+		if err := k.observe(result.Report{Runs: 1, Failure: f}); err != nil {
 			return err
 		}
+		k.Story = file
+	} else if err := k.observe(sim.Explore(t, c.Scenario(v), sim.Runs(0), sim.For(maxSearch),
+		sim.Stories(found))); err != nil {
+		return err
+	} else if err := k.keep(found); err != nil {
+		return err
 	}
 	return p.replay(t, c, v, k)
 }
 
 // pass runs a passing cell, unless another cell of its workload was run with the same variant.
-func (p *prover[V]) pass(t testing.TB, c Case[V], v V, enough int) result.Report {
+func (p *prover[V]) pass(t testing.TB, c Case[V], v V, k *cell) result.Report {
 	key := campaign[V]{c.Workload, v}
 	r, done := p.shared[key]
-	if !done {
-		r = p.explore(t, p.table.scenario(c, v), sim.Runs(cmp.Or(*runs, enough)), sim.For(0))
+	switch {
+	case done:
+	case *write:
+		r = p.prove(t, c, v, k)
+	default:
+		r = p.explore(t, p.table.scenario(c, v), sim.Runs(*runs), sim.For(0))
 	}
 	p.shared[key] = r
 	return r
 }
 
-// needsRuns reports whether a passing cell was run too few times, or with other code.
-func (k *cell) needsRuns() bool {
-	return k.Open || k.Runs < cmp.Or(*runs, k.Needed) || k.Digest != k.Now
-}
-
-// observe records runs in their cell. They must show its outcome.
-func (k *cell) observe(t *testing.T, r result.Report) {
-	t.Helper()
+// observe records runs in their cell. It is an error if they do not show its outcome. A passing cell
+// whose runs failed counts as not run.
+func (k *cell) observe(r result.Report) (err error) {
+	was := k.Result
 	k.Result = Result{Case: k.Case, Variant: k.Variant, Property: k.Property, Passed: k.Passed, Runs: r.Runs,
 		Steps: r.Steps, Commit: *commit, Digest: k.Now}
 	f := r.Failure
 	switch {
 	case k.Passed && r.Err() != nil:
-		t.Error(r.Err())
+		err = r.Err()
+		k.Result = Result{Case: was.Case, Variant: was.Variant, Property: was.Property, Passed: was.Passed}
 	case k.Passed:
-		k.injections(r)
+		k.Injected, k.Never = injections(r)
+		maps.DeleteFunc(k.Injected, func(_ string, n int) bool { return n == 0 })
+		k.Cut = k.unproved()
 	case f == nil:
-		t.Errorf("nothing was found in %d runs", r.Runs)
+		err = fmt.Errorf("nothing was found in %d runs", r.Runs)
 	case f.Property != k.Property:
-		t.Errorf("it broke %q (%s), not %q", f.Property, f.Message, k.Property)
+		err = fmt.Errorf("it broke %q (%s), not %q", f.Property, f.Message, k.Property)
 	default:
 		k.Steps, k.Faults = f.Story.After.Steps, f.Story.After.Faults
 		if k.Default = len(f.Story.Choices) == 0; !k.Default {
 			k.Story = filepath.Base(f.File)
 		}
 	}
-	k.Open = t.Failed()
-	fmt.Printf("%s  %s  %d runs, %d steps, %.0f s\n", k.Outcome, k.name(), k.Runs, k.Steps, r.Elapsed.Seconds())
+	k.Open = err != nil
+	fmt.Printf("%s  %s  %d runs, %d steps, %.0f s of CPU time, %.0f s, %v\n", k.Outcome, k.name(), r.Runs, r.Steps,
+		r.Spent.Seconds(), r.Elapsed.Seconds(), err)
+	return err
 }
-
-// injections records how often each class of fault was injected, and which faults never were.
-func (k *cell) injections(r result.Report) {
-	k.Injected = map[string]int{}
-	for _, fault := range r.Faults {
-		if fault.Injected > 0 {
-			k.Injected[class.FindString(fault.Fault)] += fault.Injected
-		} else if r.Runs >= enoughForFaults {
-			k.Never = append(k.Never, fault.Fault)
-		}
-	}
-}
-
-// class matches the constructor of a fault, with which its text begins.
-var class = regexp.MustCompile(`^\w*`)
 
 // write writes the results and their page.
 func (p *prover[V]) write(t *testing.T) {
@@ -309,8 +299,9 @@ func (c *cell) wrong() error {
 		return fmt.Errorf("%q is %s in the table, and the results say otherwise", c.name(), c.Outcome)
 	case c.Open:
 		return fmt.Errorf("%q has not been run", c.name())
-	case c.Passed && c.Runs < c.Needed:
-		return fmt.Errorf("%q has passed in %d runs; it needs %d", c.name(), c.Runs, c.Needed)
+	case c.Passed && c.Digest == c.Now && !c.Cut && c.unproved():
+		return fmt.Errorf("%q has passed in %d runs; it needs %d or more", c.name(), c.Runs,
+			c.Runs+c.lacks(c.Runs, c.Injected))
 	case !c.owns():
 		return c.unexplained()
 	}

@@ -35,6 +35,8 @@ type Result struct {
 	Injected map[string]int `json:"injected,omitempty"`
 	// Never are the faults of the case that were never injected in the runs of a passing cell.
 	Never []string `json:"never,omitempty"`
+	// Cut is set if a limit of CPU time ended the runs of a passing cell before they were enough.
+	Cut bool `json:"cut,omitempty"`
 	// Default is set if the variant fails on the default schedule. Story is the file whose choices
 	// make it fail. A failure has one of them, or both.
 	Default bool   `json:"default,omitempty"`

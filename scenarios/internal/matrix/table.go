@@ -142,18 +142,12 @@ func (t Table[V]) scenario(c Case[V], v V) func(*sim.World) {
 	return c.with(v, properties...)
 }
 
-// Runs of a passing cell that its result needs.
-const (
-	ofEveryFault = 2000 // of a case in which only the fixed variant is run
-	ofFixed      = 300
-	ofOthers     = 100
-)
-
 // cell is a case and a variant.
 type cell struct {
 	Result
 	Outcome string
-	Needed  int    // runs, if it passes
+	Needed  int    // runs at least, if it passes
+	Each    int    // injections of each class of faults, if it passes
 	Note    string // of the table
 	Faulted bool   // the case lists faults
 	Now     string // the digest of the code as it is
@@ -178,15 +172,19 @@ func (t Table[V]) cells(seen map[string]Result) (cells []cell, err error) {
 			}
 		}
 		for _, v := range t.Variants {
-			k := cell{Outcome: c.Outcome(v), Needed: ofOthers, Faulted: c.Faults != nil, Now: now,
-				Result: seen[c.Name+": "+string(v)]}
+			k := cell{Outcome: c.Outcome(v), Needed: withoutFaults, Each: ofOthers, Faulted: c.Faults != nil,
+				Now: now, Result: seen[c.Name+": "+string(v)]}
 			k.Open = k.Outcome != NotRun &&
 				(k.Passed != (k.Outcome == Passes) || k.Property != c.Property || k.Runs == 0)
 			k.Case, k.Variant, k.Property, k.Passed = c.Name, string(v), c.Property, k.Outcome == Passes
+			if k.Faulted {
+				k.Needed = withFaults
+			}
 			if v == t.Fixed {
-				k.Needed = ofEveryFault
-				if slices.ContainsFunc(t.Variants, func(o V) bool { return o != v && c.Outcome(o) != NotRun }) {
-					k.Needed = ofFixed
+				k.Each = ofFixed
+				run := func(o V) bool { return o != v && c.Outcome(o) != NotRun }
+				if k.Faulted && !slices.ContainsFunc(t.Variants, run) {
+					k.Needed = ofEveryFault
 				}
 			}
 			if i := slices.IndexFunc(c.Remarks, func(r Remark) bool {

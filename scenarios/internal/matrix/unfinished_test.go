@@ -88,7 +88,9 @@ func TestACellBorrowsAStory(t *testing.T) {
 	p := prover[toy]{table: table, cells: cells}
 	for _, i := range []int{0, 1} {
 		found := t.TempDir()
-		p.cells[i].observe(t, sim.Explore(t, lottery(table.Variants[i]), sim.Stories(found)))
+		if err := p.cells[i].observe(sim.Explore(t, lottery(table.Variants[i]), sim.Stories(found))); err != nil {
+			t.Fatal(err)
+		}
 		if err := p.cells[i].keep(found); err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +130,9 @@ func TestTextsAreRewritten(t *testing.T) {
 	}
 	p, found := prover[toy]{table: table, cells: cells}, t.TempDir()
 	c := &p.cells[0]
-	c.observe(t, sim.Explore(t, lottery("bad"), sim.Stories(found)))
+	if err := c.observe(sim.Explore(t, lottery("bad"), sim.Stories(found))); err != nil {
+		t.Fatal(err)
+	}
 	if err := c.keep(found); err != nil {
 		t.Fatal(err)
 	}
