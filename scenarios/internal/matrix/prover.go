@@ -199,8 +199,8 @@ func (p *prover[V]) pass(t testing.TB, c Case[V], v V, k *cell) result.Report {
 	return r
 }
 
-// observe records runs in their cell. It is an error if they do not show its outcome. A passing cell
-// whose runs failed counts as not run.
+// observe records runs in their cell. It is an error if they do not show its outcome. A passing
+// cell whose runs failed counts as not run.
 func (k *cell) observe(r result.Report) (err error) {
 	was := k.Result
 	k.Result = Result{Case: k.Case, Variant: k.Variant, Property: k.Property, Passed: k.Passed, Runs: r.Runs,
