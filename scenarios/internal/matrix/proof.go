@@ -5,6 +5,7 @@ package matrix
 
 import (
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"math"
 	"regexp"
@@ -71,17 +72,21 @@ func (k *cell) few() string {
 // first failure, and at the limit of CPU time.
 func (p *prover[V]) prove(t testing.TB, c Case[V], v V, k *cell) result.Report {
 	var all result.Report
-	for seed := uint64(1); ; seed++ {
+	var opts []sim.ExploreOption // the first seed is that of the test
+	for campaign := 2; ; campaign++ {
 		injected, _ := injections(all)
 		n := k.lacks(all.Runs, injected)
 		if n == 0 || *limit > 0 && all.Spent >= *limit {
 			return all
 		}
-		spent := max(0, *limit-all.Spent)
-		all = sum(all, p.explore(t, p.table.scenario(c, v), sim.Seed(seed), sim.Runs(n), sim.For(spent)))
+		opts = append(opts, sim.Runs(n), sim.For(max(0, *limit-all.Spent)))
+		all = sum(all, p.explore(t, p.table.scenario(c, v), opts...))
 		if all.Err() != nil {
 			return all
 		}
+		seed := fnv.New64()
+		fmt.Fprint(seed, t.Name(), campaign)
+		opts = []sim.ExploreOption{sim.Seed(seed.Sum64())}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
@@ -116,5 +117,33 @@ func TestRunsUntilACellIsProved(t *testing.T) {
 		if *limit = 0; k.needsRuns() != c.cut {
 			t.Errorf("%s: without a limit it needs runs: %v", c.why, k.needsRuns())
 		}
+	}
+}
+
+// The campaigns of a cell make other runs than the ones before, and other cells make others.
+func TestCampaignsOfACellDiffer(t *testing.T) {
+	table := toys()
+	seen, again := map[int]bool{}, 0
+	table.Cases[0].Workload = &Workload[toy]{New: func(toy, []string, ...fault.Fault) func(*sim.World) {
+		return func(w *sim.World) {
+			n := sim.Draw(w, "n", rapid.IntRange(1, 1<<60))
+			again += count(n > 1<<20 && seen[n])
+			seen[n] = true
+		}
+	}}
+	for _, name := range []string{"one", "another"} {
+		t.Run(name, func(t *testing.T) {
+			p := prover[toy]{table: table, explorer: func(s func(*sim.World), opts ...sim.ExploreOption) result.Report {
+				r := sim.Explore(t, s, append(opts, sim.Strategy("random"), sim.Verify(0))...)
+				r.Faults = []result.FaultCount{{Fault: "Crash(a)", Injected: r.Runs / 2}}
+				return r
+			}}
+			if r := p.prove(t, table.Cases[0], "good", &cell{Needed: 20, Each: 20}); r.Runs != 40 || r.Err() != nil {
+				t.Errorf("%d runs: %v", r.Runs, r.Err())
+			}
+		})
+	}
+	if again > 0 || len(seen) < 40 {
+		t.Errorf("of 80 runs, %d draw what one before has drawn, and %d numbers are drawn", again, len(seen))
 	}
 }
