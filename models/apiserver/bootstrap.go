@@ -9,27 +9,23 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/store"
 )
 
+// firstNamespaces exist in every cluster from the start
+// (pkg/controlplane/controller/systemnamespaces in the Kubernetes tree).
+var firstNamespaces = []string{"default", "kube-node-lease", "kube-public", "kube-system"}
+
 // New returns a server with the built-in types and the namespaces that every cluster starts with.
 func New(o Options) *Server {
 	if o.Now == nil {
 		panic("apiserver: Options.Now is required")
 	}
 	s := &Server{
+		contents: contents{
+			store:    store.New[*object.Object](0),
+			registry: registry.Registry{Custom: map[string]*registry.Kind{}},
+		},
 		options:   o,
-		store:     store.New[*object.Object](0),
-		registry:  registry.Registry{Custom: map[string]*registry.Kind{}},
 		generator: generator{seed: o.Seed},
 	}
-	s.bootstrap()
-	return s
-}
-
-// firstNamespaces exist in every cluster from the start
-// (pkg/controlplane/controller/systemnamespaces in the Kubernetes tree).
-var firstNamespaces = []string{"default", "kube-node-lease", "kube-public", "kube-system"}
-
-// bootstrap creates what a new cluster already holds.
-func (s *Server) bootstrap() {
 	w := s.internalWrite(s.registry.ByResource("", "namespaces"), "", &effects{})
 	for _, name := range firstNamespaces {
 		typed := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -37,4 +33,5 @@ func (s *Server) bootstrap() {
 			panic("apiserver: namespace " + name + " could not be created: " + err.Error())
 		}
 	}
+	return s
 }

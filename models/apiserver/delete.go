@@ -146,7 +146,7 @@ func (w *write) deleteOne(o *object.Object, opts *metav1.DeleteOptions) (*write,
 		if !errors.Is(err, errMoved) {
 			return one, err
 		}
-		if r.kind, r.ver, err = r.s.resolve(r.Method, r.info); err != nil {
+		if r.kind, r.ver, err = resolve(&r.s.registry, r.Method, r.info); err != nil {
 			return nil, err
 		}
 		w = one

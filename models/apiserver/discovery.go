@@ -23,8 +23,10 @@ import (
 const serverVersion = `{"major":"1","minor":"37","gitVersion":"v1.37.1","gitCommit":"","gitTreeState":"clean",` +
 	`"buildDate":"1970-01-01T00:00:00Z","goVersion":"go1.26","compiler":"gc","platform":"linux/amd64"}`
 
-// serveOther serves the paths that name no resource.
-func (s *Server) serveOther(req *Request) (*Response, error) {
+// discovery answers what a server serves: the paths that name no resource.
+type discovery struct{ registry *registry.Registry }
+
+func (d discovery) serve(req *Request) (*Response, error) {
 	path := strings.TrimSuffix(req.URL.Path, "/")
 	if req.Method != http.MethodGet && req.Method != http.MethodHead {
 		return nil, errNoSuchPath
@@ -38,7 +40,7 @@ func (s *Server) serveOther(req *Request) (*Response, error) {
 		return r, nil
 	case "/api":
 		if wantsAggregated(req) {
-			return s.aggregated(true), nil
+			return d.aggregated(true), nil
 		}
 		return encoded200(metav1.APIVersions{
 			TypeMeta: metav1.TypeMeta{Kind: "APIVersions"},
@@ -49,19 +51,19 @@ func (s *Server) serveOther(req *Request) (*Response, error) {
 		}), nil
 	case "/apis":
 		if wantsAggregated(req) {
-			return s.aggregated(false), nil
+			return d.aggregated(false), nil
 		}
-		return encoded200(s.groupList()), nil
+		return encoded200(d.groupList()), nil
 	}
 	if strings.HasPrefix(path, "/openapi") {
-		return s.openAPI(path)
+		return d.openAPI(path)
 	}
 	for _, served := range unmodelledPaths {
 		if rest, ok := strings.CutPrefix(path, served); ok && (rest == "" || rest[0] == '/') {
 			return nil, NotModelled("the path %s", path)
 		}
 	}
-	return s.discoverVersion(strings.Split(strings.Trim(path, "/"), "/"))
+	return d.version(strings.Split(strings.Trim(path, "/"), "/"))
 }
 
 // unmodelledPaths are served by a real server, with what is below them, and not by the model
@@ -70,23 +72,23 @@ func (s *Server) serveOther(req *Request) (*Response, error) {
 var unmodelledPaths = []string{"/metrics", "/healthz", "/livez", "/readyz", "/openid/v1/jwks",
 	"/.well-known/openid-configuration"}
 
-// discoverVersion serves /api/v1, /apis/<group> and /apis/<group>/<version>.
-func (s *Server) discoverVersion(parts []string) (*Response, error) {
+// version serves /api/v1, /apis/<group> and /apis/<group>/<version>.
+func (d discovery) version(parts []string) (*Response, error) {
 	switch {
 	case len(parts) == 2 && parts[0] == "api" && parts[1] == "v1":
-		return encoded200(s.resourceList("", "v1")), nil
+		return encoded200(d.resourceList("", "v1")), nil
 	case len(parts) == 2 && parts[0] == "apis":
-		for _, g := range s.groupList().Groups {
+		for _, g := range d.groupList().Groups {
 			if g.Name == parts[1] {
 				g.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
 				return encoded200(g), nil
 			}
 		}
 	case len(parts) == 3 && parts[0] == "apis":
-		if list := s.resourceList(parts[1], parts[2]); len(list.APIResources) > 0 {
+		if list := d.resourceList(parts[1], parts[2]); len(list.APIResources) > 0 {
 			return encoded200(list), nil
 		}
-		for k := range s.registry.All {
+		for k := range d.registry.All {
 			if k.Group == parts[1] && k.Builtin {
 				return nil, errNoSuchResource
 			}
@@ -97,10 +99,10 @@ func (s *Server) discoverVersion(parts []string) (*Response, error) {
 
 // groupVersions lists the served versions of each group: built-in groups first, then custom ones by
 // name, versions in order of preference.
-func (s *Server) groupVersions() (groups []string, versions map[string][]string) {
+func (d discovery) groupVersions() (groups []string, versions map[string][]string) {
 	versions = map[string][]string{}
 	var customGroups []string
-	for k := range s.registry.All {
+	for k := range d.registry.All {
 		if k.Group == "" {
 			continue
 		}
@@ -140,9 +142,9 @@ func groupRank(group string) int {
 	return len(groupOrder)
 }
 
-func (s *Server) groupList() *metav1.APIGroupList {
+func (d discovery) groupList() *metav1.APIGroupList {
 	out := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
-	groups, versions := s.groupVersions()
+	groups, versions := d.groupVersions()
 	for _, group := range groups {
 		g := metav1.APIGroup{Name: group}
 		for _, name := range versions[group] {
@@ -158,7 +160,7 @@ func (s *Server) groupList() *metav1.APIGroupList {
 	return out
 }
 
-func (s *Server) resourceList(group, name string) *metav1.APIResourceList {
+func (d discovery) resourceList(group, name string) *metav1.APIResourceList {
 	gv := name
 	if group != "" {
 		gv = group + "/" + name
@@ -168,7 +170,7 @@ func (s *Server) resourceList(group, name string) *metav1.APIResourceList {
 		GroupVersion: gv,
 		APIResources: []metav1.APIResource{},
 	}
-	for k := range s.registry.All {
+	for k := range d.registry.All {
 		if k.Group != group {
 			continue
 		}
@@ -227,13 +229,13 @@ func wantsAggregated(req *Request) bool {
 // aggregated is the discovery of all groups in one document. The built-in part is encoded once per
 // process; the custom part is put together from groups that are encoded once per set of
 // definitions.
-func (s *Server) aggregated(core bool) *Response {
+func (d discovery) aggregated(core bool) *Response {
 	b := []byte(`{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[`)
 	if core {
 		b = append(b, builtinDiscovery().core...)
 	} else {
 		b = append(b, builtinDiscovery().groups...)
-		for _, raw := range customDiscovery(&s.registry) {
+		for _, raw := range customDiscovery(d.registry) {
 			b = append(append(b, ','), raw...)
 		}
 	}

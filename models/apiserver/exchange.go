@@ -114,7 +114,7 @@ func (s *Server) serve(req *Request, e *effects) (*Response, error) {
 		}
 	}
 	if !ok {
-		return s.serveOther(req)
+		return discovery{&s.registry}.serve(req)
 	}
 	for {
 		r, err := s.perform(req, info, e)

@@ -17,10 +17,10 @@ import (
 // described by their schemas, built-in types as far as their modules go (openapi_builtin.go).
 
 // openAPI serves /openapi/v3 and the documents that it lists.
-func (s *Server) openAPI(path string) (*Response, error) {
+func (d discovery) openAPI(path string) (*Response, error) {
 	if path == "/openapi/v3" {
 		paths := map[string]any{}
-		for k := range s.registry.All {
+		for k := range d.registry.All {
 			for _, v := range k.Versions {
 				if v.Served {
 					paths[strings.TrimPrefix(root(v), "/")] = map[string]string{"serverRelativeURL": "/openapi/v3" +
@@ -32,7 +32,7 @@ func (s *Server) openAPI(path string) (*Response, error) {
 	}
 	wanted := strings.TrimPrefix(path, "/openapi/v3")
 	var members []*object.Version
-	for k := range s.registry.All {
+	for k := range d.registry.All {
 		for _, v := range k.Versions {
 			if v.Served && root(v) == wanted {
 				members = append(members, v)

@@ -2,23 +2,33 @@ package apiserver
 
 import (
 	"iter"
-	"sort"
-	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
+	"github.com/wavetank/wavetank/models/apiserver/internal/store"
 )
+
+// contents are the stored objects and the kinds that are served, for reading without a request.
+type contents struct {
+	store    *store.Store[*object.Object]
+	registry registry.Registry
+}
+
+func (c *contents) table(k *object.Type) *store.Table[*object.Object] { return c.store.Table(k.Table) }
 
 // Lookup returns the stored object of a kind by name, encoded in its storage version; the bytes are
 // not to be changed.
-func (s *Server) Lookup(group, kind, namespace, name string) ([]byte, bool) {
-	k := s.registry.ByKind(group, kind)
+func (c *contents) Lookup(group, kind, namespace, name string) ([]byte, bool) {
+	k := c.registry.ByKind(group, kind)
 	if k == nil {
 		return nil, false
 	}
 	if !k.Namespaced {
 		namespace = ""
 	}
-	o, ok := s.table(k.Type).Get(object.Key(namespace, name))
+	o, ok := c.table(k.Type).Get(object.Key(namespace, name))
 	if !ok {
 		return nil, false
 	}
@@ -27,13 +37,13 @@ func (s *Server) Lookup(group, kind, namespace, name string) ([]byte, bool) {
 
 // Objects yields the stored objects of a kind, ordered by namespace and name. The server must not
 // be written to meanwhile.
-func (s *Server) Objects(group, kind string) iter.Seq[Object] {
+func (c *contents) Objects(group, kind string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
-		k := s.registry.ByKind(group, kind)
+		k := c.registry.ByKind(group, kind)
 		if k == nil {
 			return
 		}
-		for _, o := range s.table(k.Type).Range("", "") {
+		for _, o := range c.table(k.Type).Range("", "") {
 			out := Object{
 				Namespace: o.Meta.Namespace,
 				Name:      o.Meta.Name,
@@ -48,14 +58,48 @@ func (s *Server) Objects(group, kind string) iter.Seq[Object] {
 	}
 }
 
+// Typed is a stored object of a built-in type, or nil. It is the store's own and must not be
+// changed.
+func (c *contents) Typed(group, resource, namespace, name string) runtime.Object {
+	k := registry.Builtins().ByResource[group+"/"+resource]
+	if k == nil {
+		return nil
+	}
+	o, ok := c.table(k.Type).Get(object.Key(namespace, name))
+	if !ok {
+		return nil
+	}
+	return o.Typed
+}
+
+// EachTyped are the stored objects of a built-in type, of one namespace or of all for "", ordered
+// by namespace and name. They are the store's own and must not be changed.
+func (c *contents) EachTyped(group, resource, namespace string) iter.Seq[runtime.Object] {
+	return func(yield func(runtime.Object) bool) {
+		k := registry.Builtins().ByResource[group+"/"+resource]
+		if k == nil {
+			return
+		}
+		prefix := ""
+		if namespace != "" {
+			prefix = namespace + "/"
+		}
+		for _, o := range c.table(k.Type).Range(prefix, "") {
+			if !yield(o.Typed) {
+				return
+			}
+		}
+	}
+}
+
 // Revision is the revision of the newest change.
-func (s *Server) Revision() int64 { return s.store.Revision() }
+func (c *contents) Revision() int64 { return c.store.Revision() }
 
 // History yields the changes after revision since, oldest first, as far as they have not been
 // compacted.
-func (s *Server) History(since int64) iter.Seq[Change] {
+func (c *contents) History(since int64) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
-		for _, e := range s.store.History(since) {
+		for _, e := range c.store.History(since) {
 			if !yield(changeOf(e)) {
 				return
 			}
@@ -63,30 +107,12 @@ func (s *Server) History(since int64) iter.Seq[Change] {
 	}
 }
 
-// Compact forgets history up to a revision: lists at older revisions and watches that have not
-// passed it expire.
-func (s *Server) Compact(revision int64) { s.store.Compact(revision) }
-
-// Trim forgets the changes that were committed longer ago than an age, and the states before them.
-// Unlike [Server.Compact] it shows only to those who would miss one: lists at older revisions, and
-// watches of a namespace (or of everything) in which one has been forgotten.
-func (s *Server) Trim(age time.Duration) {
-	before := s.options.Now().Add(-age)
-	log := s.store.History(s.store.Trimmed())
-	if n := sort.Search(len(log), func(i int) bool { return !log[i].Value.CommittedAt.Before(before) }); n > 0 {
-		s.store.Trim(log[n-1].Revision)
-	}
-	for o := range s.store.Values() {
-		o.Settle(before)
-	}
-}
-
 // Compacted is the revision up to which history has been forgotten.
-func (s *Server) Compacted() int64 { return s.store.Compacted() }
+func (c *contents) Compacted() int64 { return c.store.Compacted() }
 
 // KindOf is the kind that a resource name stands for, "" when it is not served.
-func (s *Server) KindOf(group, resource string) string {
-	if k := s.registry.ByResource(group, resource); k != nil {
+func (c *contents) KindOf(group, resource string) string {
+	if k := c.registry.ByResource(group, resource); k != nil {
 		return k.Kind
 	}
 	return ""

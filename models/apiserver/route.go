@@ -20,7 +20,7 @@ const maxBody = 3 * 1024 * 1024
 func (s *Server) perform(req *Request, info Info, e *effects) (*Response, error) {
 	r := &request{Request: req, s: s, query: req.parse().query, info: info, effects: e}
 	var err error
-	if r.kind, r.ver, err = s.resolve(req.Method, info); err != nil {
+	if r.kind, r.ver, err = resolve(&s.registry, req.Method, info); err != nil {
 		return nil, err
 	}
 	if r.reply, err = r.negotiate(); err != nil {
@@ -100,8 +100,8 @@ func (r *request) performSubresource() (*Response, error) {
 
 // resolve finds the kind and version that a request names. It refuses paths that a real server does
 // not route: an unknown group is an unknown path, within a known group it is an unknown resource.
-func (s *Server) resolve(method string, info Info) (*registry.Kind, *object.Version, error) {
-	k := s.registry.ByResource(info.Group, info.Resource)
+func resolve(kinds *registry.Registry, method string, info Info) (*registry.Kind, *object.Version, error) {
+	k := kinds.ByResource(info.Group, info.Resource)
 	if k == nil {
 		return nil, nil, noRoute(info)
 	}

@@ -1,21 +1,19 @@
 package apiserver
 
 import (
+	"sort"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
-	"github.com/wavetank/wavetank/models/apiserver/internal/store"
 )
 
 // Server is one API server and its store. It is not safe for concurrent use: the owner serialises
 // requests, which is also what makes one request atomic.
 type Server struct {
+	contents
 	options   Options
-	store     *store.Store[*object.Object]
-	registry  registry.Registry
 	generator generator
 	// authorizer judges every request; nil for a server that serves everybody.
 	authorizer Authorizer
@@ -30,7 +28,23 @@ type Server struct {
 // now is the clock's time as it goes into metadata: to the second, which is what survives the wire.
 func (s *Server) now() time.Time { return s.options.Now().Truncate(time.Second) }
 
-func (s *Server) table(k *object.Type) *store.Table[*object.Object] { return s.store.Table(k.Table) }
+// Compact forgets history up to a revision: lists at older revisions and watches that have not
+// passed it expire.
+func (s *Server) Compact(revision int64) { s.store.Compact(revision) }
+
+// Trim forgets the changes that were committed longer ago than an age, and the states before them.
+// Unlike [Server.Compact] it shows only to those who would miss one: lists at older revisions, and
+// watches of a namespace (or of everything) in which one has been forgotten.
+func (s *Server) Trim(age time.Duration) {
+	before := s.options.Now().Add(-age)
+	log := s.store.History(s.store.Trimmed())
+	if n := sort.Search(len(log), func(i int) bool { return !log[i].Value.CommittedAt.Before(before) }); n > 0 {
+		s.store.Trim(log[n-1].Revision)
+	}
+	for o := range s.store.Values() {
+		o.Settle(before)
+	}
+}
 
 // Authorizer decides who may do what; models/rbac is one. A server without one serves everybody.
 type Authorizer interface {
