@@ -14,11 +14,11 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// bindPod binds a pod to a node, as a scheduler asks for it: spec.nodeName and the condition
+// serveBinding binds a pod to a node, as a scheduler asks for it: spec.nodeName and the condition
 // PodScheduled in one write (pkg/registry/core/pod/storage/storage.go, BindingREST.Create and
 // assignPod).
-func (r *request) bindPod() (*Response, error) {
-	options, err := r.createOptions()
+func serveBinding(r *request) (*Response, error) {
+	options, err := createOptions(r.query)
 	if err != nil {
 		return nil, err
 	}

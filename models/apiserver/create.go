@@ -10,8 +10,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// create stores the object in the request's body.
-func (r *request) create() (*Response, error) {
+// serveCreate stores the object in the request's body.
+func serveCreate(r *request) (*Response, error) {
 	w, err := r.createWrite()
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (r *request) create() (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.objectResponse(http.StatusCreated, stored), nil
+	return r.reply.object(http.StatusCreated, stored), nil
 }
 
 // nameAttempts is how often a generated name is drawn again if it is taken

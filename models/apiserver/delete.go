@@ -14,8 +14,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// delete removes an object, or marks it when something still has to happen first.
-func (r *request) delete() (*Response, error) {
+// serveDelete removes an object, or marks it when something still has to happen first.
+func serveDelete(r *request) (*Response, error) {
 	w, opts, err := r.deleteWrite()
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (r *request) delete() (*Response, error) {
 	if gone && (strategy == nil || !strategy.ReturnsDeleted) {
 		return jsonResponse(code, object.Marshal(r.deletedStatus(last))), nil
 	}
-	return r.objectResponse(code, last), nil
+	return r.reply.object(code, last), nil
 }
 
 func (r *request) deletedStatus(o *object.Object) metav1.Status {
@@ -106,9 +106,9 @@ func (w *write) deleteAny(o *object.Object, opts *metav1.DeleteOptions) (*object
 	}
 }
 
-// deleteCollection deletes what a list with the same options would show, in its order.
-func (r *request) deleteCollection() (*Response, error) {
-	q, err := r.listQuery()
+// serveDeleteCollection deletes what a list with the same options would show, in its order.
+func serveDeleteCollection(r *request) (*Response, error) {
+	q, err := readListQuery(r)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (r *request) deleteCollection() (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := r.selected(q)
+	page, err := (&listing{r, q}).page()
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (r *request) deleteCollection() (*Response, error) {
 			return nil, err
 		}
 	}
-	return w.listResponse(page), nil
+	return w.reply.list(page), nil
 }
 
 // deleteOne deletes an object of a collection, unless it has gone meanwhile. It returns the write

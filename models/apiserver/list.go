@@ -18,7 +18,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-func (r *request) listQuery() (*listQuery, error) {
+// readListQuery reads and checks the options of a list, a watch or a deletion of a collection.
+func readListQuery(r *request) (*listQuery, error) {
 	q := &listQuery{}
 	if err := readQuery(r.query, &q.ListOptions, metav1.Convert_url_Values_To_v1_ListOptions); err != nil {
 		return nil, err
@@ -37,13 +38,13 @@ func (r *request) listQuery() (*listQuery, error) {
 	}
 	q.SendInitialEvents, q.ResourceVersionMatch = internal.SendInitialEvents, internal.ResourceVersionMatch
 	var err error
-	if q.Selector, err = r.selectors(&q.ListOptions); err != nil {
+	if q.Selector, err = selectors(r, &q.ListOptions); err != nil {
 		return nil, err
 	}
 	return q, nil
 }
 
-func (r *request) selectors(opts *metav1.ListOptions) (object.Selector, error) {
+func selectors(r *request, opts *metav1.ListOptions) (object.Selector, error) {
 	s := object.Selector{Name: r.info.Name}
 	if r.info.Namespace != "" {
 		s.Prefix = r.info.Namespace + "/"
@@ -80,42 +81,50 @@ func (r *request) selectors(opts *metav1.ListOptions) (object.Selector, error) {
 	return s, nil
 }
 
-func (r *request) list() (*Response, error) {
-	q, err := r.listQuery()
+// serveList answers with a collection, or a page of it.
+func serveList(r *request) (*Response, error) {
+	q, err := readListQuery(r)
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.selected(q)
+	p, err := (&listing{r, q}).page()
 	if err != nil {
 		return nil, err
 	}
-	return r.listResponse(p), nil
+	return r.reply.list(p), nil
 }
 
-// selected reads the objects that a list shows. The meaning of the versions is that of
+// listing is a list, or the choice of what a deletion of a collection deletes.
+type listing struct {
+	*request
+	query *listQuery
+}
+
+// page reads the objects that a list shows. The meaning of the versions is that of
 // staging/src/k8s.io/apiserver/pkg/storage/interfaces.go (ValidateListOptions).
-func (r *request) selected(q *listQuery) (*listPage, error) {
-	exact, after, err := r.listRevision(q)
+func (l *listing) page() (*listPage, error) {
+	exact, after, err := l.revision()
 	if err != nil {
 		return nil, err
 	}
-	current := r.s.Revision()
+	current := l.s.Revision()
 	switch {
 	case exact > current:
 		return nil, tooLargeRevision(exact, current)
-	case exact > 0 && exact < r.s.store.Trimmed():
-		return nil, compacted(q.Continue != "", strings.TrimPrefix(after, q.Prefix))
+	case exact > 0 && exact < l.s.store.Trimmed():
+		return nil, compacted(l.query.Continue != "", strings.TrimPrefix(after, l.query.Prefix))
 	}
 	p := &listPage{revision: current}
 	if exact > 0 {
 		p.revision = exact
 	}
-	r.fill(p, q, exact, after)
+	l.fill(p, exact, after)
 	return p, nil
 }
 
 // fill collects matching objects up to the limit and notes what remains.
-func (r *request) fill(p *listPage, q *listQuery, exact int64, after string) {
+func (l *listing) fill(p *listPage, exact int64, after string) {
+	q := l.query
 	last, more, count := "", false, int64(0)
 	limit := q.Limit
 	if q.ResourceVersion == "0" || q.Single {
@@ -133,14 +142,14 @@ func (r *request) fill(p *listPage, q *listQuery, exact int64, after string) {
 		last = key
 		return true
 	}
-	if exact > 0 && exact < r.s.Revision() {
-		for _, item := range r.table().At(exact, q.Prefix, after) {
+	if exact > 0 && exact < l.s.Revision() {
+		for _, item := range l.table().At(exact, q.Prefix, after) {
 			if !visit(item.Key, item.Value) {
 				break
 			}
 		}
 	} else {
-		for key, o := range r.table().Range(q.Prefix, after) {
+		for key, o := range l.table().Range(q.Prefix, after) {
 			if !visit(key, o) {
 				break
 			}
@@ -154,9 +163,10 @@ func (r *request) fill(p *listPage, q *listQuery, exact int64, after string) {
 	}
 }
 
-// listRevision is the exact revision to list at, 0 for the current one, and the key after which to
+// revision is the exact revision to list at, 0 for the current one, and the key after which to
 // start.
-func (r *request) listRevision(q *listQuery) (exact int64, after string, err error) {
+func (l *listing) revision() (exact int64, after string, err error) {
+	q := l.query
 	if q.Continue != "" {
 		start, revision, err := decodeContinue(q.Continue)
 		if err != nil {
@@ -178,10 +188,10 @@ func (r *request) listRevision(q *listQuery) (exact int64, after string, err err
 	if q.ResourceVersionMatch == metav1.ResourceVersionMatchExact || q.ResourceVersionMatch == "" && paged {
 		return atLeast, "", nil
 	}
-	if atLeast > r.s.Revision() {
-		return 0, "", tooLargeRevision(atLeast, r.s.Revision())
+	if atLeast > l.s.Revision() {
+		return 0, "", tooLargeRevision(atLeast, l.s.Revision())
 	}
-	return r.AsOf, "", nil
+	return l.AsOf, "", nil
 }
 
 func decodeContinue(text string) (start string, revision int64, err error) {
@@ -228,9 +238,9 @@ func compacted(paging bool, after string) error {
 	return err
 }
 
-// get answers with the current state. A resourceVersion asks for a state at least that new, which
+// serveGet answers with the current state. A resourceVersion asks for a state at least that new, which
 // the current one is unless the version lies in the future.
-func (r *request) get() (*Response, error) {
+func serveGet(r *request) (*Response, error) {
 	if r.query.Has("resourceVersion") {
 		var opts metav1.GetOptions
 		if err := readQuery(r.query, &opts, metav1.Convert_url_Values_To_v1_GetOptions); err != nil {
@@ -248,7 +258,7 @@ func (r *request) get() (*Response, error) {
 	if !ok {
 		return nil, r.notFound()
 	}
-	return r.objectResponse(http.StatusOK, o), nil
+	return r.reply.object(http.StatusOK, o), nil
 }
 
 // lookupAsOf is the object as the request's cache has it.

@@ -13,9 +13,9 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// finalizeNamespace is an update of spec.finalizers; a namespace whose last finalizer has gone is
+// serveFinalize is an update of spec.finalizers; a namespace whose last finalizer has gone is
 // removed (pkg/registry/core/namespace/storage/storage.go).
-func (r *request) finalizeNamespace() (*Response, error) {
+func serveFinalize(r *request) (*Response, error) {
 	w, err := r.updateWrite()
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (r *request) finalizeNamespace() (*Response, error) {
 	if err := w.checkUID(draft.Meta.UID, old); err != nil {
 		return nil, err
 	}
-	return w.store(draft, old, "finalize")
+	return w.store(draft, old, r.info.Subresource)
 }
 
 // RefuseDeleteOfTerminating sets [Options.RefuseDeleteOfTerminating] of a server that is there

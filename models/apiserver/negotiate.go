@@ -48,7 +48,7 @@ func (r *request) negotiate() (replyForm, error) {
 		case as == "":
 			return plain, nil
 		case as == "Table" && params["g"] == metav1.GroupName && params["v"] == "v1" && r.tabulates():
-			return replyForm{View: plain.View, table: true}, nil
+			return replyForm{View: plain.View, table: r.printer()}, nil
 		case strings.HasPrefix(as, "PartialObjectMetadata") && params["g"] == metav1.GroupName && params["v"] == "v1":
 			return replyForm{View: object.View{Version: r.ver, Partial: true}}, r.checkPartial(as)
 		}

@@ -50,27 +50,27 @@ func invalidOptions(kind string, errs field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 }
 
-func (r *request) createOptions() (writeOptions, error) {
+func createOptions(query url.Values) (writeOptions, error) {
 	var opts metav1.CreateOptions
-	if err := readQuery(r.query, &opts, metav1.Convert_url_Values_To_v1_CreateOptions); err != nil {
+	if err := readQuery(query, &opts, metav1.Convert_url_Values_To_v1_CreateOptions); err != nil {
 		return writeOptions{}, err
 	}
 	return newWriteOptions(opts.DryRun, opts.FieldValidation, opts.FieldManager),
 		invalidOptions("CreateOptions", metavalidation.ValidateCreateOptions(&opts))
 }
 
-func (r *request) updateOptions() (writeOptions, error) {
+func updateOptions(query url.Values) (writeOptions, error) {
 	var opts metav1.UpdateOptions
-	if err := readQuery(r.query, &opts, metav1.Convert_url_Values_To_v1_UpdateOptions); err != nil {
+	if err := readQuery(query, &opts, metav1.Convert_url_Values_To_v1_UpdateOptions); err != nil {
 		return writeOptions{}, err
 	}
 	return newWriteOptions(opts.DryRun, opts.FieldValidation, opts.FieldManager),
 		invalidOptions("UpdateOptions", metavalidation.ValidateUpdateOptions(&opts))
 }
 
-func (r *request) patchOptions(kind types.PatchType) (writeOptions, error) {
+func patchOptions(query url.Values, kind types.PatchType) (writeOptions, error) {
 	var opts metav1.PatchOptions
-	if err := readQuery(r.query, &opts, metav1.Convert_url_Values_To_v1_PatchOptions); err != nil {
+	if err := readQuery(query, &opts, metav1.Convert_url_Values_To_v1_PatchOptions); err != nil {
 		return writeOptions{}, err
 	}
 	out := newWriteOptions(opts.DryRun, opts.FieldValidation, opts.FieldManager)
@@ -79,7 +79,7 @@ func (r *request) patchOptions(kind types.PatchType) (writeOptions, error) {
 }
 
 // jsonBody is the body as JSON. YAML becomes JSON, and a body without a type is JSON.
-func (r *request) jsonBody() ([]byte, error) {
+func (r *Request) jsonBody() ([]byte, error) {
 	header := r.Header.Get("Content-Type")
 	if header == "" || header == "application/json" {
 		return r.Body, nil

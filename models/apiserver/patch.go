@@ -13,8 +13,9 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// patch changes an object by a patch, as endpoints/handlers/patch.go does.
-func (r *request) patch(sub string) (*Response, error) {
+// servePatch changes an object by a patch, as endpoints/handlers/patch.go does.
+func servePatch(r *request) (*Response, error) {
+	sub := r.info.Subresource
 	w, kind, err := r.patchWrite()
 	if err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func (r *request) patchWrite() (*write, types.PatchType, error) {
 	if err := r.checkPatchType(kind); err != nil {
 		return nil, kind, err
 	}
-	options, err := r.patchOptions(kind)
+	options, err := patchOptions(r.query, kind)
 	if err != nil {
 		return nil, kind, err
 	}

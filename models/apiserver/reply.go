@@ -11,15 +11,22 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// objectResponse is the reply that carries one object.
-func (r *request) objectResponse(code int, o *object.Object) *Response {
-	if r.reply.table {
-		return r.tableOf(metav1.ListMeta{ResourceVersion: o.Meta.ResourceVersion}, []*object.Object{o})
+// replyForm is the form of a reply: what is shown of objects, and whether in a table.
+type replyForm struct {
+	object.View
+	table    *printer // nil for none
+	protobuf bool     // for objects that have such a form
+}
+
+// object is the reply that carries one object.
+func (f *replyForm) object(code int, o *object.Object) *Response {
+	if f.table != nil {
+		return f.table.print(metav1.ListMeta{ResourceVersion: o.Meta.ResourceVersion}, []*object.Object{o})
 	}
-	e := o.As(r.reply.View)
+	e := o.As(f.View)
 	resp := jsonResponse(code, e.JSON)
 	resp.shown = shown{objects: []*object.Encoded{e}}
-	if r.reply.protobuf {
+	if f.protobuf {
 		resp.protobuf = e.Protobuf
 	}
 	return resp
@@ -33,14 +40,14 @@ type listPage struct {
 	remaining *int64
 }
 
-// listResponse encodes a page by joining the encoded objects.
-func (r *request) listResponse(p *listPage) *Response {
-	if r.reply.table {
+// list encodes a page by joining the encoded objects.
+func (f *replyForm) list(p *listPage) *Response {
+	if f.table != nil {
 		meta := metav1.ListMeta{ResourceVersion: object.RevisionText(p.revision), Continue: p.next,
 			RemainingItemCount: p.remaining}
-		return r.tableOf(meta, p.objects)
+		return f.table.print(meta, p.objects)
 	}
-	v := r.reply.View
+	v := f.View
 	size := 160
 	for _, o := range p.objects {
 		size += len(o.JSON) + 1
@@ -49,10 +56,10 @@ func (r *request) listResponse(p *listPage) *Response {
 	if v.Partial {
 		b = append(b, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{`...)
 	} else {
-		b = append(b, `{"kind":"`+r.kind.List+`","apiVersion":"`+r.ver.APIVersion()+`","metadata":{`...)
+		b = append(b, `{"kind":"`+v.Version.Type.List+`","apiVersion":"`+v.Version.APIVersion()+`","metadata":{`...)
 	}
 	b = append(strconv.AppendInt(append(b, `"resourceVersion":"`...), p.revision, 10), '"')
-	if p.next != "" || !r.kind.Builtin && !v.Partial {
+	if p.next != "" || !v.Version.Type.Builtin && !v.Partial {
 		b = append(append(append(b, `,"continue":"`...), p.next...), '"')
 	}
 	if p.remaining != nil {
@@ -69,11 +76,11 @@ func (r *request) listResponse(p *listPage) *Response {
 	}
 	resp := jsonResponse(http.StatusOK, append(b, ']', '}'))
 	resp.shown = shown{items, true}
-	if r.reply.protobuf {
+	if f.protobuf {
 		meta := &metav1.ListMeta{ResourceVersion: object.RevisionText(p.revision), Continue: p.next,
 			RemainingItemCount: p.remaining}
 		resp.protobuf = func() []byte {
-			return object.ProtobufList(r.ver.APIVersion(), r.kind.List, meta, items)
+			return object.ProtobufList(v.Version.APIVersion(), v.Version.Type.List, meta, items)
 		}
 	}
 	return resp

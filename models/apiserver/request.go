@@ -10,13 +10,6 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/store"
 )
 
-// replyForm is the form of a reply: what is shown of objects, and whether in a table.
-type replyForm struct {
-	object.View
-	table    bool
-	protobuf bool // for objects that have such a form
-}
-
 // request is one request with what it is about. Verbs are functions of it, and it never changes.
 type request struct {
 	*Request

@@ -9,8 +9,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
-// review answers a review (pkg/registry/authorization in the Kubernetes tree).
-func (r *request) review() (*Response, error) {
+// serveReview answers a review (pkg/registry/authorization in the Kubernetes tree).
+func serveReview(r *request) (*Response, error) {
 	if r.s.authorizer == nil {
 		return nil, NotModelled("%s of a server that has no authorizer", r.kind.Plural)
 	}

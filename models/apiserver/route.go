@@ -33,33 +33,24 @@ func (s *Server) perform(req *Request, info Info, e *effects) (*Response, error)
 		r.warn(r.ver.Warning)
 	}
 	if info.Subresource != "" {
-		return r.performSubresource()
+		return serveSubresource(r)
 	}
-	switch info.Verb {
-	case "get":
-		return r.get()
-	case "list":
-		return r.list()
-	case "watch":
-		return r.watch()
-	case "create":
-		if r.kind.Group == registry.ReviewGroup {
-			return r.review()
-		}
-		return r.create()
-	case "update":
-		return r.update("")
-	case "patch":
-		return r.patch("")
-	case "delete":
-		return r.delete()
-	case "deletecollection":
-		return r.deleteCollection()
+	if info.Verb == "create" && r.kind.Group == registry.ReviewGroup {
+		return serveReview(r)
+	}
+	if serve := verbs[info.Verb]; serve != nil {
+		return serve(r)
 	}
 	return nil, errNoSuchVerb
 }
 
-func (r *request) performSubresource() (*Response, error) {
+// verbs serve the requests for objects and collections. A verb is a function of its request.
+var verbs = map[string]func(*request) (*Response, error){
+	"get": serveGet, "list": serveList, "watch": serveWatch, "create": serveCreate, "update": serveUpdate,
+	"patch": servePatch, "delete": serveDelete, "deletecollection": serveDeleteCollection,
+}
+
+func serveSubresource(r *request) (*Response, error) {
 	sub := r.ver.Subresource(r.info.Subresource)
 	if sub == nil {
 		if !r.kind.Builtin {
@@ -80,20 +71,16 @@ func (r *request) performSubresource() (*Response, error) {
 	}
 	switch r.kind.Plural + "/" + sub.Name {
 	case "namespaces/finalize":
-		return r.finalizeNamespace()
+		return serveFinalize(r)
 	case "pods/binding":
-		return r.bindPod()
+		return serveBinding(r)
 	}
 	if sub.Scale != nil {
-		return r.scale(sub.Scale)
+		return serveScale(r, sub.Scale)
 	}
 	switch r.info.Verb {
-	case "get":
-		return r.get()
-	case "update":
-		return r.update(sub.Name)
-	case "patch":
-		return r.patch(sub.Name)
+	case "get", "update", "patch":
+		return verbs[r.info.Verb](r)
 	}
 	return nil, NotModelled("verb %s on subresource %q of %s", r.info.Verb, sub.Name, r.kind.Plural)
 }

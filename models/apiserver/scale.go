@@ -18,10 +18,10 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// scale serves a scale subresource: a small view of the object whose replicas can be changed
+// serveScale serves a scale subresource: a small view of the object whose replicas can be changed
 // (apiextensions-apiserver's pkg/registry/customresource/etcd.go,
 // pkg/registry/apps/deployment/storage/storage.go).
-func (r *request) scale(paths *object.ScalePaths) (*Response, error) {
+func serveScale(r *request, paths *object.ScalePaths) (*Response, error) {
 	if r.info.Verb == "get" {
 		o, err := r.stored()
 		if err != nil {

@@ -15,17 +15,31 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
 // Tables of objects: what `kubectl get` prints. The columns are those of the definition
 // (apiextensions-apiserver's pkg/registry/customresource/tableconvertor); those of built-in types
 // are in internal/registry.
 
+// printer prints tables of one kind.
+type printer struct {
+	kind *registry.Kind
+	ver  *object.Version
+	now  func() time.Time
+	// include is what a row has of its object: None, Object or, by default, its metadata.
+	include string
+}
+
+func (r *request) printer() *printer {
+	return &printer{kind: r.kind, ver: r.ver, now: r.s.options.Now, include: r.query.Get("includeObject")}
+}
+
 // columns are the definition's columns of a version; without any, the age is shown
 // (apiextensions-apiserver's pkg/apiserver/conversion/helpers, GetColumnsForVersion).
-func (r *request) columns() []apiextensionsv1.CustomResourceColumnDefinition {
-	for _, in := range r.kind.Definition.Spec.Versions {
-		if in.Name == r.ver.Name && len(in.AdditionalPrinterColumns) > 0 {
+func (p *printer) columns() []apiextensionsv1.CustomResourceColumnDefinition {
+	for _, in := range p.kind.Definition.Spec.Versions {
+		if in.Name == p.ver.Name && len(in.AdditionalPrinterColumns) > 0 {
 			return in.AdditionalPrinterColumns
 		}
 	}
@@ -50,42 +64,42 @@ func header(columns []apiextensionsv1.CustomResourceColumnDefinition) []metav1.T
 	return out
 }
 
-// tableOf shows objects in rows.
-func (r *request) tableOf(meta metav1.ListMeta, objects []*object.Object) *Response {
+// print shows objects in rows.
+func (p *printer) print(meta metav1.ListMeta, objects []*object.Object) *Response {
 	table := metav1.Table{
 		TypeMeta: metav1.TypeMeta{Kind: "Table", APIVersion: metav1.SchemeGroupVersion.String()},
 		ListMeta: meta, Rows: []metav1.TableRow{},
 	}
-	cells := r.customCells
-	if columns := r.kind.Columns; columns != nil {
+	cells := p.customCells
+	if columns := p.kind.Columns; columns != nil {
 		table.ColumnDefinitions = columns.Header()
-		cells = func(o *object.Object) []any { return columns.Row(o, r.s.options.Now()) }
+		cells = func(o *object.Object) []any { return columns.Row(o, p.now()) }
 	} else {
-		table.ColumnDefinitions = header(r.columns())
+		table.ColumnDefinitions = header(p.columns())
 	}
 	for _, o := range objects {
 		row := metav1.TableRow{Cells: cells(o)}
-		switch include := r.query.Get("includeObject"); include {
+		switch p.include {
 		case "None":
 		case "Object":
-			row.Object = runtime.RawExtension{Raw: o.As(object.View{Version: r.ver}).JSON}
+			row.Object = runtime.RawExtension{Raw: o.As(object.View{Version: p.ver}).JSON}
 		default:
-			row.Object = runtime.RawExtension{Raw: o.As(object.View{Version: r.ver, Partial: true}).JSON}
+			row.Object = runtime.RawExtension{Raw: o.As(object.View{Version: p.ver, Partial: true}).JSON}
 		}
 		table.Rows = append(table.Rows, row)
 	}
 	return jsonResponse(http.StatusOK, object.Marshal(table))
 }
 
-func (r *request) customCells(o *object.Object) []any {
-	cells, content := []any{o.Meta.Name}, r.ver.Document(o)
-	for _, col := range r.columns() {
-		cells = append(cells, r.cell(content, col))
+func (p *printer) customCells(o *object.Object) []any {
+	cells, content := []any{o.Meta.Name}, p.ver.Document(o)
+	for _, col := range p.columns() {
+		cells = append(cells, p.cell(content, col))
 	}
 	return cells
 }
 
-func (r *request) cell(content map[string]any, col apiextensionsv1.CustomResourceColumnDefinition) any {
+func (p *printer) cell(content map[string]any, col apiextensionsv1.CustomResourceColumnDefinition) any {
 	path := jsonpath.New(col.Name).AllowMissingKeys(true)
 	if err := path.Parse(fmt.Sprintf("{%s}", col.JSONPath)); err != nil {
 		return nil
@@ -102,11 +116,11 @@ func (r *request) cell(content map[string]any, col apiextensionsv1.CustomResourc
 		}
 		return out.String()
 	}
-	return r.typedCell(col.Type, value)
+	return p.typedCell(col.Type, value)
 }
 
 // typedCell is a value that fits its column; others stay empty.
-func (r *request) typedCell(kind string, value any) any {
+func (p *printer) typedCell(kind string, value any) any {
 	switch v := value.(type) {
 	case int64:
 		if kind == "integer" {
@@ -132,7 +146,7 @@ func (r *request) typedCell(kind string, value any) any {
 			if err != nil {
 				return "<invalid>"
 			}
-			return duration.HumanDuration(r.s.options.Now().Sub(at))
+			return duration.HumanDuration(p.now().Sub(at))
 		}
 	}
 	return nil

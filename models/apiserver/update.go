@@ -13,8 +13,9 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
-// update replaces an object, or the part of it that a subresource stands for.
-func (r *request) update(sub string) (*Response, error) {
+// serveUpdate replaces an object, or the part of it that a subresource stands for.
+func serveUpdate(r *request) (*Response, error) {
+	sub := r.info.Subresource
 	w, err := r.updateWrite()
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func (w *write) store(draft, old *object.Object, sub string) (*Response, error) 
 		if err != nil {
 			return nil, err
 		}
-		return w.objectResponse(http.StatusOK, stored), nil
+		return w.reply.object(http.StatusOK, stored), nil
 	}
 	draft.Meta.ResourceVersion = ""
 	upsert := *w
@@ -56,7 +57,7 @@ func (w *write) store(draft, old *object.Object, sub string) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	return w.objectResponse(http.StatusCreated, stored), nil
+	return w.reply.object(http.StatusCreated, stored), nil
 }
 
 // replace takes a complete new version of an object through the rest of an update, in the order of

@@ -9,8 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func (r *request) watch() (*Response, error) {
-	q, err := r.listQuery()
+// serveWatch begins a watch, which its owner advances.
+func serveWatch(r *request) (*Response, error) {
+	q, err := readListQuery(r)
 	if err != nil {
 		return nil, err
 	}

@@ -30,13 +30,13 @@ func (r *request) createWrite() (*write, error) {
 	if err != nil {
 		return nil, err
 	}
-	options, err := r.createOptions()
+	options, err := createOptions(r.query)
 	return &write{request: r, writeOptions: options, body: body}, err
 }
 
 // updateWrite reads what an update says: its options, then its body.
 func (r *request) updateWrite() (*write, error) {
-	options, err := r.updateOptions()
+	options, err := updateOptions(r.query)
 	if err != nil {
 		return nil, err
 	}
