@@ -11,25 +11,25 @@ func (s *Server) SetAuthorizer(a Authorizer) { s.authorizer = a }
 
 // mayCreate asks whether the sender of an update or an apply that finds nothing may create, too
 // (withAuthorization in staging/src/k8s.io/apiserver/pkg/endpoints/handlers/update.go).
-func (w *write) mayCreate() error {
-	if w.s.authorizer == nil || !w.upsert {
+func (r *request) mayCreate() error {
+	if r.s.authorizer == nil {
 		return nil
 	}
-	info := w.info
+	info := r.info
 	info.Verb = "create"
-	_, err := w.s.authorizer.Authorize(w.Request, info)
+	_, err := r.s.authorizer.Authorize(r.Request, info)
 	return err
 }
 
 // grants asks whether the sender may write a role or a binding; old is nil when there is none yet
 // (pkg/registry/rbac/*/policybased/storage.go in the Kubernetes tree).
-func (w *write) grants(draft, old *object.Object) error {
-	if w.s.authorizer == nil || w.kind.Group != "rbac.authorization.k8s.io" {
+func (r *request) grants(draft, old *object.Object) error {
+	if r.s.authorizer == nil || r.kind.Group != "rbac.authorization.k8s.io" {
 		return nil
 	}
 	var before runtime.Object
 	if old != nil {
 		before = old.Typed
 	}
-	return w.s.authorizer.Grant(w.Request, w.info, draft.Typed, before)
+	return r.s.authorizer.Grant(r.Request, r.info, draft.Typed, before)
 }

@@ -16,7 +16,7 @@ func serveCreate(r *request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	draft, err := w.decodeBody()
+	draft, err := decodeBody(w)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (w *write) createObject(draft *object.Object) (*object.Object, error) {
 		// kept.
 		meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.SelfLink = nil, nil, "" //nolint:staticcheck
 	}
-	if err := w.matchNamespace(meta); err != nil {
+	if err := w.info.matchNamespace(meta); err != nil {
 		return nil, err
 	}
 	w.dedupeOwners(meta, false)
@@ -54,7 +54,7 @@ func (w *write) createObject(draft *object.Object) (*object.Object, error) {
 		return nil, err
 	}
 	meta = draft.Meta
-	if err := w.matchNamespace(meta); err != nil {
+	if err := w.info.matchNamespace(meta); err != nil {
 		return nil, err
 	}
 	if err := w.grants(draft, nil); err != nil {
@@ -87,8 +87,10 @@ func (w *write) tryCreate(draft *object.Object) (*object.Object, error) {
 	w.warnings = append(w.warnings, w.kind.StrategyWarnings(draft)...)
 	w.kind.WarnFinalizers(meta, nil, w.warn)
 	w.kind.Canonicalize(draft)
-	if err := w.mayCreate(); err != nil {
-		return nil, err
+	if w.upsert {
+		if err := w.mayCreate(); err != nil {
+			return nil, err
+		}
 	}
 	if err := w.validated("CREATE", draft, nil); err != nil {
 		return nil, err

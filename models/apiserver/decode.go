@@ -13,16 +13,16 @@ import (
 )
 
 // decodeBody reads the object in a create or update request and fills its defaults.
-func (w *write) decodeBody() (*object.Object, error) {
+func decodeBody(w *write) (*object.Object, error) {
 	d := w.decoder()
 	o, strict, err := d.Decode(w.body, w.ver)
 	if err != nil {
-		return nil, w.decodeError(err)
+		return nil, decodeError(w, err)
 	}
 	if len(strict) > 0 {
 		switch w.validation {
 		case metav1.FieldValidationStrict:
-			return nil, w.decodeError(runtime.NewStrictDecodingError(strict))
+			return nil, decodeError(w, runtime.NewStrictDecodingError(strict))
 		case metav1.FieldValidationWarn:
 			d.WarnAll(strict)
 		}
@@ -31,7 +31,7 @@ func (w *write) decodeBody() (*object.Object, error) {
 }
 
 // decodeError words a decoding failure as endpoints/handlers/rest.go (transformDecodeError) does.
-func (w *write) decodeError(err error) error {
+func decodeError(w *write, err error) error {
 	if _, ok := err.(apierrors.APIStatus); ok {
 		return err
 	}

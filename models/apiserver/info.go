@@ -1,10 +1,13 @@
 package apiserver
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 )
 
@@ -129,4 +132,35 @@ func (i *Info) readCollectionVerb(query url.Values) {
 			}
 		}
 	}
+}
+
+// matchNamespace makes the object's namespace that of the request, or refuses a contradiction
+// (staging/src/k8s.io/apiserver/pkg/registry/rest/meta.go).
+func (i Info) matchNamespace(meta *metav1.ObjectMeta) error {
+	want := i.Namespace
+	switch {
+	case meta.Namespace == want:
+	case meta.Namespace == "", want == "":
+		meta.Namespace = want
+	default:
+		return apierrors.NewBadRequest(
+			"the namespace of the provided object does not match the namespace sent on the request")
+	}
+	return nil
+}
+
+func (i Info) matchName(meta *metav1.ObjectMeta) error {
+	if meta.Name == "" {
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: %v",
+			i.Name, "name must be provided"))
+	}
+	return i.matchNameOnURL(meta.Name)
+}
+
+func (i Info) matchNameOnURL(name string) error {
+	if name == i.Name {
+		return nil
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf(
+		"the name of the object (%s) does not match the name on the URL (%s)", name, i.Name))
 }

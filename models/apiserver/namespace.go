@@ -20,11 +20,11 @@ func serveFinalize(r *request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	draft, err := w.decodeBody()
+	draft, err := decodeBody(w)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.matchName(draft.Meta); err != nil {
+	if err := w.info.matchName(draft.Meta); err != nil {
 		return nil, err
 	}
 	old, err := r.stored()

@@ -21,7 +21,7 @@ func servePatch(r *request) (*Response, error) {
 		return nil, err
 	}
 	if kind == types.ApplyYAMLPatchType {
-		return w.apply(sub)
+		return serveApply(w, sub)
 	}
 	old, err := r.stored()
 	if err != nil {
@@ -36,10 +36,10 @@ func servePatch(r *request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.matchNamespace(draft.Meta); err != nil {
+	if err := w.info.matchNamespace(draft.Meta); err != nil {
 		return nil, err
 	}
-	if err := w.matchName(draft.Meta); err != nil {
+	if err := w.info.matchName(draft.Meta); err != nil {
 		return nil, err
 	}
 	if kind != types.StrategicMergePatchType {

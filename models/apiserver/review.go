@@ -18,11 +18,11 @@ func serveReview(r *request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	draft, err := w.decodeBody()
+	draft, err := decodeBody(w)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.matchNamespace(draft.Meta); err != nil {
+	if err := w.info.matchNamespace(draft.Meta); err != nil {
 		return nil, err
 	}
 	if errs := w.kind.Strategy.Validate(draft.Typed); len(errs) > 0 {

@@ -122,22 +122,23 @@ func (s *scaleWrite) readUpdate() error {
 			got.Kind, got.Version, got.Version, got.Kind))
 	}
 	if s.scale.Name != "" {
-		return s.matchName(&s.scale.ObjectMeta)
+		return s.info.matchName(&s.scale.ObjectMeta)
 	}
 	return nil
 }
 
 // apply applies the configuration in the request to the present scale.
 func (s *scaleWrite) apply() error {
-	configuration, plain, err := s.readApply()
+	a := &application{write: s.write}
+	err := a.read()
 	if err != nil {
 		return err
 	}
-	if s.scale, s.owners, err = s.ver.ApplyScale(s.old, configuration, s.applier()); err != nil {
+	if s.scale, s.owners, err = s.ver.ApplyScale(s.old, a.configuration, a.applier()); err != nil {
 		return err
 	}
 	s.write = s.asApplied()
-	return s.checkStrict(plain)
+	return a.checkStrict()
 }
 
 // patch applies the patch in the request to the present scale.
@@ -157,7 +158,7 @@ func (s *scaleWrite) patch(kind types.PatchType) error {
 // check refuses a patched scale that is another object's, or that a custom object has no replicas
 // for.
 func (s *scaleWrite) check(paths *object.ScalePaths) error {
-	if err := s.matchNameOnURL(s.scale.Name); err != nil {
+	if err := s.info.matchNameOnURL(s.scale.Name); err != nil {
 		return err
 	}
 	if s.scale.UID != s.old.Meta.UID {

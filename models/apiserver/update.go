@@ -20,14 +20,14 @@ func serveUpdate(r *request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	draft, err := w.decodeBody()
+	draft, err := decodeBody(w)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.matchNamespace(draft.Meta); err != nil {
+	if err := w.info.matchNamespace(draft.Meta); err != nil {
 		return nil, err
 	}
-	if err := w.matchName(draft.Meta); err != nil {
+	if err := w.info.matchName(draft.Meta); err != nil {
 		return nil, err
 	}
 	w.dedupeOwners(draft.Meta, false)
@@ -75,7 +75,7 @@ func (w *write) replace(draft, stored *object.Object, sub string) (*object.Objec
 		return nil, err
 	}
 	old := stored.In(w.ver)
-	if err := w.matchNamespace(draft.Meta); err != nil {
+	if err := w.info.matchNamespace(draft.Meta); err != nil {
 		return nil, err
 	}
 	draft.Meta.Generation = old.Meta.Generation

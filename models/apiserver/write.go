@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -62,37 +61,6 @@ func (w *write) note(old *object.Object) *object.Note {
 		Before: old, Time: w.s.now(), Manager: w.manager, Agent: w.Header.Get("User-Agent"), Version: w.ver,
 		Verb: w.info.Verb, Subresource: w.info.Subresource, Media: w.Header.Get("Content-Type"), Body: w.body,
 	}
-}
-
-// matchNamespace makes the object's namespace that of the request, or refuses a contradiction
-// (staging/src/k8s.io/apiserver/pkg/registry/rest/meta.go).
-func (w *write) matchNamespace(meta *metav1.ObjectMeta) error {
-	want := w.info.Namespace
-	switch {
-	case meta.Namespace == want:
-	case meta.Namespace == "", want == "":
-		meta.Namespace = want
-	default:
-		return apierrors.NewBadRequest(
-			"the namespace of the provided object does not match the namespace sent on the request")
-	}
-	return nil
-}
-
-func (w *write) matchName(meta *metav1.ObjectMeta) error {
-	if meta.Name == "" {
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: %v",
-			w.info.Name, "name must be provided"))
-	}
-	return w.matchNameOnURL(meta.Name)
-}
-
-func (w *write) matchNameOnURL(name string) error {
-	if name == w.info.Name {
-		return nil
-	}
-	return apierrors.NewBadRequest(fmt.Sprintf(
-		"the name of the object (%s) does not match the name on the URL (%s)", name, w.info.Name))
 }
 
 // checkUID is the precondition that an update carries when its object has a UID.
