@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -145,39 +144,49 @@ func (a *Attempt) Versions() []string {
 // webhooks. The request starts again, as a real server's conditional writes do.
 var errMoved = errors.New("apiserver: the object has changed meanwhile")
 
-func (w *write) admits() bool { return w.ask != nil }
+// admitting is a write on its way through admission.
+type admitting struct {
+	*write
+	operation string
+	// old is the stored object; nil for a creation.
+	old *object.Object
+}
 
-// attempt describes a write to admission. draft is nil for a deletion, old for a creation.
-func (w *write) attempt(operation string, draft, old *object.Object, options runtime.Object) *Attempt {
-	a := &Attempt{
-		Request: w.Request, Info: w.info, Requested: w.info.Version, Operation: operation, Kind: w.ver.GVK(),
+func (a *admitting) admits() bool { return a.ask != nil }
+
+// attempt describes the write to admission. draft is nil for a deletion.
+func (a *admitting) attempt(draft *object.Object, options runtime.Object) *Attempt {
+	w, old := a.write, a.old
+	out := &Attempt{
+		Request: w.Request, Info: w.info, Requested: w.info.Version, Operation: a.operation, Kind: w.ver.GVK(),
 		Namespace: w.info.Namespace, Name: w.info.Name,
 		DryRun: w.dryRun, Scale: w.info.Subresource == "scale", write: w, draft: draft, old: old,
 	}
 	if draft != nil {
-		a.Object = w.ver.Convert(draft)
-		if operation == "CREATE" {
-			a.Name = draft.Meta.Name
+		out.Object = w.ver.Convert(draft)
+		if a.operation == "CREATE" {
+			out.Name = draft.Meta.Name
 		}
 	}
 	if old != nil {
-		a.Old = old.As(object.View{Version: w.ver}).JSON
+		out.Old = old.As(object.View{Version: w.ver}).JSON
 	}
 	if w.kind.Group == "" && w.kind.Plural == "namespaces" {
-		a.Namespace = a.Name
+		out.Namespace = out.Name
 	}
 	if raw, err := json.Marshal(options); err == nil {
-		a.Options = raw
+		out.Options = raw
 	}
-	return a
+	return out
 }
 
-// optionsOf are the options of a create, an update or a patch as admission sees them.
-func (w *write) optionsOf(operation string) runtime.Object {
+// options are the options of a create, an update or a patch as admission sees them.
+func (a *admitting) options() runtime.Object {
+	w := a.write
 	meta := metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "UpdateOptions"}
 	dryRun := w.query["dryRun"]
 	given := w.query.Get("fieldValidation")
-	if operation == "CREATE" {
+	if a.operation == "CREATE" {
 		meta.Kind = "CreateOptions"
 		return &metav1.CreateOptions{TypeMeta: meta, DryRun: dryRun, FieldManager: w.manager, FieldValidation: given}
 	}
@@ -186,85 +195,57 @@ func (w *write) optionsOf(operation string) runtime.Object {
 
 // mutate lets admission change a draft. Repeated owners are dropped afterwards, which for a patch
 // is the first time.
-func (w *write) mutate(operation string, draft, old *object.Object) (*object.Object, error) {
-	if !w.admits() {
-		w.dedupeOwners(draft.Meta, true)
+func (a *admitting) mutate(draft *object.Object) (*object.Object, error) {
+	if !a.admits() {
+		a.dedupeOwners(draft.Meta, true)
 		return draft, nil
 	}
-	a := w.attempt(operation, draft, old, w.optionsOf(operation))
-	if err := w.s.admission.Mutate(a); err != nil {
+	attempt := a.attempt(draft, a.options())
+	if err := a.s.admission.Mutate(attempt); err != nil {
 		return nil, err
 	}
-	if a.draft != draft {
-		w.keepOwnership(a.draft.Meta, draft.Meta.ManagedFields)
+	if attempt.draft != draft {
+		a.keepOwnership(attempt.draft.Meta, draft.Meta.ManagedFields)
 	}
-	w.dedupeOwners(a.draft.Meta, true)
-	return a.draft, w.moved(nil)
+	a.dedupeOwners(attempt.draft.Meta, true)
+	return attempt.draft, a.moved(nil)
 }
 
 // keepOwnership puts ownership back that admission has spoilt, as
 // endpoints/handlers/fieldmanager/admission.go does.
-func (w *write) keepOwnership(meta *metav1.ObjectMeta, before []metav1.ManagedFieldsEntry) {
+func (a *admitting) keepOwnership(meta *metav1.ObjectMeta, before []metav1.ManagedFieldsEntry) {
 	err := managedfields.ValidateManagedFields(meta.ManagedFields)
 	if err == nil {
 		return
 	}
 	meta.ManagedFields = before
-	w.warn(fmt.Sprintf(".metadata.managedFields was in an invalid state after admission; this could be caused by an "+
+	a.warn(fmt.Sprintf(".metadata.managedFields was in an invalid state after admission; this could be caused by an "+
 		"outdated mutating admission controller; please fix your requests: %v", err))
 }
 
-// validated lets admission judge a draft that is about to be stored.
-func (w *write) validated(operation string, draft, old *object.Object) error {
-	if !w.admits() {
+// validate lets admission judge a draft that is about to be stored.
+func (a *admitting) validate(draft *object.Object) error {
+	if !a.admits() {
 		return nil
 	}
-	if err := w.s.admission.Validate(w.attempt(operation, draft, old, w.optionsOf(operation))); err != nil {
+	if err := a.s.admission.Validate(a.attempt(draft, a.options())); err != nil {
 		return err
 	}
-	return w.moved(old)
-}
-
-// admitDelete lets admission judge the deletion of an object
-// (staging/src/k8s.io/apiserver/pkg/registry/rest/delete.go). A deletion that is under way already
-// is not judged again.
-func (w *write) admitDelete(o *object.Object, opts *metav1.DeleteOptions) error {
-	if err := w.protects(o); err != nil || !w.admits() {
-		return err
-	}
-	if n, ok := o.Typed.(*corev1.Namespace); ok && n.DeletionTimestamp != nil && len(n.Spec.Finalizers) > 0 {
-		return nil
-	}
-	if err := w.kind.CheckPreconditions(opts.Preconditions, o); err != nil {
-		return err
-	}
-	if _, pending := w.kind.BeginGraceful(o.Draft(), opts.DeepCopy(), w.s.now()); pending {
-		return nil
-	}
-	options := opts.DeepCopy()
-	options.TypeMeta = metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "DeleteOptions"}
-	a := w.attempt("DELETE", nil, o, options)
-	if err := w.s.admission.Mutate(a); err != nil {
-		return err
-	}
-	if err := w.s.admission.Validate(a); err != nil {
-		return err
-	}
-	return w.moved(o)
+	return a.moved(a.old)
 }
 
 // moved looks after a wait whether things are still as they were read.
-func (w *write) moved(old *object.Object) error {
-	if !w.waited {
+func (a *admitting) moved(old *object.Object) error {
+	if !a.waited {
 		return nil
 	}
-	if w.s.registry.ByResource(w.info.Group, w.info.Resource) != w.kind {
+	if a.s.registry.ByResource(a.info.Group, a.info.Resource) != a.kind {
 		return errMoved
 	}
 	if old == nil {
 		return nil
 	}
-	if now, exists := w.table().Get(old.Key()); !exists || now != old {
+	if now, exists := a.table().Get(old.Key()); !exists || now != old {
 		return errMoved
 	}
 	return nil

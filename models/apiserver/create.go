@@ -45,11 +45,12 @@ func (w *write) createObject(draft *object.Object) (*object.Object, error) {
 		return nil, err
 	}
 	w.dedupeOwners(meta, false)
-	if err := w.admitCreate(draft); err != nil {
+	a := &admitting{write: w, operation: "CREATE"}
+	if err := a.lifecycle(draft); err != nil {
 		return nil, err
 	}
 	w.own(draft, nil, "")
-	draft, err := w.mutate("CREATE", draft, nil)
+	draft, err := a.mutate(draft)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ func (w *write) createObject(draft *object.Object) (*object.Object, error) {
 		if generated {
 			meta.Name = w.s.generator.name(meta.GenerateName)
 		}
-		stored, err := w.tryCreate(draft)
+		stored, err := a.tryCreate(draft)
 		if generated && attempt < nameAttempts && apierrors.IsAlreadyExists(err) {
 			continue
 		}
@@ -76,7 +77,9 @@ func (w *write) createObject(draft *object.Object) (*object.Object, error) {
 	}
 }
 
-func (w *write) tryCreate(draft *object.Object) (*object.Object, error) {
+// tryCreate stores a draft that has its name.
+func (a *admitting) tryCreate(draft *object.Object) (*object.Object, error) {
+	w := a.write
 	meta := draft.Meta
 	meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.SelfLink = nil, nil, "" //nolint:staticcheck
 	meta.CreationTimestamp, meta.UID = metav1.NewTime(w.s.now()), w.s.generator.uid()
@@ -92,7 +95,7 @@ func (w *write) tryCreate(draft *object.Object) (*object.Object, error) {
 			return nil, err
 		}
 	}
-	if err := w.validated("CREATE", draft, nil); err != nil {
+	if err := a.validate(draft); err != nil {
 		return nil, err
 	}
 	if meta.ResourceVersion != "" && meta.ResourceVersion != "0" {

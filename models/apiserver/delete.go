@@ -3,6 +3,7 @@ package apiserver
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -12,11 +13,12 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
 // serveDelete removes an object, or marks it when something still has to happen first.
 func serveDelete(r *request) (*Response, error) {
-	w, opts, err := r.deleteWrite()
+	d, err := readDeletion(r)
 	if err != nil {
 		return nil, err
 	}
@@ -24,14 +26,14 @@ func serveDelete(r *request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.admitDelete(o, opts); err != nil {
+	if err := d.admit(o); err != nil {
 		return nil, err
 	}
-	strategy, orphan := r.kind.Strategy, opts.OrphanDependents //nolint:staticcheck // deprecated, still served
-	if strategy != nil && strategy.DeleteWarning != "" && opts.PropagationPolicy == nil && orphan == nil {
+	strategy, orphan := r.kind.Strategy, d.opts.OrphanDependents //nolint:staticcheck // deprecated, still served
+	if strategy != nil && strategy.DeleteWarning != "" && d.opts.PropagationPolicy == nil && orphan == nil {
 		r.warn(strategy.DeleteWarning)
 	}
-	last, gone, err := w.deleteAny(o, opts)
+	last, gone, err := d.perform(o)
 	if err != nil {
 		return nil, err
 	}
@@ -60,19 +62,25 @@ func (r *request) deletedStatus(o *object.Object) metav1.Status {
 	}
 }
 
-// deleteWrite reads what a deletion says: its options come from the body when there is one, else
+// deletion is a write that deletes, with its options.
+type deletion struct {
+	*write
+	opts *metav1.DeleteOptions
+}
+
+// readDeletion reads what a deletion says: its options come from the body when there is one, else
 // from the query.
-func (r *request) deleteWrite() (*write, *metav1.DeleteOptions, error) {
+func readDeletion(r *request) (*deletion, error) {
 	opts := &metav1.DeleteOptions{}
 	if len(r.Body) == 0 {
 		if err := readQuery(r.query, opts, metav1.Convert_url_Values_To_v1_DeleteOptions); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	} else if err := r.readDeleteOptions(opts); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	w := &write{request: r, writeOptions: writeOptions{dryRun: len(opts.DryRun) > 0}}
-	return w, opts, invalidOptions("DeleteOptions", metavalidation.ValidateDeleteOptions(opts))
+	return &deletion{w, opts}, invalidOptions("DeleteOptions", metavalidation.ValidateDeleteOptions(opts))
 }
 
 // readDeleteOptions reads the options in a body.
@@ -94,15 +102,16 @@ func (r *request) readDeleteOptions(opts *metav1.DeleteOptions) error {
 	return nil
 }
 
-// deleteAny deletes an object by the rules of its type.
-func (w *write) deleteAny(o *object.Object, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
+// perform deletes an object by the rules of its type. It returns the last or marked state and whether
+// the object is gone.
+func (d *deletion) perform(o *object.Object) (*object.Object, bool, error) {
 	switch o.Typed.(type) {
 	case *corev1.Namespace:
-		return w.deleteNamespace(o, opts)
+		return d.ofNamespace(o)
 	case *apiextensionsv1.CustomResourceDefinition:
-		return w.deleteDefinition(o, opts)
+		return d.ofDefinition(o)
 	default:
-		return w.deleteObject(o, opts)
+		return d.ofObject(o)
 	}
 }
 
@@ -112,7 +121,7 @@ func serveDeleteCollection(r *request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, opts, err := r.deleteWrite()
+	d, err := readDeletion(r)
 	if err != nil {
 		return nil, err
 	}
@@ -121,27 +130,27 @@ func serveDeleteCollection(r *request) (*Response, error) {
 		return nil, err
 	}
 	for _, o := range page.objects {
-		if w, err = w.deleteOne(o, opts); err != nil {
+		if d, err = d.ofItem(o); err != nil {
 			return nil, err
 		}
 	}
-	return w.reply.list(page), nil
+	return d.reply.list(page), nil
 }
 
-// deleteOne deletes an object of a collection, unless it has gone meanwhile. It returns the write
-// to continue with, which is another one if the kind's definition has been replaced.
-func (w *write) deleteOne(o *object.Object, opts *metav1.DeleteOptions) (*write, error) {
+// ofItem deletes an object of a collection, unless it has gone meanwhile. It returns the
+// deletion to continue with, which is another one if the kind's definition has been replaced.
+func (d *deletion) ofItem(o *object.Object) (*deletion, error) {
 	for {
-		r := *w.request
+		r := *d.request
 		r.info.Namespace = o.Meta.Namespace
-		one := &write{request: &r, writeOptions: w.writeOptions}
+		one := &deletion{&write{request: &r, writeOptions: d.writeOptions}, d.opts}
 		now, exists := one.lookup(o.Meta.Name)
 		if !exists {
 			return one, nil
 		}
-		err := one.admitDelete(now, opts)
+		err := one.admit(now)
 		if err == nil {
-			_, _, err = one.deleteAny(now, opts.DeepCopy())
+			_, _, err = (&deletion{one.write, d.opts.DeepCopy()}).perform(now)
 		}
 		if !errors.Is(err, errMoved) {
 			return one, err
@@ -149,6 +158,93 @@ func (w *write) deleteOne(o *object.Object, opts *metav1.DeleteOptions) (*write,
 		if r.kind, r.ver, err = resolve(&r.s.registry, r.Method, r.info); err != nil {
 			return nil, err
 		}
-		w = one
+		d = one
 	}
+}
+
+// admit lets admission judge the deletion of an object
+// (staging/src/k8s.io/apiserver/pkg/registry/rest/delete.go). A deletion that is under way already
+// is not judged again.
+func (d *deletion) admit(o *object.Object) error {
+	a := &admitting{write: d.write, operation: "DELETE", old: o}
+	if err := a.protects(o); err != nil || !a.admits() {
+		return err
+	}
+	if n, ok := o.Typed.(*corev1.Namespace); ok && n.DeletionTimestamp != nil && len(n.Spec.Finalizers) > 0 {
+		return nil
+	}
+	if err := d.kind.CheckPreconditions(d.opts.Preconditions, o); err != nil {
+		return err
+	}
+	if _, pending := d.kind.BeginGraceful(o.Draft(), d.opts.DeepCopy(), d.s.now()); pending {
+		return nil
+	}
+	options := d.opts.DeepCopy()
+	options.TypeMeta = metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "DeleteOptions"}
+	attempt := a.attempt(nil, options)
+	if err := d.s.admission.Mutate(attempt); err != nil {
+		return err
+	}
+	if err := d.s.admission.Validate(attempt); err != nil {
+		return err
+	}
+	return a.moved(o)
+}
+
+// ofObject follows registry/generic/registry/store.go (Delete) and registry/rest/delete.go
+// (BeforeDelete). It returns the last or marked state and whether the object is gone.
+func (d *deletion) ofObject(o *object.Object) (*object.Object, bool, error) {
+	if err := d.kind.CheckPreconditions(d.opts.Preconditions, o); err != nil {
+		return nil, false, err
+	}
+	// An object is read in the version of the request, and what that does not know is lost when it
+	// is written again.
+	draft := o.In(d.ver).Draft()
+	graceful, pending := d.kind.BeginGraceful(draft, d.opts, d.s.now())
+	if pending {
+		return o, false, nil
+	}
+	finalizers := d.kind.PropagationFinalizers(draft.Meta, d.opts)
+	draft.Meta.Finalizers = finalizers
+	if !graceful && len(finalizers) == 0 {
+		return d.remove(o), true, nil
+	}
+	if !graceful {
+		registry.MarkDeleting(draft.Meta, d.s.now())
+	}
+	stored, err := d.commit(draft, o)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(finalizers) > 0 || !graceful || *draft.Meta.DeletionGracePeriodSeconds > 0 {
+		return stored, false, nil
+	}
+	return d.remove(stored), true, nil
+}
+
+// ofDefinition marks a definition; its instances go first
+// (apiextensions-apiserver's pkg/registry/customresourcedefinition/etcd.go).
+func (d *deletion) ofDefinition(o *object.Object) (*object.Object, bool, error) {
+	crd := o.Typed.(*apiextensionsv1.CustomResourceDefinition)
+	if why := failedPrecondition(d.opts.Preconditions, o.Meta); why != "" {
+		err := errors.New("precondition failed: " + why)
+		return nil, false, apierrors.NewConflict(d.kind.GroupResource(), crd.Name, err)
+	}
+	if crd.DeletionTimestamp != nil {
+		return d.ofObject(o)
+	}
+	draft := o.Draft()
+	now := metav1.NewTime(d.s.now())
+	draft.Meta.DeletionTimestamp = &now
+	if !slices.Contains(draft.Meta.Finalizers, cleanupFinalizer) {
+		draft.Meta.Finalizers = append(draft.Meta.Finalizers, cleanupFinalizer)
+	}
+	status := &draft.Typed.(*apiextensionsv1.CustomResourceDefinition).Status
+	status.Conditions = append(status.Conditions, apiextensionsv1.CustomResourceDefinitionCondition{
+		Type: apiextensionsv1.Terminating, Status: apiextensionsv1.ConditionTrue, LastTransitionTime: now,
+		Reason:  "InstanceDeletionPending",
+		Message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+	})
+	stored, err := d.commit(draft, o)
+	return stored, false, err
 }

@@ -41,29 +41,29 @@ func serveFinalize(r *request) (*Response, error) {
 // already.
 func (s *Server) RefuseDeleteOfTerminating(on bool) { s.options.RefuseDeleteOfTerminating = on }
 
-// deleteNamespace marks a namespace and changes its phase in one write; what follows is the
+// ofNamespace marks a namespace and changes its phase in one write; what follows is the
 // namespace controller's work. Only a namespace whose finalizers have gone is removed
 // (pkg/registry/core/namespace/storage/storage.go, Delete).
-func (w *write) deleteNamespace(o *object.Object, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
+func (d *deletion) ofNamespace(o *object.Object) (*object.Object, bool, error) {
 	n := o.Typed.(*corev1.Namespace)
-	if why := failedPrecondition(opts.Preconditions, o.Meta); why != "" {
+	if why := failedPrecondition(d.opts.Preconditions, o.Meta); why != "" {
 		return nil, false, apierrors.NewConflict(namespaceResource, n.Name, errors.New("Precondition failed: "+why))
 	}
 	if n.DeletionTimestamp != nil {
 		if len(n.Spec.Finalizers) > 0 {
-			if w.s.options.RefuseDeleteOfTerminating {
+			if d.s.options.RefuseDeleteOfTerminating {
 				return nil, false, apierrors.NewConflict(namespaceResource, n.Name, errors.New(terminating))
 			}
 			return o, false, nil
 		}
-		return w.deleteObject(o, opts)
+		return d.ofObject(o)
 	}
 	draft := o.Draft()
-	now := metav1.NewTime(w.s.now())
+	now := metav1.NewTime(d.s.now())
 	draft.Meta.DeletionTimestamp = &now
 	draft.Typed.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating
-	draft.Meta.Finalizers = namespaceFinalizers(draft.Meta.Finalizers, opts)
-	stored, err := w.commit(draft, o)
+	draft.Meta.Finalizers = namespaceFinalizers(draft.Meta.Finalizers, d.opts)
+	stored, err := d.commit(draft, o)
 	return stored, false, err
 }
 
@@ -95,18 +95,22 @@ func namespaceFinalizers(finalizers []string, opts *metav1.DeleteOptions) []stri
 
 var namespaceResource = schema.GroupResource{Resource: "namespaces"}
 
-// admitCreate holds the rules that the NamespaceLifecycle admission plugin has for new objects
+// terminating is what old servers said of a namespace that is being deleted.
+const terminating = "The system is ensuring all content is removed from this namespace.  " +
+	"Upon completion, this namespace will automatically be purged by the system."
+
+// lifecycle holds the rules that the NamespaceLifecycle admission plugin has for new objects
 // (staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go).
-func (w *write) admitCreate(draft *object.Object) error {
-	if w.definitionTerminates() {
-		return apierrors.NewForbidden(w.kind.GroupResource(), draft.Meta.Name,
+func (a *admitting) lifecycle(draft *object.Object) error {
+	if a.definitionTerminates() {
+		return apierrors.NewForbidden(a.kind.GroupResource(), draft.Meta.Name,
 			errors.New("create not allowed while custom resource definition is terminating"))
 	}
-	if !w.kind.Namespaced {
+	if !a.kind.Namespaced {
 		return nil
 	}
 	name := draft.Meta.Namespace
-	o, exists := w.s.store.Table("/namespaces").Get(name)
+	o, exists := a.s.store.Table("/namespaces").Get(name)
 	if !exists {
 		return apierrors.NewNotFound(namespaceResource, name)
 	}
@@ -117,7 +121,7 @@ func (w *write) admitCreate(draft *object.Object) error {
 	if shown == "" {
 		shown = draft.Meta.GenerateName
 	}
-	err := apierrors.NewForbidden(w.kind.GroupResource(), shown, fmt.Errorf(
+	err := apierrors.NewForbidden(a.kind.GroupResource(), shown, fmt.Errorf(
 		"unable to create new content in namespace %s because it is being terminated", name))
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
 		Type:    corev1.NamespaceTerminatingCause,
@@ -127,28 +131,24 @@ func (w *write) admitCreate(draft *object.Object) error {
 	return err
 }
 
-// terminating is what old servers said of a namespace that is being deleted.
-const terminating = "The system is ensuring all content is removed from this namespace.  " +
-	"Upon completion, this namespace will automatically be purged by the system."
-
 // definitionTerminates says that a custom kind's definition is being deleted: nothing new can be
 // created.
-func (w *write) definitionTerminates() bool {
-	if w.kind.Builtin {
+func (a *admitting) definitionTerminates() bool {
+	if a.kind.Builtin {
 		return false
 	}
-	o, exists := w.s.definitionOf(w.kind)
+	o, exists := a.definitions().of(a.kind)
 	return exists && o.Meta.DeletionTimestamp != nil
 }
 
 // protects refuses the deletion of the namespaces that every cluster needs.
-func (w *write) protects(o *object.Object) error {
-	if w.kind.Group != "" || w.kind.Plural != "namespaces" {
+func (a *admitting) protects(o *object.Object) error {
+	if a.kind.Group != "" || a.kind.Plural != "namespaces" {
 		return nil
 	}
 	switch o.Meta.Name {
 	case "default", "kube-system", "kube-public":
-		return apierrors.NewForbidden(w.kind.GroupResource(), o.Meta.Name,
+		return apierrors.NewForbidden(a.kind.GroupResource(), o.Meta.Name,
 			fmt.Errorf("this namespace may not be deleted"))
 	}
 	return nil

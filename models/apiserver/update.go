@@ -63,8 +63,9 @@ func (w *write) store(draft, old *object.Object, sub string) (*Response, error) 
 // replace takes a complete new version of an object through the rest of an update, in the order of
 // registry/generic/registry/store.go (Update) and registry/rest/update.go (BeforeUpdate).
 func (w *write) replace(draft, stored *object.Object, sub string) (*object.Object, error) {
+	a := &admitting{write: w, operation: "UPDATE", old: stored}
 	w.own(draft, stored, sub) // fields that webhooks set later have no owner
-	draft, err := w.mutate("UPDATE", draft, stored)
+	draft, err := a.mutate(draft)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func (w *write) replace(draft, stored *object.Object, sub string) (*object.Objec
 		w.kind.WarnFinalizers(draft.Meta, old.Meta, w.warn)
 	}
 	w.kind.Canonicalize(draft)
-	if err := w.validated("UPDATE", draft, stored); err != nil {
+	if err := a.validate(draft); err != nil {
 		return nil, err
 	}
 	if registry.DeletesOnUpdate(draft, old) {
