@@ -180,8 +180,8 @@ func (a *admitting) attempt(draft *object.Object, options runtime.Object) *Attem
 	return out
 }
 
-// options are the options of a create, an update or a patch as admission sees them.
-func (a *admitting) options() runtime.Object {
+// encodedOptions are the options of a create, an update or a patch as admission sees them.
+func (a *admitting) encodedOptions() runtime.Object {
 	w := a.write
 	meta := metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "UpdateOptions"}
 	dryRun := w.query["dryRun"]
@@ -200,7 +200,7 @@ func (a *admitting) mutate(draft *object.Object) (*object.Object, error) {
 		a.dedupeOwners(draft.Meta, true)
 		return draft, nil
 	}
-	attempt := a.attempt(draft, a.options())
+	attempt := a.attempt(draft, a.encodedOptions())
 	if err := a.s.admission.Mutate(attempt); err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func (a *admitting) validate(draft *object.Object) error {
 	if !a.admits() {
 		return nil
 	}
-	if err := a.s.admission.Validate(a.attempt(draft, a.options())); err != nil {
+	if err := a.s.admission.Validate(a.attempt(draft, a.encodedOptions())); err != nil {
 		return err
 	}
 	return a.moved(a.old)

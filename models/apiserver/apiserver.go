@@ -18,11 +18,10 @@
 //     conversion and views, patches, and who owns which field.
 //   - internal/registry holds the kinds that are served and the rules for their objects. Each
 //     built-in kind has a file there. Custom kinds are made from their definitions.
-//   - This package is the server, and its files are in layers too. A request is authorized
-//     (exchange.go), finds its kind (resolve.go) and the form of its reply (negotiate.go), and
-//     route.go calls its verb. Each verb has a file and is a function of the request (request.go),
-//     which does not change. Verbs that write go through admission (admission.go). Only commit.go
-//     changes the store.
+//   - This package is the server. A request is authorized (exchange.go), and finds its kind and its
+//     verb (route.go) and the form of its reply (negotiate.go). Each verb has a file and is a
+//     function of the request (request.go), which does not change. Verbs that write go through
+//     admission (admission.go). Only commit.go changes the store.
 //
 // Stored objects are immutable and shared; their encodings are made once.
 //

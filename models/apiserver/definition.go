@@ -77,7 +77,7 @@ func (d *definitions) committed(o *object.Object, removed bool) {
 	}
 	draft := o.Draft()
 	registry.Establish(draft.Typed.(*apiextensionsv1.CustomResourceDefinition), metav1.NewTime(d.s.now()))
-	if _, err := d.write().commit(draft, o); err != nil {
+	if _, err := d.internalWrite().commit(draft, o); err != nil {
 		panic("apiserver: a definition could not be established: " + err.Error())
 	}
 }
@@ -119,10 +119,10 @@ func (d *definitions) finish(o *object.Object) {
 	}
 	draft.Meta.Finalizers = kept
 	if len(kept) == 0 {
-		d.write().remove(o)
+		d.internalWrite().remove(o)
 		return
 	}
-	if _, err := d.write().commit(draft, o); err != nil {
+	if _, err := d.internalWrite().commit(draft, o); err != nil {
 		panic("apiserver: a terminating definition could not be updated: " + err.Error())
 	}
 }
@@ -140,5 +140,7 @@ func (d *definitions) of(k *registry.Kind) (*object.Object, bool) {
 	return d.s.table(registry.Definitions().Type).Get(k.Plural + "." + k.Group)
 }
 
-// write is a write of the server's own to a definition.
-func (d *definitions) write() *write { return d.s.internalWrite(registry.Definitions(), "", d.effects) }
+// internalWrite is a write of the server's own to a definition.
+func (d *definitions) internalWrite() *write {
+	return d.s.internalWrite(registry.Definitions(), "", d.effects)
+}

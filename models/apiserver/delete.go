@@ -102,8 +102,8 @@ func (r *request) readDeleteOptions(opts *metav1.DeleteOptions) error {
 	return nil
 }
 
-// perform deletes an object by the rules of its type. It returns the last or marked state and whether
-// the object is gone.
+// perform deletes an object by the rules of its type. It returns the last or marked state, and
+// whether the object is gone.
 func (d *deletion) perform(o *object.Object) (*object.Object, bool, error) {
 	switch o.Typed.(type) {
 	case *corev1.Namespace:
@@ -137,8 +137,8 @@ func serveDeleteCollection(r *request) (*Response, error) {
 	return d.reply.list(page), nil
 }
 
-// ofItem deletes an object of a collection, unless it has gone meanwhile. It returns the
-// deletion to continue with, which is another one if the kind's definition has been replaced.
+// ofItem deletes an object of a collection, unless it has gone meanwhile. It returns the deletion
+// to continue with, which is another one if the kind's definition has been replaced.
 func (d *deletion) ofItem(o *object.Object) (*deletion, error) {
 	for {
 		r := *d.request

@@ -238,8 +238,8 @@ func compacted(paging bool, after string) error {
 	return err
 }
 
-// serveGet answers with the current state. A resourceVersion asks for a state at least that new, which
-// the current one is unless the version lies in the future.
+// serveGet answers with the current state. A resourceVersion asks for a state at least that new,
+// which the current one is unless the version lies in the future.
 func serveGet(r *request) (*Response, error) {
 	if r.query.Has("resourceVersion") {
 		var opts metav1.GetOptions
