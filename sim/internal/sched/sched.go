@@ -8,12 +8,11 @@
 // anything is decided about them. So it does not matter in which order goroutines happened to run.
 //
 // It knows nothing of Kubernetes. All methods must be called on the scheduling goroutine unless
-// they say otherwise.
+// they, or the type that has them, say otherwise.
 package sched
 
 import (
 	"sort"
-	"sync"
 	"sync/atomic"
 	"testing/synctest"
 	"time"
@@ -65,6 +64,7 @@ func (a *Action) Due() time.Duration { return a.due }
 
 // Scheduler holds the actions of one run.
 type Scheduler struct {
+	arrivals
 	Choices *choice.Recorder
 	// Wait waits until every goroutine is blocked. It is synctest.Wait, which only a bubble has.
 	Wait func()
@@ -75,13 +75,6 @@ type Scheduler struct {
 	now   time.Duration // at the last quiet moment
 	steps int
 	fair  bool
-
-	mu      sync.Mutex // guards what goroutines of the world may touch
-	inbox   []*Action
-	notes   []note
-	current any
-	slept   bool // time has passed since the last step
-	wake    chan struct{}
 
 	pending    []*Action
 	seq        uint64
@@ -102,14 +95,12 @@ type Observer interface {
 	Held(*Action) time.Duration
 }
 
-type note struct {
-	order string
-	f     func()
-}
-
 // New returns a scheduler. It must be called inside the bubble.
 func New(c *choice.Recorder, o Observer) *Scheduler {
-	return &Scheduler{Choices: c, Wait: synctest.Wait, observer: o, start: time.Now(), wake: make(chan struct{}, 1)}
+	return &Scheduler{
+		arrivals: arrivals{wake: make(chan struct{}, 1)},
+		Choices:  c, Wait: synctest.Wait, observer: o, start: time.Now(),
+	}
 }
 
 // Now is virtual time since the start of the run. Any goroutine may call it.
@@ -130,64 +121,6 @@ func (s *Scheduler) SetFair(on bool) {
 // Performing reports whether an action is being performed.
 func (s *Scheduler) Performing() bool { return s.performing }
 
-// Park lets an action wait for its step. Any goroutine may call it.
-func (s *Scheduler) Park(a *Action) {
-	s.mu.Lock()
-	s.inbox = append(s.inbox, a)
-	s.mu.Unlock()
-	s.Wake()
-}
-
-// Wake ends the passing of time, because something has happened. Any goroutine may call it.
-func (s *Scheduler) Wake() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-// Note lets f run on the scheduling goroutine at the next quiet moment, in canonical order with the
-// other notes of the phase. Any goroutine may call it.
-func (s *Scheduler) Note(order string, f func()) {
-	s.mu.Lock()
-	s.notes = append(s.notes, note{order, f})
-	s.mu.Unlock()
-	s.Wake()
-}
-
-// Drop withdraws an action. It reports whether the action had not happened yet. Any goroutine may
-// call it.
-func (s *Scheduler) Drop(a *Action) bool { return atomic.SwapUint32(&a.done, 1) == 0 }
-
-// Current is what [Scheduler.SetCurrent] said of the last step, for the causes of what goroutines
-// do because of it. It is nil when time has passed since. Any goroutine may call it.
-func (s *Scheduler) Current() any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.current
-}
-
-// Slept reports whether time has passed since the last step, so that timers woke whatever runs now.
-// Any goroutine may call it.
-func (s *Scheduler) Slept() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.slept
-}
-
-func (s *Scheduler) setSlept(on bool) {
-	s.mu.Lock()
-	s.slept = on
-	s.mu.Unlock()
-}
-
-// SetCurrent describes the step that is being performed.
-func (s *Scheduler) SetCurrent(what any) {
-	s.mu.Lock()
-	s.current = what
-	s.mu.Unlock()
-}
-
 // Disturb says that something other than a step may have made goroutines runnable. The next step
 // then waits first until all are blocked.
 func (s *Scheduler) Disturb() { s.quiet = false }
@@ -197,7 +130,7 @@ func (s *Scheduler) Disturb() { s.quiet = false }
 func (s *Scheduler) Quiesce() {
 	for woke := true; woke; {
 		s.Wait()
-		s.takeNotes()
+		s.runNotes()
 		woke = s.observer.Quiet()
 	}
 	s.now = s.Now()
@@ -205,21 +138,7 @@ func (s *Scheduler) Quiesce() {
 	s.quiet = true
 }
 
-func (s *Scheduler) takeNotes() {
-	s.mu.Lock()
-	notes := s.notes
-	s.notes = nil
-	s.mu.Unlock()
-	sort.SliceStable(notes, func(i, j int) bool { return notes[i].order < notes[j].order })
-	for _, n := range notes {
-		n.f()
-	}
-}
-
 func (s *Scheduler) admit() {
-	s.mu.Lock()
-	in := s.inbox
-	s.inbox = nil
 	live := s.pending[:0]
 	for _, a := range s.pending {
 		if !a.Happened() {
@@ -228,9 +147,7 @@ func (s *Scheduler) admit() {
 	}
 	clear(s.pending[len(live):])
 	s.pending = live
-	s.mu.Unlock()
-	sort.SliceStable(in, func(i, j int) bool { return in[i].Order < in[j].Order })
-	for _, a := range in {
+	for _, a := range s.take() {
 		if a.Happened() {
 			continue
 		}
