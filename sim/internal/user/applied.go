@@ -2,12 +2,31 @@ package user
 
 import (
 	"maps"
+	"net/http"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/sim/internal/definitions"
 )
+
+// User acts in a scenario with a client of one cluster. It remembers what it applied.
+type User struct {
+	*Client
+	// lastApplied and applied are what Apply sent last: for the next Apply, and for w.ApplyAgain.
+	lastApplied map[string]lastApplied // by id
+	applied     []Applied
+	declared    map[definitions.Key]definitions.Definition
+}
+
+// New returns a user of the API server at a host.
+func New(host string, transport http.RoundTripper, mapper meta.RESTMapper) *User {
+	return &User{
+		Client:      newClient(host, transport, mapper),
+		lastApplied: map[string]lastApplied{}, declared: map[definitions.Key]definitions.Definition{},
+	}
+}
 
 // Applied is an object that the scenario has applied and not removed since.
 type Applied struct {
@@ -20,27 +39,27 @@ type Applied struct {
 }
 
 // Applied lists the objects that were applied last, in the order in which they were applied first.
-func (c *Client) Applied() []Applied { return slices.Clone(c.applied) }
+func (u *User) Applied() []Applied { return slices.Clone(u.applied) }
 
 // Remember records that an object was applied.
-func (c *Client) Remember(obj client.Object, serverSide bool, event int) {
-	a := Applied{obj.DeepCopyObject().(client.Object), serverSide, event, c.id(obj)}
-	if i := slices.IndexFunc(c.applied, func(have Applied) bool { return have.id == a.id }); i >= 0 {
-		c.applied[i] = a
+func (u *User) Remember(obj client.Object, serverSide bool, event int) {
+	a := Applied{obj.DeepCopyObject().(client.Object), serverSide, event, u.id(obj)}
+	if i := slices.IndexFunc(u.applied, func(have Applied) bool { return have.id == a.id }); i >= 0 {
+		u.applied[i] = a
 		return
 	}
-	c.applied = append(c.applied, a)
+	u.applied = append(u.applied, a)
 }
 
 // Forget records that an object was removed.
-func (c *Client) Forget(obj client.Object) {
-	id := c.id(obj)
-	c.applied = slices.DeleteFunc(c.applied, func(a Applied) bool { return a.id == id })
+func (u *User) Forget(obj client.Object) {
+	id := u.id(obj)
+	u.applied = slices.DeleteFunc(u.applied, func(a Applied) bool { return a.id == id })
 }
 
 // id is an object's group, kind and name; "" if no scheme knows the object.
-func (c *Client) id(obj client.Object) string {
-	gvk, err := c.GroupVersionKindFor(obj)
+func (u *User) id(obj client.Object) string {
+	gvk, err := u.GroupVersionKindFor(obj)
 	if err != nil {
 		return ""
 	}
@@ -48,29 +67,29 @@ func (c *Client) id(obj client.Object) string {
 }
 
 // Declare records that a definition was given to the cluster.
-func (c *Client) Declare(d definitions.Definition) { c.declared[d.Key()] = d }
+func (u *User) Declare(d definitions.Definition) { u.declared[d.Key()] = d }
 
 // DeclareApplied records an applied object if it is a definition. A definition that means the same
 // keeps the file that it came from.
-func (c *Client) DeclareApplied(obj client.Object) {
+func (u *User) DeclareApplied(obj client.Object) {
 	if !definitions.IsDefinition(obj) {
 		return
 	}
 	d := definitions.Definition{From: "an object given to w.Apply", Object: obj}
-	if was, ok := c.declared[d.Key()]; ok && was.Same(d) {
+	if was, ok := u.declared[d.Key()]; ok && was.Same(d) {
 		return
 	}
 	d.Object = obj.DeepCopyObject().(client.Object)
-	c.Declare(d)
+	u.Declare(d)
 }
 
 // Declared is the definition of a key that was given to the cluster.
-func (c *Client) Declared(key definitions.Key) (d definitions.Definition, ok bool) {
-	d, ok = c.declared[key]
+func (u *User) Declared(key definitions.Key) (d definitions.Definition, ok bool) {
+	d, ok = u.declared[key]
 	return d, ok
 }
 
 // Definitions are the definitions that were given to the cluster, in no order.
-func (c *Client) Definitions() []definitions.Definition {
-	return slices.Collect(maps.Values(c.declared))
+func (u *User) Definitions() []definitions.Definition {
+	return slices.Collect(maps.Values(u.declared))
 }

@@ -34,8 +34,8 @@ var errGone = errors.New("the object disappeared between the read and the write"
 var keptByServer = []string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
 
 // wanted is what an object asks for: as the server reads it, without what the server itself keeps.
-func (c *Client) wanted(obj client.Object) (*unstructured.Unstructured, error) {
-	gvk, err := c.GroupVersionKindFor(obj)
+func (u *User) wanted(obj client.Object) (*unstructured.Unstructured, error) {
+	gvk, err := u.GroupVersionKindFor(obj)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,8 @@ func (c *Client) wanted(obj client.Object) (*unstructured.Unstructured, error) {
 }
 
 // ApplyClientSide creates an object, or changes the one that exists as kubectl apply does.
-func (c *Client) ApplyClientSide(ctx context.Context, obj client.Object) error {
-	want, err := c.wanted(obj)
+func (u *User) ApplyClientSide(ctx context.Context, obj client.Object) error {
+	want, err := u.wanted(obj)
 	if err != nil {
 		return err
 	}
@@ -65,15 +65,15 @@ func (c *Client) ApplyClientSide(ctx context.Context, obj client.Object) error {
 	if err != nil {
 		return err
 	}
-	id := c.id(obj)
-	if _, tried := c.lastApplied[id]; !tried { // most likely it is not there yet
-		c.lastApplied[id] = lastApplied{}
-		if err := c.create(ctx, id, want, modified); !apierrors.IsAlreadyExists(err) {
+	id := u.id(obj)
+	if _, tried := u.lastApplied[id]; !tried { // most likely it is not there yet
+		u.lastApplied[id] = lastApplied{}
+		if err := u.create(ctx, id, want, modified); !apierrors.IsAlreadyExists(err) {
 			return err
 		}
 	}
 	for range 20 {
-		err = c.merge(ctx, id, want, modified)
+		err = u.merge(ctx, id, want, modified)
 		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) && !errors.Is(err, errGone) {
 			return err
 		}
@@ -83,22 +83,22 @@ func (c *Client) ApplyClientSide(ctx context.Context, obj client.Object) error {
 }
 
 // create creates an object and remembers it as applied.
-func (c *Client) create(ctx context.Context, id string, want *unstructured.Unstructured, modified []byte) error {
+func (u *User) create(ctx context.Context, id string, want *unstructured.Unstructured, modified []byte) error {
 	made := want.DeepCopy()
-	if err := c.Create(ctx, made); err != nil {
+	if err := u.Create(ctx, made); err != nil {
 		return err
 	}
-	c.lastApplied[id] = lastApplied{made.GetUID(), modified}
+	u.lastApplied[id] = lastApplied{made.GetUID(), modified}
 	return nil
 }
 
 // merge creates the object, or patches the one that exists.
-func (c *Client) merge(ctx context.Context, id string, want *unstructured.Unstructured, modified []byte) error {
+func (u *User) merge(ctx context.Context, id string, want *unstructured.Unstructured, modified []byte) error {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(want.GroupVersionKind())
-	err := c.Get(ctx, client.ObjectKeyFromObject(want), live)
+	err := u.Get(ctx, client.ObjectKeyFromObject(want), live)
 	if apierrors.IsNotFound(err) {
-		return c.create(ctx, id, want, modified)
+		return u.create(ctx, id, want, modified)
 	}
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (c *Client) merge(ctx context.Context, id string, want *unstructured.Unstru
 		return err
 	}
 	var original []byte
-	if last := c.lastApplied[id]; last.uid == live.GetUID() {
+	if last := u.lastApplied[id]; last.uid == live.GetUID() {
 		original = last.json
 	}
 	patch, err := threeWay(want.GroupVersionKind(), original, modified, current)
@@ -116,13 +116,13 @@ func (c *Client) merge(ctx context.Context, id string, want *unstructured.Unstru
 		return err
 	}
 	if data, _ := patch.Data(live); string(data) != "{}" {
-		if err := c.Patch(ctx, live, patch); apierrors.IsNotFound(err) {
+		if err := u.Patch(ctx, live, patch); apierrors.IsNotFound(err) {
 			return fmt.Errorf("%w: %w", errGone, err)
 		} else if err != nil {
 			return err
 		}
 	}
-	c.lastApplied[id] = lastApplied{live.GetUID(), modified}
+	u.lastApplied[id] = lastApplied{live.GetUID(), modified}
 	return nil
 }
 
@@ -183,8 +183,8 @@ func threeWay(gvk schema.GroupVersionKind, original, modified, current []byte) (
 }
 
 // ApplyServerSide applies an object as kubectl apply --server-side --force-conflicts does.
-func (c *Client) ApplyServerSide(ctx context.Context, obj client.Object) (err error) {
-	want, err := c.wanted(obj)
+func (u *User) ApplyServerSide(ctx context.Context, obj client.Object) (err error) {
+	want, err := u.wanted(obj)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (c *Client) ApplyServerSide(ctx context.Context, obj client.Object) (err er
 		dropNulls(want.Object)
 	}
 	for range 20 { // with force a conflict is a write of another client in between
-		err = c.Apply(ctx, client.ApplyConfigurationFromUnstructured(want.DeepCopy()), client.ForceOwnership,
+		err = u.Apply(ctx, client.ApplyConfigurationFromUnstructured(want.DeepCopy()), client.ForceOwnership,
 			client.FieldOwner(serverSideManager))
 		if !apierrors.IsConflict(err) {
 			return err

@@ -17,8 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
-	"github.com/wavetank/wavetank/sim/internal/definitions"
 )
 
 // baseSchemes are those that a client knows from the start. Programs without a manager add their
@@ -41,15 +39,6 @@ func SchemeHint(err error) string {
 		"and w.Apply knows it when the process has been started"
 }
 
-// Describe names an object in messages.
-func (c *Client) Describe(obj client.Object) string {
-	kind := ""
-	if gvk, err := c.GroupVersionKindFor(obj); err == nil {
-		kind = gvk.Kind + " "
-	}
-	return kind + client.ObjectKeyFromObject(obj).String()
-}
-
 // Client is the scenario's client of one cluster. For each object it picks a client whose scheme
 // knows the object.
 type Client struct {
@@ -61,14 +50,9 @@ type Client struct {
 	mapper  meta.RESTMapper
 	schemes []*runtime.Scheme
 	clients map[*runtime.Scheme]client.Client
-	// lastApplied and applied are what Apply sent last: for the next Apply, and for w.ApplyAgain.
-	lastApplied map[string]lastApplied // by id
-	applied     []Applied
-	declared    map[definitions.Key]definitions.Definition
 }
 
-// New returns a client of the API server at a host.
-func New(host string, transport http.RoundTripper, mapper meta.RESTMapper) *Client {
+func newClient(host string, transport http.RoundTripper, mapper meta.RESTMapper) *Client {
 	return &Client{
 		Host: host,
 		config: &rest.Config{Host: "http://" + host, Transport: transport, QPS: -1, ContentConfig: rest.ContentConfig{
@@ -76,8 +60,16 @@ func New(host string, transport http.RoundTripper, mapper meta.RESTMapper) *Clie
 		}},
 		http: &http.Client{Transport: transport}, mapper: mapper,
 		schemes: slices.Clone(baseSchemes), clients: map[*runtime.Scheme]client.Client{},
-		lastApplied: map[string]lastApplied{}, declared: map[definitions.Key]definitions.Definition{},
 	}
+}
+
+// Describe names an object in messages.
+func (c *Client) Describe(obj client.Object) string {
+	kind := ""
+	if gvk, err := c.GroupVersionKindFor(obj); err == nil {
+		kind = gvk.Kind + " "
+	}
+	return kind + client.ObjectKeyFromObject(obj).String()
 }
 
 // Know adds a scheme. The scheme that was added last comes first.

@@ -19,7 +19,7 @@ import (
 // Objects reads the objects in a file of YAML or JSON, or in the files of a directory, in the order
 // of their names. As kubectl does, it puts what names no namespace into "default". A kustomization
 // is no object.
-func (c *Client) Objects(path string) ([]client.Object, error) {
+func (u *User) Objects(path string) ([]client.Object, error) {
 	files, err := definitions.Files(path)
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (c *Client) Objects(path string) ([]client.Object, error) {
 		if name := filepath.Base(file); strings.HasPrefix(name, "kustomization.") {
 			continue
 		}
-		found, err := c.objectsOf(file)
+		found, err := u.objectsOf(file)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
@@ -41,7 +41,7 @@ func (c *Client) Objects(path string) ([]client.Object, error) {
 	return out, nil
 }
 
-func (c *Client) objectsOf(file string) (out []client.Object, err error) {
+func (u *User) objectsOf(file string) (out []client.Object, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (c *Client) objectsOf(file string) (out []client.Object, err error) {
 		if len(obj.Object) == 0 {
 			continue // an empty document
 		}
-		namespaced, err := c.IsObjectNamespaced(obj)
+		namespaced, err := u.IsObjectNamespaced(obj)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w; w.Install its definition first", obj.GetKind(), obj.GetName(), err)
 		}

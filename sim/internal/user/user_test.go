@@ -42,7 +42,7 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 		Request: r}, nil
 }
 
-func newClient() (*user.Client, *server) {
+func newClient() (*user.User, *server) {
 	s := &server{Server: apiserver.New(apiserver.Options{Now: time.Now, Seed: 1})}
 	return user.New("cluster", s, s.Mapper()), s
 }
@@ -55,7 +55,7 @@ func configMap(data ...string) *corev1.ConfigMap {
 	return cm
 }
 
-func stored(t *testing.T, u *user.Client) *corev1.ConfigMap {
+func stored(t *testing.T, u *user.User) *corev1.ConfigMap {
 	t.Helper()
 	cm := &corev1.ConfigMap{}
 	if err := u.Get(context.Background(), client.ObjectKeyFromObject(configMap()), cm); err != nil {
@@ -144,7 +144,7 @@ func TestSchemes(t *testing.T) {
 	theirs.AddKnownTypeWithName(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Thing"}, &thing{})
 	other := user.New("other", s, s.Mapper())
 	other.Know(theirs)
-	u.KnowAsWell(other)
+	u.KnowAsWell(other.Client)
 	if gvk, err := u.GroupVersionKindFor(&thing{}); err != nil || gvk.Kind != "Thing" {
 		t.Errorf("%v, %v", gvk, err)
 	}

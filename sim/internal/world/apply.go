@@ -20,13 +20,13 @@ import (
 // actions are what users do to the clusters of a world.
 type actions struct {
 	*settler
-	user  *user.Client
-	users []*user.Client // of each cluster; the first is user
+	user  *user.User
+	users []*user.User // of each cluster; the first is user
 }
 
 // newUser makes the scenario's client of a cluster. The world continues until a request is
 // answered. While a property is judged, the client reads the state of the server at once.
-func (a *actions) newUser(host string, server *apiserver.Server) *user.Client {
+func (a *actions) newUser(host string, server *apiserver.Server) *user.User {
 	port := a.wire.NewPort(run.User, 0)
 	port.User, port.Groups = "admin", []string{"system:masters", "system:authenticated"}
 	port.Drive = a.drive
@@ -64,7 +64,7 @@ func (a *actions) Remove(objs ...client.Object) { a.remove(a.user, objs) }
 // Client is the scenario's client.
 func (a *actions) Client() client.Client { return a.user }
 
-func (a *actions) apply(u *user.Client, objs []client.Object) {
+func (a *actions) apply(u *user.User, objs []client.Object) {
 	a.panicIfOver()
 	for _, obj := range objs {
 		if err := a.insist(func() error { return u.ApplyClientSide(a.ctx, obj) }); err != nil {
@@ -75,7 +75,7 @@ func (a *actions) apply(u *user.Client, objs []client.Object) {
 	}
 }
 
-func (a *actions) applyServerSide(u *user.Client, objs []client.Object) {
+func (a *actions) applyServerSide(u *user.User, objs []client.Object) {
 	a.panicIfOver()
 	for _, obj := range objs {
 		if err := a.insist(func() error { return u.ApplyServerSide(a.ctx, obj) }); err != nil {
@@ -85,7 +85,7 @@ func (a *actions) applyServerSide(u *user.Client, objs []client.Object) {
 	}
 }
 
-func (a *actions) remove(u *user.Client, objs []client.Object) {
+func (a *actions) remove(u *user.User, objs []client.Object) {
 	a.panicIfOver()
 	for _, obj := range objs {
 		err := a.insist(func() error { return client.IgnoreNotFound(u.Delete(a.ctx, obj)) })
@@ -125,7 +125,7 @@ func (a *actions) insist(write func() error) error {
 // ApplyAgain settles, applies once more what was applied last, and settles again.
 func (a *actions) ApplyAgain() {
 	a.panicIfInStep("w.ApplyAgain")
-	if !slices.ContainsFunc(a.users, func(u *user.Client) bool { return len(u.Applied()) > 0 }) {
+	if !slices.ContainsFunc(a.users, func(u *user.User) bool { return len(u.Applied()) > 0 }) {
 		a.misuse("w.ApplyAgain: nothing was applied before, by w.Apply or w.ApplyServerSide, that was not removed " +
 			"since")
 	}
@@ -143,7 +143,7 @@ func (a *actions) ApplyAgain() {
 }
 
 // applyOnceMore applies an object again if it is still there and the scenario has not changed it.
-func (a *actions) applyOnceMore(u *user.Client, last user.Applied) {
+func (a *actions) applyOnceMore(u *user.User, last user.Applied) {
 	if a.editedSince(u, last) {
 		return
 	}
@@ -161,7 +161,7 @@ func (a *actions) applyOnceMore(u *user.Client, last user.Applied) {
 }
 
 // editedSince reports whether the scenario has changed an object since it was applied.
-func (a *actions) editedSince(u *user.Client, last user.Applied) bool {
+func (a *actions) editedSince(u *user.User, last user.Applied) bool {
 	gvk, err := u.GroupVersionKindFor(last.Object)
 	if err != nil {
 		return false

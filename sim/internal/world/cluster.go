@@ -17,7 +17,7 @@ import (
 type Cluster struct {
 	actions *actions
 	server  *apiserver.Server
-	user    *user.Client
+	user    *user.User
 }
 
 // Cluster adds another cluster, whose API server is reached at a host.
@@ -32,7 +32,7 @@ func (a *actions) Cluster(host string) *Cluster {
 		a.misuse("w.Cluster: %v", err)
 	}
 	c := &Cluster{a, server, a.newUser(host, server)}
-	c.user.KnowAsWell(a.user)
+	c.user.KnowAsWell(a.user.Client)
 	return c
 }
 

@@ -17,7 +17,7 @@ func (a *actions) Install(crds ...any) {
 	a.install(a.wire.Server(), a.user, crds)
 }
 
-func (a *actions) install(server *apiserver.Server, u *user.Client, args []any) {
+func (a *actions) install(server *apiserver.Server, u *user.User, args []any) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	var webhooks []client.Object
 	given := map[definitions.Key]definitions.Definition{}
@@ -51,7 +51,7 @@ func (a *actions) install(server *apiserver.Server, u *user.Client, args []any) 
 
 // refuseReplacing ends the run if a definition is to replace another of the same name: one that is
 // given with it, or one that the cluster has.
-func (a *actions) refuseReplacing(server *apiserver.Server, u *user.Client, was, d definitions.Definition) {
+func (a *actions) refuseReplacing(server *apiserver.Server, u *user.User, was, d definitions.Definition) {
 	key := d.Key()
 	ok := was.Object != nil
 	if !ok {

@@ -25,8 +25,8 @@ type programs struct {
 	builtins *builtins
 	rights   *rights
 	setups   failedSetups
-	users    func() []*user.Client // who learn the types of each program
-	ignored  []string              // functions whose goroutines may outlive their process
+	users    func() []*user.User // who learn the types of each program
+	ignored  []string            // functions whose goroutines may outlive their process
 }
 
 // Start adds a process that is one manager.
