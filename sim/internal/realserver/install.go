@@ -76,8 +76,10 @@ func (s *Server) Close() error {
 	s.mu.Unlock()
 	// Namespaces come last: nothing can be created in one that is being deleted.
 	slices.SortFunc(mirrors, func(a, b *mirror) int { return rank(a) - rank(b) })
-	for _, m := range mirrors {
-		errs = append(errs, m.clean())
+	for range 2 { // a request that was under way may have created something meanwhile
+		for _, m := range mirrors {
+			errs = append(errs, m.clean())
+		}
 	}
 	for _, crd := range s.crds {
 		errs = append(errs, s.remove(definitions+"/"+crd.Name))
@@ -100,6 +102,9 @@ func (m *mirror) clean() error {
 	fresh := &mirror{server: m.server, kind: m.kind, path: m.path, name: m.name,
 		objects: map[types.NamespacedName]*known{}, hidden: map[types.NamespacedName]bool{}}
 	if _, err := fresh.list(); err != nil {
+		if notFound(err) { // its definition is removed
+			return nil
+		}
 		return err
 	}
 	var errs []error

@@ -94,7 +94,8 @@ func (s *Server) mirrorOf(info apiserver.Info) *mirror {
 func (m *mirror) ofControlPlane(o *known) bool {
 	return !m.scoped || strings.HasPrefix(o.meta.Namespace, "kube-") ||
 		slices.Contains([]string{"kubernetes", "kube-root-ca.crt"}, o.meta.Name) ||
-		m.name == "events" && strings.HasPrefix(o.meta.Name, "kubernetes.") ||
+		m.name == "events" && (strings.HasPrefix(o.meta.Name, "kubernetes.") ||
+			bytes.Contains(o.json, []byte(`allocator-repair-controller"`))) ||
 		m.name == "serviceaccounts" && o.meta.Name == "default"
 }
 
