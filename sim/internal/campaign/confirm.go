@@ -76,10 +76,6 @@ func (c *confirmer) confirmation(s *story.Story) (v result.Confirmation) {
 			c.settings.Host.Logf("step %d at %v: %s", i+1, step.At, step.What)
 		}
 	}
-	if long := requeueTime(simulated.History); long > maxRealTime {
-		v.Why = fmt.Sprintf("the program's timers in the story take %v, and the limit is %v", long, maxRealTime)
-		return v
-	}
 	v.Paced = realTime(script)+quietTime(script, simulated.Ending) <= maxPaced
 	for {
 		for v.Attempts < max(c.settings.Attempts, 1) {
@@ -191,8 +187,8 @@ func (c *confirmer) atServer(
 	choices choice.Sequence, script *run.Script, simulated *run.Result, paced bool, quiet time.Duration,
 ) *run.Result {
 	settings := c.runs.settings
-	if quiet = min(quiet, maxRealTime-realTime(script)); !paced {
-		quiet = 0
+	if paced {
+		quiet = min(quiet, maxRealTime-realTime(script))
 	}
 	settings.Real = &run.Real{Kubeconfig: c.settings.Confirm, Script: script, History: simulated.History,
 		Patience: patience, Paced: paced, Quiet: quiet}
@@ -329,16 +325,6 @@ func unshowable(s *story.Story) string {
 		}
 	}
 	return ""
-}
-
-// requeueTime is how long the program puts keys off by itself. Back-off does not count.
-func requeueTime(h *history.History) (d time.Duration) {
-	for _, e := range h.Events {
-		if e.Kind == history.Dequeue && e.Cause.Kind == history.CauseRequeueAfter {
-			d += e.Wait
-		}
-	}
-	return d
 }
 
 // realTime is how long a run at the pace of a script takes.

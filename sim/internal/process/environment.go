@@ -24,8 +24,9 @@ type environment struct {
 	History *history.History
 	Wire    *wire.Network
 	Log     logr.Logger
-	// BackOff, when not 0, is the longest that the queues back off.
-	BackOff time.Duration
+	// ScriptedTimers has timers of queues fire by the scheduler's time, which is set, and not by
+	// themselves.
+	ScriptedTimers bool
 
 	dialled func(process, address, at string, byHTTP bool) // see [Observer]
 	longest atomic.Int64                                   // see LongestWait

@@ -106,6 +106,7 @@ func (q *queue) plain(o priorityqueue.AddOpts, items ...request) {
 // flush is called at each quiet moment. It passes the held adds on and lets the blocked workers go
 // on. It reports whether there were any.
 func (q *queue) flush() bool {
+	woke := q.waiters.ScriptedTimers && q.fireDue()
 	q.mu.Lock()
 	q.keys.fire(q.waiters.Sched.Now())
 	later, blocked := q.later, q.blocked
@@ -119,7 +120,7 @@ func (q *queue) flush() bool {
 		k.held = max(0, k.held-1)
 		q.mu.Unlock()
 	}
-	woke := q.flushPlain()
+	woke = q.flushPlain() || woke
 	for _, quiet := range blocked {
 		quiet <- true
 	}
@@ -202,11 +203,14 @@ func (q *queue) admit(item request) bool {
 	return q.waiters.await(&sched.Action{
 		Order: incarnation + " " + name,
 		Actor: choice.Actor{Process: incarnation, Name: name}, // and its requests': see [wire.Call.Actor]
-		What: func() string {
-			return "hand-out of " + item.String() + " to " + incarnation + " " + q.controller.name
-		},
-		Do: func() { q.begin(item, given) },
+		What:  func() string { return q.handOut(item) },
+		Do:    func() { q.begin(item, given) },
 	}, true)
+}
+
+// handOut is the dequeue of a key in words.
+func (q *queue) handOut(item request) string {
+	return "hand-out of " + item.String() + " to " + q.waiters.Name() + " " + q.controller.name
 }
 
 // begin records the dequeue. It runs on the scheduling goroutine.
@@ -281,6 +285,7 @@ func (q *queue) pass(o priorityqueue.AddOpts, item request) {
 		if o.RateLimited {
 			k.bounds = append(k.bounds, o.After)
 		}
+		o.After = q.realDelay(o.After)
 		q.priority.AddWithOpts(o, item) // which does not wait: the order of adds is that of bounds
 	}
 	q.mu.Unlock()
@@ -289,7 +294,7 @@ func (q *queue) pass(o priorityqueue.AddOpts, item request) {
 	case o.RateLimited:
 		q.workQueue.AddRateLimited(item)
 	default:
-		q.workQueue.AddAfter(item, o.After)
+		q.workQueue.AddAfter(item, q.realDelay(o.After))
 	}
 }
 

@@ -127,10 +127,8 @@ type limiter struct {
 func (l *limiter) When(item request) time.Duration {
 	d := l.rateLimiter.When(item)
 	if l.q != nil {
-		if limit := l.q.waiters.BackOff; limit > 0 {
-			d = min(d, limit)
-		}
 		l.note(item, d)
+		d = l.q.realDelay(d)
 	}
 	return d
 }

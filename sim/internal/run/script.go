@@ -36,6 +36,7 @@ type Step struct {
 // Phase is a stretch of a run in which the scenario waits: for a reply, for time or for quiescence.
 type Phase struct {
 	Steps     int           // how many steps there were at its end
+	At        time.Duration // virtual time at its end
 	Took      time.Duration // virtual time
 	Sleeps    bool          // it is a w.Sleep
 	Quiescent bool          // the world became quiescent

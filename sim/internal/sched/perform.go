@@ -15,6 +15,14 @@ func (a *Action) Words() string {
 	return a.What()
 }
 
+// SetNow sets virtual time, which then no longer passes by itself. It does not go back.
+func (s *Scheduler) SetNow(t time.Duration) {
+	if was := s.set.Load(); was != nil {
+		t = max(t, *was)
+	}
+	s.set.Store(&t)
+}
+
 // Perform performs an action, due or not, and waits until every goroutine is blocked.
 func (s *Scheduler) Perform(a *Action) {
 	if s.Told != nil {

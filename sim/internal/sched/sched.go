@@ -72,7 +72,8 @@ type Scheduler struct {
 	Told func(*Action)
 
 	start time.Time
-	now   time.Duration // at the last quiet moment
+	set   atomic.Pointer[time.Duration] // see SetNow; nil if time passes by itself
+	now   time.Duration                 // at the last quiet moment
 	steps int
 	fair  bool
 
@@ -104,7 +105,12 @@ func New(c *choice.Recorder, o Observer) *Scheduler {
 }
 
 // Now is virtual time since the start of the run. Any goroutine may call it.
-func (s *Scheduler) Now() time.Duration { return time.Since(s.start) }
+func (s *Scheduler) Now() time.Duration {
+	if t := s.set.Load(); t != nil {
+		return *t
+	}
+	return time.Since(s.start)
+}
 
 // At is the virtual time of an instant. Any goroutine may call it.
 func (s *Scheduler) At(t time.Time) time.Duration { return t.Sub(s.start) }

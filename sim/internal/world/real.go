@@ -47,13 +47,14 @@ func (r *real) refuse(why string) {
 type real struct {
 	core *core
 	*run.Real
-	course   *run.Course
-	server   *realserver.Server
-	phases   int            // of the script that have begun
-	events   int            // of the history that were compared with the script's
-	began    time.Time      // of the first step
-	last     time.Duration  // when the last step was performed, in the script
-	renewals map[string]int // of watches that have timed out in the script, by kind and process
+	course  *run.Course
+	server  *realserver.Server
+	phases  int            // of the script that have begun
+	events  int            // of the history that were compared with the script's
+	began   time.Time      // of the first step
+	last    time.Duration  // when the last step was performed, in the script
+	watched time.Time      // when the latest watch began
+	absent  map[string]int // replies that will not come, because their requests were left out
 	// observe shows a change of the control plane to the built-in controllers.
 	observe func(apiserver.Change)
 }
@@ -61,14 +62,12 @@ type real struct {
 // grace is how long an action that the script does not have waits for one that it has.
 const graceOfExtra = 500 * time.Millisecond
 
-// graceOfIdle is how long a step of a built-in controller that changes nothing may be late.
+// graceOfIdle is how long a step that need not come may be late: one of a built-in controller that
+// changes nothing, or a request that is refused.
 const graceOfIdle = 100 * time.Millisecond
 
 // maxGap is the longest that a run which is not paced waits for a timer of the program.
 const maxGap = time.Minute
-
-// shortBackOff is the longest that queues back off in a run that is not paced.
-const shortBackOff = 10 * time.Millisecond
 
 // connect connects the world to the server.
 func (r *real) connect() {
@@ -113,6 +112,9 @@ func (r *real) phase() (quiescent bool) {
 	p := r.Script.Phases[r.phases]
 	r.phases++
 	r.follow(p.Steps)
+	if !r.Paced {
+		r.core.sched.SetNow(p.At)
+	}
 	for r.Paced && p.Sleeps && time.Since(began) < p.Took {
 		r.core.sched.Quiesce() // which shows the watchdog that the run is alive
 		r.wait(p.Took - time.Since(began))
@@ -135,10 +137,7 @@ func (r *real) follow(until int) {
 func (r *real) step() {
 	n := r.course.Steps
 	want := r.Script.Steps[n]
-	if !r.Paced && r.renewed(want.What) {
-		return
-	}
-	idle := r.idle(n, want)
+	idle := r.idle(n, want) || r.refused(n, want)
 	if strings.HasSuffix(want.What, " by kube-apiserver") {
 		r.refuse(fmt.Sprintf("step %d is the call of a webhook (%s), which the API server does not reach", n+1,
 			want.What))
@@ -150,6 +149,9 @@ func (r *real) step() {
 	began := time.Now()
 	if r.began.IsZero() {
 		r.began = began
+	}
+	if !r.Paced {
+		r.core.sched.SetNow(want.At)
 	}
 	for {
 		r.core.sched.Quiesce()
@@ -164,11 +166,21 @@ func (r *real) step() {
 				r.wait(gap - late)
 				continue
 			}
+			if d := r.tooSoon(want.What); d > 0 {
+				r.core.sched.Await(d)
+				continue
+			}
 			r.last = want.At
 			r.core.sched.Perform(a)
 			return
 		}
+		if !r.Paced && r.core.procs.FireTimer(func(words string) bool {
+			return r.course.InScript(words) == want.What
+		}) {
+			continue
+		}
 		if want.Chatter || idle && late >= graceOfIdle {
+			r.leaveOut(want)
 			return
 		}
 		if late >= graceOfExtra {

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 )
 
 // This file holds what differs at a real API server: steps of built-in controllers that have no
-// cause there, watches that need not be renewed, and names that a program computes from those which
+// cause there, watches that are refused, and names that a program computes from those which
 // the server generates.
 
 // idle reports whether a step of the script is one of a built-in controller that has changed no
@@ -24,42 +25,60 @@ func (r *real) idle(n int, want run.Step) bool {
 	})
 }
 
-// renewed reports whether a step belongs to the renewal of a watch that times out: its end, the
-// request for the next one, and the reply. A run that does not wait leaves such steps out, because
-// client-go puts off the renewal of a watch that has lasted less than a second.
-func (r *real) renewed(what string) bool {
-	if m := timeout.FindStringSubmatch(what); m != nil {
-		if r.renewals == nil {
-			r.renewals = map[string]int{}
-		}
-		r.renewals[m[1]+" "+m[2]]++
-		return true
-	}
-	m := renewal.FindStringSubmatch(what)
-	if m == nil || r.renewals[m[2]+" "+m[3]] == 0 {
-		return false
-	}
-	if m[1] == "reply" {
-		r.renewals[m[2]+" "+m[3]]--
-	}
-	return true
+// refused reports whether a step is a request for a watch or a list that the server refuses in the
+// script, or the reply to one that was left out. client-go repeats such a request after a time that
+// it draws itself.
+func (r *real) refused(n int, want run.Step) bool {
+	return r.absent[want.What] > 0 || slices.ContainsFunc(r.History.Events, func(e history.Event) bool {
+		return e.Step == n+1 && (e.Verb == "watch" || e.Verb == "list") && e.Code >= http.StatusBadRequest && !e.Injected
+	})
 }
 
-var (
-	timeout = regexp.MustCompile(`^time-out of (\S+) watch of (\S+)$`)
-	renewal = regexp.MustCompile(`^(request|reply) of watch (\S+)(?: \S+)? by (\S+)$`)
-)
+// leaveOut notes that a step does not come. The reply to a request that does not come does not come
+// either.
+func (r *real) leaveOut(want run.Step) {
+	if r.absent == nil {
+		r.absent = map[string]int{}
+	}
+	if request, ok := strings.CutPrefix(want.What, "request of "); ok {
+		r.absent["reply of "+request]++
+	} else if r.absent[want.What] > 0 {
+		r.absent[want.What]--
+	}
+}
+
+// shortWatch is the age below which client-go takes the end of a watch for an error.
+const shortWatch = 1100 * time.Millisecond
+
+// tooSoon is how long a run that does not wait must wait with a step: a watch that times out must
+// not be too young.
+func (r *real) tooSoon(what string) time.Duration {
+	switch {
+	case r.Paced:
+	case strings.HasPrefix(what, "reply of watch "):
+		r.watched = time.Now()
+	case strings.HasPrefix(what, "time-out of "):
+		return shortWatch - time.Since(r.watched)
+	}
+	return 0
+}
 
 // quiet lets time pass after the last step, because the story violates its property only then. The
 // run gives up if the program does something that the story does not have.
 func (r *real) quiet() {
-	for began, next := time.Now(), time.Second; time.Since(began) < r.Quiet; {
+	began := r.core.sched.Now()
+	passed := func() time.Duration { return r.core.sched.Now() - began }
+	for next := time.Second; passed() < r.Quiet; {
 		r.core.sched.Quiesce()
 		if slices.ContainsFunc(r.core.sched.Pending(), func(a *sched.Action) bool { return !a.Idle && !a.Chatter }) {
 			return
 		}
-		r.wait(min(next, r.Quiet) - time.Since(began))
-		if time.Since(began) >= next {
+		if r.Paced {
+			r.wait(min(next, r.Quiet) - passed())
+		} else {
+			r.core.sched.SetNow(began + min(next, r.Quiet))
+		}
+		if passed() >= min(next, r.Quiet) {
 			r.core.note(history.Event{Kind: history.Settled})
 			r.core.judgeAll(result.Always)
 			next *= 2

@@ -2,6 +2,7 @@ package world
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -31,7 +32,7 @@ func TestRealRunLeavesOutIdleStepsOfBuiltins(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := following(run.Step{What: "look by the garbage", Builtin: "garbage"})
 			r.core.sched = sched.New(choice.New(choice.Play(nil)), still{})
-			r.server, r.Patience = &realserver.Server{}, time.Second
+			r.server, r.Patience, r.Paced = &realserver.Server{}, time.Second, true
 			if writes {
 				r.History.Add(history.Event{Kind: history.Request, Step: 1, Process: "garbage", Verb: "delete",
 					Ref: history.Ref{
@@ -72,24 +73,40 @@ func TestRealRunLearnsNamesByKind(t *testing.T) {
 	}
 }
 
-// A run that does not wait renews no watch that times out in the script. The next watch that a
-// program asks for by itself is none of these.
-func TestRealRunRenewsNoWatch(t *testing.T) {
-	r := following()
-	for _, step := range []struct {
-		what    string
-		renewed bool
-	}{
-		{"request of watch RepoSync shop/ by op/1", false},
-		{"time-out of RepoSync watch of op/1", true},
-		{"time-out of webhook a.example.com", false},
-		{"request of watch RepoSync shop/ by op/2", false},
-		{"request of watch RepoSync shop/ by op/1", true},
-		{"reply of watch RepoSync shop/ by op/1", true},
-		{"request of watch RepoSync shop/ by op/1", false},
-	} {
-		if got := r.renewed(step.what); got != step.renewed {
-			t.Errorf("%q is left out: %t", step.what, got)
+// A request for a watch that is refused may be left out, and so may its reply then. The next one
+// that is granted must come.
+func TestRealRunLeavesOutRefusedWatches(t *testing.T) {
+	const watch = "watch RepoSync shop/ by op/1"
+	r := following(run.Step{What: "request of " + watch}, run.Step{What: "reply of " + watch},
+		run.Step{What: "request of " + watch}, run.Step{What: "reply of " + watch})
+	for n, code := range []int{http.StatusForbidden, 0, http.StatusOK, 0} {
+		if code > 0 {
+			r.History.Add(history.Event{Kind: history.Request, Step: n + 1, Verb: "watch", Code: code})
+		}
+	}
+	for n, step := range r.Script.Steps {
+		absent := r.refused(n, step)
+		if absent {
+			r.leaveOut(step)
+		}
+		if want := n < 2; absent != want {
+			t.Errorf("step %d may be left out: %t", n+1, absent)
+		}
+	}
+}
+
+// A run that does not wait lets a watch time out only when client-go does not take its end for an
+// error.
+func TestRealRunEndsNoYoungWatch(t *testing.T) {
+	for _, paced := range []bool{false, true} {
+		r := following()
+		r.Paced = paced
+		r.tooSoon("reply of watch RepoSync shop/ by op/1")
+		if d := r.tooSoon("time-out of RepoSync watch of op/1"); d > time.Second == paced {
+			t.Errorf("paced %t: the time-out waits %v", paced, d)
+		}
+		if d := r.tooSoon("request of get RepoSync shop/a by op/1"); d != 0 {
+			t.Errorf("paced %t: a request waits %v", paced, d)
 		}
 	}
 }
@@ -148,11 +165,14 @@ func (still) Stepped()                         {}
 func (still) Held(*sched.Action) time.Duration { return 0 }
 
 // A property may be violated because nothing happens for some time. A run at the pace of a story
-// lets that time pass, unless the program has something to do that the story does not have.
+// lets that time pass, and another one sets its clock. If the program has something to do that the
+// story does not have, neither does.
 func TestRealRunWaitsForAViolation(t *testing.T) {
-	for _, busy := range []bool{false, true} {
+	for _, c := range []struct{ busy, paced bool }{{false, true}, {true, true}, {false, false}, {true, false}} {
+		busy := c.busy
 		synctest.Test(t, func(t *testing.T) {
 			r := following()
+			r.Paced = c.paced
 			r.core.sched = sched.New(choice.New(choice.Play(nil)), still{})
 			r.core.wire = wire.New(r.core.sched, r.core.history, apiserver.New(apiserver.Options{Now: time.Now}), nil)
 			r.core.judge.declared = []*property{{kind: result.Always, sentence: "it acts",
@@ -172,8 +192,8 @@ func TestRealRunWaitsForAViolation(t *testing.T) {
 				r.phase()
 			}()
 			took, broke := time.Since(began), r.core.failure != nil
-			if broke == busy || took > time.Minute || busy && took > 0 {
-				t.Errorf("busy %t: violated %t after %v", busy, broke, took)
+			if broke == busy || took > time.Minute || (busy || !c.paced) && took > 0 {
+				t.Errorf("busy %t, paced %t: violated %t after %v", busy, c.paced, broke, took)
 			}
 		})
 	}

@@ -107,8 +107,8 @@ func (s *settler) stretch(simulated func() bool, sleeps bool) bool {
 	began := s.sched.Now()
 	quiescent := simulated()
 	if script := s.settings.Record; script != nil {
-		script.Phases = append(script.Phases, run.Phase{Steps: len(script.Steps), Took: s.sched.Now() - began,
-			Sleeps: sleeps, Quiescent: quiescent})
+		script.Phases = append(script.Phases, run.Phase{Steps: len(script.Steps), At: s.sched.Now(),
+			Took: s.sched.Now() - began, Sleeps: sleeps, Quiescent: quiescent})
 	}
 	return quiescent
 }

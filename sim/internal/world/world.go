@@ -73,7 +73,8 @@ func newWorld(source *choice.Recorder, h *history.History, s run.Settings, cours
 		c.sched.Wait = awaitQuiet
 		r.connect()
 		if !r.Paced {
-			c.procs.BackOff = shortBackOff
+			c.procs.ScriptedTimers = true
+			c.sched.SetNow(0)
 		}
 	}
 	b.real, observer.real = r, r
