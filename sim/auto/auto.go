@@ -29,7 +29,8 @@ import (
 type Option func(*users)
 
 // Kinds names the kinds whose objects users write, by an object of each. Without it they are the
-// kinds that have a definition and that a program watches, or all that have one.
+// kinds that have a definition and that a program watches, or all that have one. Samples of another
+// kind that has a definition are left out.
 func Kinds(objs ...client.Object) Option {
 	return func(u *users) {
 		for _, obj := range objs {

@@ -78,6 +78,9 @@ func (u *users) subjectsOf() []*subject {
 	sampled := map[schema.GroupKind]bool{}
 	for _, obj := range u.samples() {
 		s := u.sampleOf(obj, kinds)
+		if len(u.kinds) > 0 && kinds[s.GroupKind()] != nil && !slices.Contains(u.kinds, s.GroupKind()) {
+			continue
+		}
 		sampled[s.GroupKind()] = true
 		out = append(out, s)
 	}

@@ -155,3 +155,24 @@ func (r *wanting) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 	}
 	return ctrl.Result{}, r.Get(ctx, client.ObjectKey{Namespace: "elsewhere", Name: "wanted"}, &corev1.Secret{})
 }
+
+// A sample of a kind that has a definition is left out if auto.Kinds names other kinds.
+func TestSamplesOfOtherKindsAreLeftOut(t *testing.T) {
+	sim.Explore(t, func(w *sim.World) {
+		start(w, "")
+		meta := metav1.ObjectMeta{Namespace: "default", Name: "sample"}
+		auto.Scenario(w, auto.Kinds(&corev1.ConfigMap{}), auto.Objects(&Widget{ObjectMeta: meta, Spec: WidgetSpec{Size: 1}},
+			&corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"a": "b"}}), auto.Actions(0))
+		made := map[string]int{}
+		for _, e := range w.History().Events {
+			for _, c := range e.Changes {
+				if c.Type == "ADDED" && c.Ref.Name == "sample" {
+					made[c.Ref.Kind]++
+				}
+			}
+		}
+		if made["Widget"] != 0 || made["ConfigMap"] != 1 {
+			t.Errorf("users have created %v", made)
+		}
+	}, sim.Runs(1), sim.For(0))
+}

@@ -20,6 +20,7 @@ type deployment struct {
 	configMaps map[string]map[string]string // data by name
 	namespaces map[string]string            // that kustomizations set, by their directory
 	prefixes   map[string]string
+	arguments  arguments // of the manager
 }
 
 // workload is an object of YAML, as far as it is read.
@@ -32,13 +33,17 @@ type workload struct {
 		Template struct {
 			Spec struct {
 				ServiceAccountName string
-				Containers         []struct {
-					Env     []variable
-					EnvFrom []struct{ ConfigMapRef struct{ Name string } }
-				}
+				Containers         []container
 			}
 		}
 	}
+}
+
+type container struct {
+	Name          string
+	Command, Args []string
+	Env           []variable
+	EnvFrom       []struct{ ConfigMapRef struct{ Name string } }
 }
 
 // variable is a variable as a container has it.
@@ -110,7 +115,7 @@ func (p *Project) Namespace() string {
 }
 
 // environment finds the variables that the Deployment of the manager sets, as far as the code reads
-// them.
+// them, and the flags that it gives.
 func (p *Project) environment() {
 	var of *workload
 	for i, w := range p.deployed.workloads {
@@ -122,18 +127,22 @@ func (p *Project) environment() {
 	if of == nil {
 		return
 	}
+	all := map[string]string{}
 	for _, c := range of.Spec.Template.Spec.Containers {
 		for _, from := range c.EnvFrom {
 			data := p.configMap(from.ConfigMapRef.Name)
 			for _, name := range slices.Sorted(maps.Keys(data)) {
 				p.setVariable(Variable{name, data[name]}, "")
+				all[name] = data[name]
 			}
 		}
 		for _, v := range c.Env {
 			value, why := p.valueOf(v, of)
 			p.setVariable(Variable{v.Name, value}, why)
+			all[v.Name] = value
 		}
 	}
+	p.arguments(of.manager(), all)
 }
 
 // setVariable notes a variable that the code reads. Why says how its value was found, or why it was

@@ -107,7 +107,11 @@ var realConfigs = []string{"GetConfig", "GetConfigWithContext", "InClusterConfig
 func (r *reader) call(call *ast.CallExpr) bool {
 	if of, fails, ok := r.byName(call); ok {
 		sub := &reader{unit: &unit{in: of.in, stmt: r.stmt, after: r.after}, w: r.w, t: r.t}
-		ast.Inspect(of.x, sub.visit)
+		t := r.in.TypesInfo.TypeOf(call)
+		if pair, ok := t.(*types.Tuple); ok && pair.Len() > 0 {
+			t = pair.At(0).Type()
+		}
+		sub.flagValue(r.flagName(call.Args[0]), t, of.x)
 		r.reads = append(r.reads, sub.reads...)
 		r.write(call, func() string {
 			text := sub.text(of.x)
@@ -119,8 +123,12 @@ func (r *reader) call(call *ast.CallExpr) bool {
 		return false
 	}
 	if x := r.pointer(call); x != nil {
-		ast.Inspect(x, r.visit)
-		if ptr, ok := r.in.TypesInfo.TypeOf(call).(*types.Pointer); ok && r.t != nil {
+		ptr, ok := r.in.TypesInfo.TypeOf(call).(*types.Pointer)
+		if !ok {
+			return true
+		}
+		r.flagValue(r.flagName(call.Args[0]), ptr.Elem(), x)
+		if r.t != nil {
 			begin, end := "new("+types.TypeString(ptr.Elem(), r.t.qualify)+"(", "))"
 			if slices.Contains([]string{"new(string(", "new(bool(", "new(int("}, begin) {
 				begin, end = "new(", ")"

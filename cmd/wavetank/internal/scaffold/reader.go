@@ -182,7 +182,7 @@ func (r *reader) statement(n *ast.ExprStmt) bool {
 			r.edits = append(r.edits, edit{n.Pos(), to.X.Pos(), ""}, edit{to.X.End(), x.Pos(), " = "})
 			ast.Inspect(to.X, r.visit)
 		}
-		ast.Inspect(x, r.visit)
+		r.flagValue(r.flagName(call.Args[1]), r.in.TypesInfo.TypeOf(to.X), x)
 		r.edits = append(r.edits, edit{x.End(), n.End(), ""})
 		return false
 	}
@@ -194,6 +194,7 @@ func (r *reader) statement(n *ast.ExprStmt) bool {
 		r.leave(n, nil)
 		return false
 	case f != nil && (slices.Contains(logs, pathOf(f)) || isFlagPackage(pathOf(f))):
+		r.ofOwnType(call)
 		r.replace(n, "") // of a flag without a default, as by flag.Var: a second incarnation must not declare it again
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"go/types"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -49,6 +50,10 @@ func (p *Project) kustomization(file, text string) {
 		p.deployed.configMaps[g.Name] = data
 	}
 	for _, r := range k.Resources {
+		_, err := os.Stat(filepath.Join(p.Root, filepath.FromSlash(path.Dir(file)), r))
+		if err != nil && strings.HasSuffix(path.Dir(file), "samples") {
+			p.note("%s names %s, which is left out: there is no such file", file, r)
+		}
 		p.kustomized[path.Dir(file)] = append(p.kustomized[path.Dir(file)], path.Join(path.Dir(file), r))
 	}
 }
@@ -119,6 +124,13 @@ func (p *Project) samplesFor(cs []Controller) (files []string, lacking []Control
 		}
 	}
 	return append(files, owns...), lacking
+}
+
+// hasSampleFor reports whether a file has an object that one of the controllers reconciles.
+func (p *Project) hasSampleFor(file string, cs []Controller) bool {
+	return slices.ContainsFunc(p.Samples, func(s Sample) bool {
+		return s.File == file && slices.ContainsFunc(cs, func(c Controller) bool { return c.Kind == s.Kind })
+	})
 }
 
 var schedule = regexp.MustCompile(`(?m)^\s*schedule:[ \t]*["']?([^"'#\n]+)`)

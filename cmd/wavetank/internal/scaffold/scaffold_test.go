@@ -238,6 +238,9 @@ func TestSamplesThatAreLeftOut(t *testing.T) {
 		"config/samples/failover.yaml is left out")
 	files["config/samples/kustomization.yaml"] = "resources: []\n"
 	read("a.yaml failover.yaml", "config/samples/b-fail.yaml is left out")
+	files["config/samples/kustomization.yaml"] = "resources: [a.yaml, gone.yaml]\n"
+	read("a.yaml", "config/samples/b-fail.yaml is left out", "config/samples/failover.yaml is left out",
+		"config/samples/kustomization.yaml names gone.yaml, which is left out: there is no such file")
 	files["config/samples/kustomization.yaml"] = "resources: 7\n"
 	read("a.yaml failover.yaml", "config/samples/b-fail.yaml is left out")
 }

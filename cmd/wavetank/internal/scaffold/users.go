@@ -33,7 +33,7 @@ func (w *writer) users(b *strings.Builder, process string, up func(string) strin
 	watched := w.project.watchedFor(due, clocked)
 	var samples, names []string
 	for _, f := range due {
-		if !slices.Contains(files, f) || len(others) == 0 {
+		if !slices.Contains(files, f) || len(others) == 0 || w.project.hasSampleFor(f, clocked) {
 			samples = append(samples, fmt.Sprintf("%q", up(f)))
 		}
 	}
@@ -51,7 +51,7 @@ func (w *writer) users(b *strings.Builder, process string, up func(string) strin
 }
 
 // byTheClock divides the controllers into those that act by the clock and the others. All are the
-// clock's if the others have nothing that auto could write without an object of the clock's.
+// clock's if the others have no kind that auto could write.
 func (w *writer) byTheClock() (clocked, others []Controller) {
 	all := w.process.Controllers
 	for _, c := range all {
@@ -64,12 +64,7 @@ func (w *writer) byTheClock() (clocked, others []Controller) {
 	if _, lacking := w.project.samplesFor(clocked); len(lacking) == len(clocked) { // nothing begins a period
 		return nil, all
 	}
-	files, _ := w.project.samplesFor(others)
-	shared := slices.ContainsFunc(w.project.Samples, func(s Sample) bool {
-		return slices.Contains(files, s.File) &&
-			slices.ContainsFunc(clocked, func(c Controller) bool { return c.Kind == s.Kind })
-	})
-	if shared || !slices.ContainsFunc(others, func(c Controller) bool { return c.Kind != "" }) {
+	if !slices.ContainsFunc(others, func(c Controller) bool { return c.Kind != "" }) {
 		return all, nil
 	}
 	return clocked, others

@@ -23,6 +23,8 @@ type wiring struct {
 	flags   map[string]value    // defaults, by the flag's name
 	alias   map[types.Object]types.Object
 	bodies  map[string]body // functions of the module, by their full name
+
+	arguments arguments
 }
 
 // value is an expression with the package that it is written in.
@@ -56,7 +58,7 @@ func (p *Project) wirings(loaded []*packages.Package) (out []*wiring) {
 		for _, file := range pkg.Syntax {
 			for path, s := range statements(file) {
 				w := &wiring{pkg: pkg, flags: map[string]value{}, options: map[string]ast.Expr{}, bodies: bodies,
-					alias: map[types.Object]types.Object{}}
+					alias: map[types.Object]types.Object{}, arguments: p.deployed.arguments}
 				if w.manager = makesManager(pkg, s); w.manager == nil {
 					continue
 				}

@@ -325,3 +325,67 @@ data: {COLOUR: red, UNREAD: y}
 		}
 	}
 }
+
+// Flags have the values that the Deployment gives them. Leader election stays off, because one
+// replica runs.
+func TestFlagsOfTheDeployment(t *testing.T) {
+	source, _ := wiringOf(t, map[string]string{"cmd/main.go": `package main
+
+import (
+	"flag"
+	"fmt"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"example.com/backup/internal/controller"
+	"example.com/backup/internal/rules"
+)
+
+type list []string
+
+func (l *list) String() string     { return "" }
+func (l *list) Set(s string) error { *l = append(*l, s); return nil }
+
+func main() {
+	var zone, region string
+	var strict, elect, off bool
+	var every time.Duration
+	var skip list
+	flag.StringVar(&zone, "zone", "none", "")
+	flag.StringVar(&region, "region", "none", "")
+	flag.BoolVar(&strict, "strict", false, "")
+	flag.BoolVar(&off, "off", true, "")
+	flag.BoolVar(&elect, "leader-elect", false, "")
+	flag.DurationVar(&every, "every", time.Hour, "")
+	flag.Var(&skip, "skip", "")
+	count := flag.Int("count", 1, "")
+	level := flag.Int("level", 1, "")
+	flag.Parse()
+	shared := rules.New()
+	shared.Add(zone, region)
+	shared.Add(fmt.Sprint(every, skip, *count, *level, strict, off), "")
+	mgr, _ := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{LeaderElection: elect, LeaderElectionID: "a"})
+	_ = (&rules.RuleReconciler{Client: mgr.GetClient(), Rules: shared}).SetupWithManager(mgr)
+	_ = (&controller.BackupReconciler{Client: mgr.GetClient()}).SetupWithManager(mgr)
+	_ = mgr.Start(ctrl.SetupSignalHandler())
+}
+`, "config/manager/manager.yaml": `kind: Deployment
+spec:
+  template:
+    spec:
+      containers:
+      - name: proxy
+        args: [--region=proxy]
+      - name: manager
+        command: [/manager, --leader-elect]
+        args: [--zone=$(ZONE), --region, here, --strict, --off=false, --every=90s, -count=7, --skip=a, --level=$(LEVEL)]
+        env: [{name: ZONE, value: north}]
+`})
+	for _, want := range []string{`zone := "north" region := "here" strict := true off := false every = 90 * time.Second `, `count := new(7) level := new(1) `,
+		"// Guess: --skip=a of the Deployment could not be read as the flag's type"} {
+		if !strings.Contains(source, want) || strings.Contains(source, "LeaderElection") {
+			t.Errorf("it does not have %s:\n%s", want, source)
+		}
+	}
+}
