@@ -72,7 +72,7 @@ var mutants = table{
 
 func main() {
 	for file, render := range map[string]func(root string) ([]byte, error){
-		properties: renderProperties, architecture: renderArchitecture,
+		properties: renderProperties, architecture: renderArchitecture, callsPage: renderCalls,
 	} {
 		text, err := render(".")
 		if err == nil {

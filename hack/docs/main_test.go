@@ -1,23 +1,23 @@
 package main
 
 import (
-	"go/ast"
-	"go/doc"
-	"go/parser"
-	"go/token"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// The page of tables is what the code says now.
-func TestPropertiesAreFresh(t *testing.T) {
-	want, err := renderProperties(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if readPage(t, properties) != string(want) {
-		t.Errorf("%s is not what the code says: run make generate", properties)
+// The pages that are made from the code are what the code says now.
+func TestPagesAreFresh(t *testing.T) {
+	for page, render := range map[string]func(string) ([]byte, error){
+		properties: renderProperties, callsPage: renderCalls,
+	} {
+		want, err := render(filepath.Join("..", ".."))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if readPage(t, page) != string(want) {
+			t.Errorf("%s is not what the code says: run make generate", page)
+		}
 	}
 }
 
@@ -33,20 +33,7 @@ func TestTableIsMissing(t *testing.T) {
 // read.
 func TestConstructorsHaveExamples(t *testing.T) {
 	for _, dir := range []string{"sim/fault", "sim/property"} {
-		names, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(dir), "*.go"))
-		if err != nil || len(names) == 0 {
-			t.Fatalf("%s has no files: %v", dir, err)
-		}
-		fset := token.NewFileSet()
-		var files []*ast.File
-		for _, name := range names {
-			f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
-			files = append(files, f)
-		}
-		pkg, err := doc.NewFromFiles(fset, files, dir)
+		pkg, err := documented(filepath.Join("..", "..", filepath.FromSlash(dir)))
 		if err != nil {
 			t.Fatal(err)
 		}
