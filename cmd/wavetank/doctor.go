@@ -67,6 +67,9 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 	note := fmt.Sprintf("%s (%s or newer is needed, for testing/synctest; \"go get go@latest\" updates a module)",
 		version, leastGo)
 	out = append(out, finding{"go", semver.Compare(asSemver(version), asSemver(leastGo)) >= 0, note})
+	if err := outsideOfModules(cmd); err != nil {
+		return append(out, finding{"module", false, err.Error()})
+	}
 	for _, m := range []struct{ path, least, newest string }{
 		{ours, "", ""},
 		{"sigs.k8s.io/controller-runtime", leastRuntime, newestMinor},
@@ -88,6 +91,20 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 		out = append(out, finding{"hazards", true, note})
 	}
 	return append(out, finding{"C compiler", true, compiler})
+}
+
+// outsideOfModules says where there is a module, if this directory is in none; nil if it is in one.
+func outsideOfModules(cmd *cobra.Command) error {
+	mod, err := output(cmd, "go", "env", "GOMOD")
+	work, _ := output(cmd, "go", "env", "GOWORK")
+	if err != nil || mod != "" && mod != os.DevNull || work != "" && work != "off" {
+		return nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	return isModule(here, "cd ")
 }
 
 // whyNone says why no scenario was found, and what to do. What the go command says comes after our

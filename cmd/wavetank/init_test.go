@@ -370,7 +370,7 @@ func TestOutsideOfModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(dir)
-	for _, command := range []string{"list", "run", "ci"} {
+	for _, command := range []string{"list", "run", "ci", "vet", "doctor"} {
 		code, out := do(t, t.Context(), command)
 		if code != exitUsage || !strings.Contains(out, "has no go.mod; there are other modules below it, name the "+
 			"operator's: cd operator\n") {

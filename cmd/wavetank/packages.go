@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -70,6 +69,12 @@ func goList(ctx context.Context, args ...string) (out []listed, err error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	data, err := cmd.Output()
+	if outsideModules.Match(stderr.Bytes()) {
+		here, _ := os.Getwd()
+		if err := isModule(here, "cd "); err != nil {
+			return nil, err
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("go list %s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
 	}
@@ -95,11 +100,6 @@ func noScenario(patterns []string) error {
 // testPackages finds the packages among patterns whose tests link sim.
 func testPackages(ctx context.Context, patterns []string) ([]testPackage, error) {
 	all, err := goList(ctx, append([]string{"-test"}, patterns...)...)
-	if err != nil && outsideModules.MatchString(err.Error()) {
-		if here, bad := os.Getwd(); bad == nil {
-			err = cmp.Or(isModule(here, "cd "), err)
-		}
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func testPackages(ctx context.Context, patterns []string) ([]testPackage, error)
 		}
 	}
 	if len(linked) == 0 {
-		return nil, fmt.Errorf("%w; wavetank init writes a first one for each controller", noScenario(patterns))
+		return nil, fmt.Errorf("%w; wavetank init writes a first one for what main starts", noScenario(patterns))
 	}
 	slices.Sort(linked)
 	var out []testPackage

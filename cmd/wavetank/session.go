@@ -59,7 +59,7 @@ func (s *session) campaigns(ctx context.Context, p testPackage, exact bool) (mad
 	if err != nil && ctx.Err() == nil {
 		return m, err
 	}
-	if len(m.results) == 0 {
+	if len(m.results) == 0 && ctx.Err() == nil {
 		fmt.Fprintf(s.out, "%s: no campaign was begun: --run selects no test, or none of them could begin\n", p.Path)
 	}
 	return m, nil
