@@ -272,21 +272,12 @@ type metadata struct {
 }
 
 var metadataOf = kept.Of(func(object []byte) metadata {
-	var typed struct {
-		Metadata metav1.ObjectMeta `json:"metadata"`
-	}
-	var raw struct {
-		Metadata struct {
-			OwnerReferences json.RawMessage `json:"ownerReferences"`
-		} `json:"metadata"`
-	}
-	if err := json.Unmarshal(object, &typed); err != nil {
+	raw := kept.Member(object, "metadata")
+	out := metadata{rawOwners: kept.Member(raw, "ownerReferences")}
+	if err := json.Unmarshal(raw, &out.ObjectMeta); err != nil {
 		panic("garbage: an object that cannot be decoded: " + err.Error())
 	}
-	if bytes.Contains(object, ownersField) {
-		_ = json.Unmarshal(object, &raw) // what could be decoded once
-	}
-	return metadata{typed.Metadata, raw.Metadata.OwnerReferences}
+	return out
 })
 
 // owned notes the owners of an object. Owners that it does not block any more may go; if an owner

@@ -230,11 +230,11 @@ func ownerOf(object []byte, kind string) string {
 }
 
 var controllerOf = kept.Of(func(object []byte) *metav1.OwnerReference {
-	var o metav1.PartialObjectMetadata
-	if json.Unmarshal(object, &o) != nil {
+	var m metav1.ObjectMeta
+	if json.Unmarshal(kept.Member(object, "metadata"), &m) != nil {
 		return nil
 	}
-	return metav1.GetControllerOf(&o)
+	return metav1.GetControllerOf(&m)
 })
 
 // read returns an object, nil if there is none.

@@ -191,11 +191,11 @@ func metadataOf(object []byte, fields ...string) (m metadata) {
 }
 
 var wholeMetadata = kept.Of(func(object []byte) metadata {
-	var o struct{ Metadata metadata }
-	if json.Unmarshal(object, &o) != nil {
+	var m metadata
+	if json.Unmarshal(kept.Member(object, "metadata"), &m) != nil {
 		return metadata{}
 	}
-	return o.Metadata
+	return m
 })
 
 // sorted are the keys of a map by object, in order.

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strconv"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/internal/kept"
 )
 
 // NoLostUpdate holds if no reconcile overwrites a field that another writer has changed since the
@@ -209,11 +207,11 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 		w.own[c.Ref] = map[string]bool{}
 		delete(w.bases, c.Ref)
 	}
-	before, after := fieldsOf(c.Previous), fieldsOf(c.Object)
 	since, running := w.active[e.ReconcileID()]
 	named, _ := strconv.ParseInt(metadataOf(e.Sent, "resourceVersion").ResourceVersion, 10, 64)
 	stale := w.basedOn(e, c.Ref, named)
-	for _, path := range differing(before, after) {
+	for _, change := range changedFields(c.Previous, c.Object) {
+		path, value := change.path, change.value
 		last, ok := fields[path]
 		mine := w.own[c.Ref][e.Process+" "+path]
 		if ok && running && e.Incarnation > 0 && last.by != e.Process && !(w.foreign && mine) {
@@ -223,20 +221,21 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 					"which %s had written at %s (rv %d), to %s without knowing it: "+
 					"the newest version that it knew was rv %d",
 					what(e), e.Reconcile.String(), path, or(last.value), last.by, history.Clock(last.at),
-					last.revision, or(after[path]), known), c.Ref)
+					last.revision, or(value), known), c.Ref)
 			}
 			meant := !stale.proven && mine
-			back := stale.fields != nil && last.revision > stale.revision && after[path] == stale.fields[path] && !meant
+			back := stale.object != nil && last.revision > stale.revision && !meant &&
+				value == fieldsOf(stale.object)[path]
 			if breaks("NoLostUpdate: a field that stale content sets back", back) {
 				return history.About(fmt.Errorf("%s in reconcile %q set %s back from %s, "+
 					"which %s had written at %s (rv %d), to %s: "+
 					"it carries resourceVersion %d, but its content is that of rv %d",
 					what(e), e.Reconcile.String(), path, or(last.value), last.by, history.Clock(last.at),
-					last.revision, or(after[path]), named, stale.revision), c.Ref)
+					last.revision, or(value), named, stale.revision), c.Ref)
 			}
 		}
 		w.own[c.Ref][e.Process+" "+path] = true
-		fields[path] = written{e.Process, c.Revision, e.At, after[path]}
+		fields[path] = written{e.Process, c.Revision, e.At, value}
 	}
 	return nil
 }
@@ -246,82 +245,4 @@ func or(value string) string {
 		return "nothing"
 	}
 	return value
-}
-
-// fieldsOf are an object's fields that writers set on purpose.
-var fieldsOf = kept.Of(func(object []byte) map[string]string {
-	out := map[string]string{}
-	var o map[string]any
-	if json.Unmarshal(object, &o) != nil {
-		return out
-	}
-	if m, ok := o["metadata"].(map[string]any); ok {
-		for _, k := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp",
-			"deletionTimestamp", "deletionGracePeriodSeconds"} {
-			delete(m, k)
-		}
-	}
-	flatten("", o, out)
-	return out
-})
-
-// flatten writes the leaves of a decoded value down by their paths.
-func flatten(path string, v any, out map[string]string) {
-	switch v := v.(type) {
-	case map[string]any:
-		for k, x := range v {
-			flatten(path+"."+k, x, out)
-		}
-	case []any:
-		for _, x := range v {
-			if name := nameOf(x); name != "" {
-				flatten(path+"["+name+"]", x, out)
-			} else {
-				value := leaf(x)
-				out[path+"["+value+"]"] = value
-			}
-		}
-	default:
-		out[path] = leaf(v)
-	}
-}
-
-// leaf is a decoded value as JSON. Most are short plain texts, which need no encoder.
-func leaf(v any) string {
-	s, ok := v.(string)
-	for i := 0; ok && i < len(s); i++ {
-		ok = s[i] >= ' ' && s[i] < 0x7f && s[i] != '"' && s[i] != '\\' && s[i] != '<' && s[i] != '>' && s[i] != '&'
-	}
-	if ok {
-		return `"` + s + `"`
-	}
-	value, _ := json.Marshal(v)
-	return string(value)
-}
-
-// nameOf tells the elements of a list apart, as the list-map keys of Kubernetes' own types do.
-func nameOf(v any) string {
-	m, _ := v.(map[string]any)
-	for _, key := range []string{"uid", "name", "type", "key", "ip"} {
-		if s, ok := m[key].(string); ok && s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
-// differing are the paths whose values differ, in order.
-func differing(before, after map[string]string) (out []string) {
-	for path, x := range after {
-		if y, ok := before[path]; !ok || x != y {
-			out = append(out, path)
-		}
-	}
-	for path := range before {
-		if _, ok := after[path]; !ok {
-			out = append(out, path)
-		}
-	}
-	sort.Strings(out)
-	return out
 }

@@ -24,16 +24,14 @@ type marks struct {
 }
 
 var marksOf = kept.Of(func(object []byte) marks {
-	var o struct {
-		Metadata struct {
-			ManagedFields []any `json:"managedFields"`
-			Generation    int64 `json:"generation"`
-		} `json:"metadata"`
+	var m struct {
+		ManagedFields []any `json:"managedFields"`
+		Generation    int64 `json:"generation"`
 	}
-	if json.Unmarshal(object, &o) != nil || o.Metadata.ManagedFields == nil {
-		return marks{"", o.Metadata.Generation}
+	if json.Unmarshal(kept.Member(object, "metadata"), &m) != nil || m.ManagedFields == nil {
+		return marks{"", m.Generation}
 	}
-	return marks{text(o.Metadata.ManagedFields), o.Metadata.Generation}
+	return marks{text(m.ManagedFields), m.Generation}
 })
 
 // refusal is an update that met a conflict.
@@ -43,10 +41,10 @@ type refusal struct {
 }
 
 // origin is the version that the content of an update is based on, if that is older than the
-// version that the update carries; else its fields are nil.
+// version that the update carries; else its object is nil.
 type origin struct {
 	revision int64
-	fields   map[string]string
+	object   []byte
 	proven   bool // by marks of the server
 }
 
@@ -103,7 +101,7 @@ func (w *writers) basedOn(e *history.Event, ref history.Ref, named int64) origin
 			b := &w.bases[ref][i]
 			if b.revision <= named && sent.fit(marksOf(b.object)) {
 				if b.revision < named {
-					return origin{b.revision, fieldsOf(b.object), true}
+					return origin{b.revision, b.object, true}
 				}
 				break
 			}
@@ -118,7 +116,7 @@ func (w *writers) basedOn(e *history.Event, ref history.Ref, named int64) origin
 	}
 	for _, b := range w.bases[ref] {
 		if b.revision == refused.named {
-			return origin{b.revision, fieldsOf(b.object), false}
+			return origin{b.revision, b.object, false}
 		}
 	}
 	return origin{}
