@@ -186,7 +186,8 @@ func (d Decoder) decodeCustom(body []byte, ver *Version) (*Object, []error, erro
 	return o, append(strict, unknown...), err
 }
 
-// customDraft makes a draft in the request's version from decoded content, which it takes over.
+// customDraft makes a draft in the request's version from decoded content, of which it takes over
+// the top level.
 func (d Decoder) customDraft(content map[string]any, ver *Version) (*Object, []error, error) {
 	o := &Object{Version: ver}
 	if o.SentKind, _ = content["kind"].(string); o.SentKind == "" {
@@ -201,7 +202,7 @@ func (d Decoder) customDraft(content map[string]any, ver *Version) (*Object, []e
 		meta.ManagedFields = nil // metadata is encoded again without the empty list, which clears nothing here
 	}
 	content["kind"], content["apiVersion"] = ver.Type.Kind, ver.APIVersion()
-	more, err := ver.Schema.coerce(content, !d.ignores())
+	content, more, err := ver.Schema.settle(content, !d.ignores())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -209,7 +210,6 @@ func (d Decoder) customDraft(content map[string]any, ver *Version) (*Object, []e
 	for _, path := range append(unknown, more...) {
 		strict = append(strict, fmt.Errorf("unknown field %q", path))
 	}
-	ver.Schema.fillDefaults(content)
 	delete(content, "kind")
 	delete(content, "apiVersion")
 	delete(content, "metadata")
@@ -265,7 +265,7 @@ func withoutAnnotations(metadata any) (fields any, annotations map[string]string
 	return rest, annotations
 }
 
-// FromDocument makes a draft from a patched document, which it takes over.
+// FromDocument makes a draft from a patched document, of which it takes over the top level.
 func (d Decoder) FromDocument(content map[string]any, ver *Version) (*Object, []error, error) {
 	if !ver.Type.Builtin {
 		return d.customDraft(content, ver)

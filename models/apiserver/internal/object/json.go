@@ -3,6 +3,7 @@ package object
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"sort"
 	"strconv"
 	"unicode/utf8"
@@ -121,13 +122,16 @@ func appendEscape(b []byte, c byte) []byte {
 	}
 }
 
-// EqualJSON compares two JSON values.
+// EqualJSON compares two JSON values. What they share is not looked at.
 func EqualJSON(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
 		b, ok := b.(map[string]any)
 		if !ok || len(a) != len(b) {
 			return false
+		}
+		if reflect.ValueOf(a).UnsafePointer() == reflect.ValueOf(b).UnsafePointer() {
+			return true
 		}
 		for name, value := range a {
 			other, ok := b[name]
@@ -140,6 +144,9 @@ func EqualJSON(a, b any) bool {
 		b, ok := b.([]any)
 		if !ok || len(a) != len(b) {
 			return false
+		}
+		if len(a) > 0 && &a[0] == &b[0] {
+			return true
 		}
 		for i := range a {
 			if !EqualJSON(a[i], b[i]) {

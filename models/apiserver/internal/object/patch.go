@@ -83,7 +83,7 @@ func (p *Patch) Apply(old *Object) (*Object, error) {
 	return draft, nil
 }
 
-// document returns the patched document, which the caller may change.
+// document returns the patched document, of which the caller may change the top level.
 func (p *Patch) document(old *Object) (map[string]any, []error, error) {
 	switch p.Kind {
 	case types.JSONPatchType:
@@ -143,13 +143,7 @@ func (p *Patch) mergePatched(old *Object) (map[string]any, []error, error) {
 	if changes == nil {
 		return nil, nil, apierrors.NewBadRequest(jsonpatch.ErrBadJSONPatch.Error())
 	}
-	merged := mergeJSON(p.Version.Document(old), changes).(map[string]any)
-	if !p.Version.Type.Builtin {
-		// Pruning and defaulting change the document in place, and most of it is shared with the
-		// store.
-		merged = CopyJSON(merged).(map[string]any)
-	}
-	return merged, strict, nil
+	return mergeJSON(p.Version.Document(old), changes).(map[string]any), strict, nil
 }
 
 // patchOperation is one operation of a JSON patch, for finding unknown and repeated fields.

@@ -41,6 +41,7 @@ type Schema struct {
 	status     validation.SchemaValidator
 	whole      *shape // what validator accepts
 	part       *shape // what status accepts
+	settled    *settled
 	rules      *cel.Validator
 	// meta says that the schema or its rules look at metadata, kind or apiVersion.
 	meta bool
@@ -72,6 +73,7 @@ func (s *Schema) compileOnce() error {
 	if err = defaulting.PruneDefaults(s.structural); err != nil {
 		return err
 	}
+	s.settled = settledOf(s.structural)
 	var document *spec.Schema
 	if s.validator, document, err = validation.NewSchemaValidator(props); err != nil {
 		return err
@@ -93,6 +95,23 @@ func (s *Schema) compileOnce() error {
 func (s *Schema) MissesRequired(content map[string]any) bool {
 	return s.compile() == nil &&
 		slices.ContainsFunc(s.required, func(name string) bool { _, has := content[name]; return !has })
+}
+
+// settle is coerce and fillDefaults for content that may share parts with a stored object. It
+// changes a copy.
+func (s *Schema) settle(content map[string]any, track bool) (map[string]any, []string, error) {
+	if err := s.compile(); err != nil {
+		return nil, nil, err
+	}
+	if s.structural == nil || !s.Preserve && s.settled.holds(content) {
+		return content, nil, nil
+	}
+	content = CopyJSON(content).(map[string]any)
+	unknown, err := s.coerce(content, track)
+	if err == nil {
+		s.fillDefaults(content)
+	}
+	return content, unknown, err
 }
 
 // coerce prunes what the schema does not know and drops nulls, in place; it returns the paths of
@@ -137,7 +156,7 @@ func (s *Schema) Validate(errs field.ErrorList, content map[string]any, scale fi
 	}
 	errs = append(errs, scale...)
 	errs = append(errs, sortErrors(versions.ValidateEmbedded(content, s.structural))...)
-	errs = append(errs, sortErrors(listtype.ValidateListSetsAndMaps(nil, s.structural, content))...)
+	errs = append(errs, sortErrors(s.repeated(content))...)
 	return s.checkRules(errs, content, nil, nil)
 }
 
@@ -159,11 +178,19 @@ func (s *Schema) ValidateUpdate(
 	if !status {
 		errs = append(errs, sortErrors(versions.ValidateEmbedded(content, s.structural))...)
 	}
-	repeated := listtype.ValidateListSetsAndMaps(nil, s.structural, content)
-	if len(repeated) > 0 && len(listtype.ValidateListSetsAndMaps(nil, s.structural, old)) == 0 {
+	repeated := s.repeated(content)
+	if len(repeated) > 0 && len(s.repeated(old)) == 0 {
 		errs = append(errs, sortErrors(repeated)...)
 	}
 	return s.checkRules(errs, content, old, warn)
+}
+
+// repeated finds the repeated elements of lists that are sets or maps.
+func (s *Schema) repeated(content map[string]any) field.ErrorList {
+	if s.settled.unique(content) {
+		return nil
+	}
+	return listtype.ValidateListSetsAndMaps(nil, s.structural, content)
 }
 
 // schemaErrors holds an update against the schema. Comparing with the old object can only excuse
