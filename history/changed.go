@@ -10,19 +10,20 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // This file describes what a write changed, in a few words, for the lines of a rendered history.
 
 const (
-	mostEdits    = 3  // that a line has
+	maxEdits     = 2  // that a line has
 	longestValue = 24 // runes of a value, as a line shows it
 	mostOthers   = 2  // other objects that a line names
 )
 
 // changed is what the changes of a request did to their objects, in parentheses; "" if nothing is
-// to be said.
-func (e *Event) changed() string {
+// to be said. Fields that have one of the names come first.
+func (e *Event) changed(names map[string]bool) string {
 	if e.Host != "" || e.Code >= 300 {
 		return ""
 	}
@@ -38,7 +39,7 @@ func (e *Event) changed() string {
 		c := &e.Changes[i]
 		switch {
 		case c.Ref == e.Ref || len(e.Changes) == 1:
-			words = append(words, c.edits(strings.HasPrefix(e.Verb, "delete"))...)
+			words = append(words, c.edits(strings.HasPrefix(e.Verb, "delete"), names)...)
 		case others < mostOthers:
 			words = append(words, c.Ref.String()+" "+ends[c.Type])
 			fallthrough
@@ -78,18 +79,18 @@ func (e *Event) onlyStamps() string {
 var ends = map[string]string{"ADDED": "is created", "MODIFIED": "changes", "DELETED": "is removed"}
 
 // edits are what a change did to its object. The verb of a delete has said that it is removed.
-func (c *Change) edits(byDelete bool) []string {
+func (c *Change) edits(byDelete bool, names map[string]bool) []string {
 	if c.Type == "ADDED" {
 		return nil
 	}
-	var d edits
+	d := edits{names: names}
 	before, after := decoded(c.Previous), decoded(c.Object)
 	if before != nil && after != nil {
 		d.maps("", before, after)
 	}
-	out := slices.Concat(d.first, d.states, d.rest, d.last)
-	if more := len(out) - mostEdits; more > 0 {
-		out = append(out[:mostEdits], fmt.Sprintf("and %d more", more))
+	out := slices.Concat(d.named, d.first, d.states, d.rest, d.texts, d.last)
+	if more := len(out) - maxEdits; more > 0 {
+		out = append(out[:maxEdits], fmt.Sprintf("and %d more", more))
 	}
 	if c.Type == "DELETED" && !byDelete {
 		out = append(out, "object removed")
@@ -106,17 +107,53 @@ func decoded(object []byte) (out map[string]any) {
 	return out
 }
 
-// edits collects the differences of two objects. Those that decide about its life come first, then
-// conditions and truth values, and last what follows any change: times and the generation. Time
-// stamps of conditions count only if nothing else changed.
-type edits struct{ first, states, rest, last, stamps []string }
+// edits collects the differences of two objects. Fields whose names are asked for come first, then
+// those that decide about its life, then states, conditions and truth values. After the others come
+// long texts and what follows any change: times and the generation. Time stamps of conditions count
+// only if nothing else changed.
+type edits struct {
+	names                                           map[string]bool
+	named, first, states, rest, texts, last, stamps []string
+}
+
+// stateNames are names of fields that programs decide by.
+var stateNames = []string{"status", "phase", "state", "reason"}
+
+// isState reports whether a field has such a name.
+func isState(path string) bool {
+	return slices.Contains(stateNames, path[strings.LastIndex(path, ".")+1:])
+}
+
+// isText reports whether a line does not show the whole of a value.
+func isText(v any) bool { return len([]rune(encoded(v))) > longestValue+2 } // with quotes
+
+// isNamed reports whether a field's name is asked for.
+func (e *edits) isNamed(path string) bool {
+	path = strings.TrimSuffix(path, "]")
+	return e.names[strings.ToLower(path[strings.LastIndexAny(path, ".[")+1:])]
+}
+
+// namesIn are the words of a sentence, which may be names of fields.
+func namesIn(sentence string) map[string]bool {
+	names := map[string]bool{}
+	for _, path := range strings.FieldsFunc(sentence, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '/'
+	}) {
+		names[strings.ToLower(path)] = true
+	}
+	return names
+}
 
 func (e *edits) add(path, what string, values ...any) {
 	switch is := func(of func(any) bool) bool { return slices.ContainsFunc(values, of) }; {
+	case e.isNamed(path):
+		e.named = append(e.named, what)
 	case strings.HasSuffix(path, ".observedGeneration") || is(isTime):
 		e.last = append(e.last, what)
-	case is(isBool):
+	case is(isBool) || isState(path):
 		e.states = append(e.states, what)
+	case is(isText):
+		e.texts = append(e.texts, what)
 	default:
 		e.rest = append(e.rest, what)
 	}
@@ -253,7 +290,7 @@ func (e *edits) lists(path string, a, b []any) {
 			e.maps(at, was, is)
 			continue
 		}
-		if statusOf(was)+statusOf(is) != "" {
+		if statusOf(was)+statusOf(is) != "" && !e.isNamed(at) {
 			e.states = append(e.states, what)
 		} else {
 			e.add(at, what)

@@ -26,12 +26,16 @@ func TestAWriteSaysWhatItChanged(t *testing.T) {
 		{"what the server sets", "update", "MODIFIED", `{"metadata":{"resourceVersion":"1","generation":1},"a":1}`,
 			`{"metadata":{"resourceVersion":"2","generation":2}}`, " (− a)"},
 		{"many", "update", "MODIFIED", `{"a":1,"b":1,"c":1,"d":1,"e":1}`, `{"a":2,"b":2,"c":2,"d":2,"e":2}`,
-			" (a 1 → 2; b 1 → 2; c 1 → 2; and 2 more)"},
+			" (a 1 → 2; b 1 → 2; and 3 more)"},
 		{"a truth value, conditions and times among many", "update", "MODIFIED",
 			`{"a":1,"b":1,"c":"2000-01-01T00:03:00Z"}`,
 			`{"a":2,"b":2,"c":"2000-01-01T00:03:01Z","d":{"ready":true},` +
 				`"conditions":[{"type":"Ready","status":"True"}]}`,
-			" (+ conditions[Ready] True; + d.ready true; a 1 → 2; and 2 more)"},
+			" (+ conditions[Ready] True; + d.ready true; and 3 more)"},
+		{"states before long texts", "update", "MODIFIED",
+			`{"data":{"release":"` + strings.Repeat("x", 50) + `"},"labels":{"createdAt":"7","status":"pending"}}`,
+			`{"data":{"release":"` + strings.Repeat("y", 50) + `"},"labels":{"modifiedAt":"8","status":"failed"}}`,
+			" (labels.status pending → failed; − labels.createdAt; and 2 more)"},
 		{"a long text", "update", "MODIFIED", `{"a":""}`, `{"a":"` + strings.Repeat("x", 50) + `"}`,
 			` (a "" → xxxxxxxxxxxxxxxxxxxxxxx…)`},
 		{"texts that begin alike", "update", "MODIFIED", `{"a":"` + strings.Repeat("x", 50) + `"}`,
@@ -57,19 +61,34 @@ func TestAWriteSaysWhatItChanged(t *testing.T) {
 	} {
 		e := Event{Kind: Request, Verb: c.verb, Ref: ref, Code: 200, Revision: 9, Changes: []Change{{Type: c.kind,
 			Ref: ref, Revision: 9, Previous: []byte(c.before), Object: []byte(c.after)}}}
-		if got, want := e.requestLine("update Site a", nil), "update Site a → rv 9"+c.want; got != want {
+		if got, want := e.requestLine("update Site a", nil, nil), "update Site a → rv 9"+c.want; got != want {
 			t.Errorf("%s: %q, want %q", c.what, got, want)
 		}
 	}
 	none := Event{Kind: Request, Verb: "update", Ref: ref, Code: 200, Revision: 9, Source: "site/site.go:7"}
-	if got, want := none.requestLine("update", nil), "update → rv 9 (no change) at site/site.go:7"; got != want {
+	if got, want := none.requestLine("update", nil, nil), "update → rv 9 (no change) at site/site.go:7"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	many := Event{Kind: Request, Verb: "deletecollection", Ref: Ref{Kind: "Pod"}, Code: 200}
 	for _, name := range []string{"a", "b", "c"} {
 		many.Changes = append(many.Changes, Change{Type: "DELETED", Ref: Ref{Kind: "Pod", Name: name}})
 	}
-	if got, want := many.changed(), " (Pod a is removed; Pod b is removed; and 1 more)"; got != want {
+	if got, want := many.changed(nil), " (Pod a is removed; Pod b is removed; and 1 more)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Of many fields, a write shows those first that the sentence of the violation names.
+func TestAWriteShowsTheFieldsOfTheViolation(t *testing.T) {
+	var h History
+	ref := Ref{Kind: "Site", Namespace: "default", Name: "a"}
+	h.Add(Event{Kind: Request, Process: "op", Verb: "update", Ref: ref, Code: 200, Revision: 9, Changes: []Change{{
+		Type: "MODIFIED", Ref: ref, Revision: 9, Previous: []byte(`{"metadata":{"finalizers":["x"]},"a":1,"z":1}`),
+		Object: []byte(`{"a":2,"z":2,"status":{"conditions":[{"type":"Synced","status":"True"}],"ready":true}}`),
+	}}})
+	h.Add(Event{Kind: Violation, Note: `Site default/a has z="2", and is not synced`})
+	want := "update Site default/a → rv 9 (+ status.conditions[Synced] True; z 1 → 2; and 3 more)"
+	if got := h.Lines()[0].Text; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -29,6 +29,7 @@ func (h *History) Lines() []Line {
 	leases := h.leases()
 	failed := map[ReconcileID]bool{} // reconciles in which a request failed
 	ended := map[string]Time{}       // when a reconcile of a controller ended last, by actor and controller
+	names := h.namesInViolation()
 	for i := range h.Events {
 		e := &h.Events[i]
 		if e.failed() && !e.Reconcile.None() {
@@ -45,7 +46,7 @@ func (h *History) Lines() []Line {
 		if e.Kind == Reply && e.Call > 0 && e.Call < i && h.Events[e.Call].Index == e.Call {
 			request = &h.Events[e.Call]
 		}
-		what := e.line(request.requestInWords(), effects[i], committed)
+		what := e.line(request.requestInWords(), effects[i], committed, names)
 		workers := e.Actor() + " " + e.Reconcile.Controller
 		switch wait := e.At - e.Ready; {
 		case e.Kind == Dequeue && e.Ready > 0 && wait >= longWait && ended[workers] > e.Ready:
@@ -62,6 +63,16 @@ func (h *History) Lines() []Line {
 		}
 	}
 	return out
+}
+
+// namesInViolation are the words of the sentence of the last violation.
+func (h *History) namesInViolation() map[string]bool {
+	for i := range slices.Backward(h.Events) {
+		if e := &h.Events[i]; e.Kind == Violation {
+			return namesIn(e.Note)
+		}
+	}
+	return nil
 }
 
 // longWait is how long a key must have waited for a worker for its line to say so.
@@ -123,7 +134,7 @@ func rounded(d Time) Time {
 	return d.Round(time.Millisecond)
 }
 
-func (e *Event) line(request string, effects []Effect, committed map[commit]Time) string {
+func (e *Event) line(request string, effects []Effect, committed map[commit]Time, names map[string]bool) string {
 	switch e.Kind {
 	case Start:
 		if e.Incarnation > 1 {
@@ -149,7 +160,7 @@ func (e *Event) line(request string, effects []Effect, committed map[commit]Time
 	case HandlerPause:
 		return e.Note
 	case Request:
-		return e.requestLine(request, effects)
+		return e.requestLine(request, effects, names)
 	case Reply:
 		if e.Note != "" {
 			return fmt.Sprintf("  no reply to %s: %s", request, e.Note)
@@ -205,7 +216,7 @@ func NameIn(body []byte) string {
 	return o.Metadata.Name
 }
 
-func (e *Event) requestLine(request string, effects []Effect) string {
+func (e *Event) requestLine(request string, effects []Effect, names map[string]bool) string {
 	chatter := e.Chatter() || e.Verb == "watch" || e.Verb == "list"
 	if chatter && e.Code < 400 {
 		return ""
@@ -221,7 +232,7 @@ func (e *Event) requestLine(request string, effects []Effect) string {
 	if e.Revision != 0 {
 		s += fmt.Sprintf(" → rv %d", e.Revision)
 	}
-	s += e.changed()
+	s += e.changed(names)
 	if e.Code >= 400 || e.Host != "" {
 		s += fmt.Sprintf(" → %d", e.Code)
 	}
