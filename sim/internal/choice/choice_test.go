@@ -119,6 +119,19 @@ func TestShrinkTriesOneDisturbanceElsewhere(t *testing.T) {
 	}
 }
 
+// A crash at an earlier request that breaks the property, too, takes the place of a later one.
+func TestShrinkInjectsSooner(t *testing.T) {
+	run := func(c Sequence) Trial {
+		return Trial{Used: c, Same: slices.ContainsFunc(c, func(e story.Choice) bool {
+			return e.Label == crash(0).Label && e.Nth >= 2
+		})}
+	}
+	got, runs, _ := Shrink(Sequence{{ID: crash(7), Value: 1}}, run, func() bool { return false })
+	if !slices.Equal(got, Sequence{{ID: crash(2), Value: 1}}) || runs > 12 {
+		t.Errorf("shrunk to %v in %d runs", got, runs)
+	}
+}
+
 // What users do goes first, all choices of one draw together, and a disturbance that is counted
 // after it moves along: the action 3 and one crash are enough, at the fifth write while all actions
 // are there, and at an earlier one without.

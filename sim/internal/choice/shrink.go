@@ -30,6 +30,7 @@ func Shrink(t Sequence, run func(Sequence) Trial, stop func() bool) (best Sequen
 		before := s.best.key()
 		s.pass()
 		s.elsewhere()
+		s.sooner()
 		if s.stopped || s.best.key() == before {
 			return s.best, s.runs, s.stopped
 		}
@@ -256,6 +257,23 @@ func (s *shrinker) elsewhere() {
 				if s.try(append(slices.Clone(rest), story.Choice{ID: p.ID(), Value: v})) {
 					return
 				}
+			}
+		}
+	}
+}
+
+// sooner tries to inject each of few disturbances at an earlier occurrence, the first one first:
+// what a crash at the seventh request does, one at the second may do, too.
+func (s *shrinker) sooner() {
+	disturbs := func(e story.Choice) bool { return e.Kind.Disturbs() }
+	if n := len(slices.DeleteFunc(slices.Clone(s.best), func(e story.Choice) bool { return !disturbs(e) })); n > mostMoved {
+		return
+	}
+	for i := 0; i < len(s.best); i++ {
+		for nth := 0; i < len(s.best) && disturbs(s.best[i]) && nth < min(s.best[i].Nth, earliest); nth++ {
+			candidate := slices.Clone(s.best)
+			if candidate[i].Nth = nth; s.try(candidate) {
+				break
 			}
 		}
 	}
