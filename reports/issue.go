@@ -60,12 +60,7 @@ var causes = map[string]struct{ when, how string }{
 func Issue(s *story.Story) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Violated: %s\n\n## What happens\n\n%s\n", plainText(s.Property), plainText(s.Message))
-	for i, sentence := range s.Paragraph() {
-		if i == 0 {
-			b.WriteString("\n")
-		}
-		fmt.Fprintf(&b, "- %s\n", plainText(sentence))
-	}
+	writeParagraph(&b, s)
 	fmt.Fprintf(&b, "\n## Why it matters\n\n%s\n\n", matters(s))
 	classes := s.FaultClasses()
 	for _, class := range classes {
@@ -96,6 +91,16 @@ func Issue(s *story.Story) string {
 	return b.String()
 }
 
+// writeParagraph writes the explanation of a story as a list in Markdown.
+func writeParagraph(b *strings.Builder, s *story.Story) {
+	for i, sentence := range s.Paragraph() {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(b, "- %s\n", plainText(sentence))
+	}
+}
+
 // matters is what the kind of property means to a user.
 func matters(s *story.Story) string {
 	switch s.Kind {
@@ -117,5 +122,5 @@ func faultClass(class string) string {
 
 // plainText is a text of a story within Markdown: printable, and with no markup or mention.
 func plainText(s string) string {
-	return strings.NewReplacer("<", "&lt;", "@", "&#64;", "`", "'", "\n", " ").Replace(story.Printable(s))
+	return strings.NewReplacer("<", "&lt;", "@", "&#64;", "#", "&#35;", "*", "&#42;", "`", "'", "\n", " ").Replace(story.Printable(s))
 }

@@ -12,7 +12,7 @@ import (
 // to the failure is drawn.
 const longestSequence = 40
 
-// Markdown renders a run for a pull request: the property that was violated, the story as a
+// Markdown renders a run for a pull request: the property that was violated and why, the story as a
 // sequence diagram that GitHub and GitLab draw, and the command that replays it.
 func Markdown(r Run) string {
 	var b strings.Builder
@@ -21,7 +21,9 @@ func Markdown(r Run) string {
 	if s == nil {
 		b.WriteString("Every property held.\n\n")
 	} else {
-		fmt.Fprintf(&b, "**%s**\n\n> %s\n\n", broke(s), strings.ReplaceAll(s.Message, "\n", "\n> "))
+		fmt.Fprintf(&b, "**%s**\n\n> %s\n", broke(s), strings.ReplaceAll(s.Message, "\n", "\n> "))
+		writeParagraph(&b, s)
+		b.WriteString("\n")
 	}
 	fmt.Fprintf(&b, "```mermaid\n%s```\n", sequenceDiagram(r.History))
 	if s != nil {

@@ -24,8 +24,8 @@ const (
 // quiet is the virtual time without an event from which texts mention it.
 const quiet = time.Second
 
-// WriteText writes a run for a terminal: the violation, the story with marks at what led to it, and
-// the replay command. Colour is for terminals only; the caller knows whether it has one.
+// WriteText writes a run for a terminal: the violation and why, the story with marks at what led to
+// it, and the replay command. Colour is for terminals only; the caller knows whether it has one.
 func WriteText(w io.Writer, r Run, colour bool) error {
 	paint := func(how, s string) string {
 		s = story.Printable(s)
@@ -38,6 +38,9 @@ func WriteText(w io.Writer, r Run, colour bool) error {
 	fmt.Fprintln(&b, paint(bold, r.title()))
 	if s := r.Story; s != nil {
 		fmt.Fprintf(&b, "%s\n    %s\n", paint(bold+red, broke(s)), strings.ReplaceAll(s.Message, "\n", "\n    "))
+		for _, sentence := range s.Paragraph() {
+			fmt.Fprintf(&b, "    %s\n", story.Printable(sentence))
+		}
 	} else {
 		fmt.Fprintln(&b, paint(green, "every property held"))
 	}

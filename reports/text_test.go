@@ -141,6 +141,40 @@ func TestAnnotationsPointIntoTheRepository(t *testing.T) {
 	}
 }
 
+// Each report of a failure begins with the paragraph that explains it, with the lines of the
+// request that decided and of the read that it was based on.
+func TestEveryReportHasTheParagraph(t *testing.T) {
+	r := read(t, "dies")
+	r.Story.Why = []string{"The last step that led to it was at 00:01.002: op/1 create Pod a at op/op.go:9.",
+		"Before that step it had read its cache at op/op.go:5 (list Pod: 0 objects)."}
+	r.Story.Measured = []string{"It was decided then: after that, 20 of 20 continuations violate the property."}
+	campaign := campaignOf("p, decided at op/op.go:9")
+	campaign.Findings[0].Story = string(r.Story.Encode())
+	results := []*story.Result{campaign}
+	suites, err := JUnit(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := WriteText(&text, r, false); err != nil {
+		t.Fatal(err)
+	}
+	for name, report := range map[string]string{"JUnit": string(suites), "annotations": Annotations("m", results),
+		"the summary of a job": Markdown(r), "text": text.String(), "an issue": Issue(r.Story)} {
+		before := 0
+		for _, want := range append(r.Story.Paragraph(), "create ") { // of the story's lines
+			at := strings.Index(report[before:], want)
+			if name == "annotations" {
+				at = strings.Index(report[before:], escapeMessage(want))
+			}
+			if at < 0 {
+				t.Fatalf("%s lacks %q, or has it too early:\n%s", name, want, report[:min(len(report), 3000)])
+			}
+			before += at + len(want)
+		}
+	}
+}
+
 // An annotation of a long story is short, and contains the replay command.
 func TestAnnotationsAreShort(t *testing.T) {
 	r := result(t, "dies")

@@ -44,7 +44,7 @@ func TestScriptsForCI(t *testing.T) {
 			}
 			for file, want := range map[string]string{
 				filepath.Join(report, "index.html"): "TestBreaks", filepath.Join(report, "junit.xml"): "<failure",
-				filepath.Join(report, "summary.md"): "sequenceDiagram", summary: "| **1 cause** |",
+				filepath.Join(report, "summary.md"): "\n- The last ", summary: "| **1 cause** |",
 			} {
 				if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), want) {
 					t.Errorf("%s has no %q (%v)", file, want, err)
