@@ -94,6 +94,46 @@ type Seen struct {
 	Server int64 `json:"server"`
 }
 
+// Read is a read of the cache of an incarnation, in a reconcile.
+type Read struct {
+	Step   int    `json:"step"` // in which it was made
+	Ref    Ref    `json:"ref"`  // without a name for a list; the group is not known
+	Found  int    `json:"found"`
+	Source string `json:"source"` // the program's line, as dir/file.go:line in its module
+}
+
+// String is where it was read and what it returned, as
+// "op/op.go:7 (list Secret in default: 2 objects)".
+func (r Read) String() string {
+	found := "not found"
+	switch {
+	case r.Ref.Name == "" && r.Found == 1:
+		found = "1 object"
+	case r.Ref.Name == "":
+		found = fmt.Sprintf("%d objects", r.Found)
+	case r.Found > 0:
+		found = "found"
+	}
+	return fmt.Sprintf("%s (%s: %s)", r.Source, r.What(), found)
+}
+
+// What is what was read, as "get Namespace blue" or "list Secret in default".
+func (r Read) What() string {
+	switch {
+	case r.Ref.Name != "":
+		return "get " + r.Ref.String()
+	case r.Ref.Namespace != "":
+		return fmt.Sprintf("list %s in %s", r.Ref.Kind, r.Ref.Namespace)
+	}
+	return "list " + r.Ref.Kind
+}
+
+// Covers reports whether what was read includes an object, whatever labels were asked for.
+func (r Read) Covers(o Ref) bool {
+	return r.Ref.Kind == o.Kind && o.Cluster == "" && (r.Ref.Name == "" || r.Ref.Name == o.Name) &&
+		(r.Ref.Name == "" && r.Ref.Namespace == "" || r.Ref.Namespace == o.Namespace)
+}
+
 // Event is one event of a run. Fields that do not apply to its Kind are zero.
 type Event struct {
 	Index   int    `json:"i"`
@@ -130,6 +170,9 @@ type Event struct {
 	// Source is the program's line that sent a request or with which a reconcile panicked, as
 	// dir/file.go:line in its module; "" if it is not known.
 	Source string `json:"source,omitempty"`
+	// Reads are, at a request and at the end of a reconcile, the reads of the cache since the
+	// request before it. They are recorded only in runs that are explained.
+	Reads []Read `json:"reads,omitempty"`
 	// Read are, at a violation, the objects that the property looked at, and About those that it
 	// says it is about: see [About].
 	Read  []Ref `json:"read,omitempty"`

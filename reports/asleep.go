@@ -37,12 +37,17 @@ func (n *narrator) asleep(add func(string, ...any)) {
 
 // unneeded is the beginning of the last reconcile of the program that sent request d, if it began
 // after that and changed nothing; -1 if there is none. If d is -1, it is that of any program. If
-// its object is gone, it had nothing to do.
+// its object is gone, it had nothing to do. Reconciles of objects that have no part in the chain do
+// not count.
 func (x *tracing) unneeded(d int) int {
-	last := -1
+	last, related := -1, x.related()
+	if d >= 0 {
+		related[objectOf(x.h.Events[d].Reconcile.Key)] = true
+	}
 	for i := d + 1; i < x.violation; i++ {
 		switch e := &x.h.Events[i]; {
 		case d >= 0 && e.Process != x.h.Events[d].Process:
+		case e.Kind == history.Dequeue && d >= 0 && len(x.named) > 0 && !related[objectOf(e.Reconcile.Key)]:
 		case e.Kind == history.Dequeue:
 			last = i
 		case last >= 0 && x.dequeued[i] == last && x.changes(i):
@@ -53,6 +58,50 @@ func (x *tracing) unneeded(d int) int {
 		return -1
 	}
 	return last
+}
+
+// objectOf is the namespace and name of a key.
+func objectOf(key history.Key) history.Key {
+	return history.Key{Namespace: key.Namespace, Name: key.Name}
+}
+
+// related are the names of the objects that the sentence of the violation names, that the chain
+// changes, or whose reconciles are on the chain.
+func (x *tracing) related() map[history.Key]bool {
+	out := map[history.Key]bool{}
+	add := func(ref history.Ref) { out[history.Key{Namespace: ref.Namespace, Name: ref.Name}] = true }
+	for _, ref := range x.named {
+		add(ref)
+	}
+	for i := range x.met {
+		e := &x.h.Events[i]
+		add(e.Ref)
+		for _, c := range e.Changes {
+			add(c.Ref)
+		}
+		if !e.Reconcile.None() {
+			out[objectOf(e.Reconcile.Key)] = true
+		}
+	}
+	return out
+}
+
+// idle are the events of reconciles that changed nothing and in which nothing failed, if no event
+// of them is on the chain and their object is not related to it.
+func (x *tracing) idle() map[int]bool {
+	related, busy := x.related(), map[int]bool{}
+	for i, start := range x.dequeued {
+		e := &x.h.Events[i]
+		busy[start] = busy[start] || x.on(i) || x.changes(i) || e.Kind == history.Fault || failed(e) ||
+			e.Kind == history.Done && e.Outcome.Failed() || related[objectOf(e.Reconcile.Key)]
+	}
+	out := map[int]bool{}
+	for i, start := range x.dequeued {
+		if !busy[start] {
+			out[i] = true
+		}
+	}
+	return out
 }
 
 // gone reports whether the last write to an object of a key's name deleted it.

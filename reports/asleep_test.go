@@ -106,3 +106,25 @@ func TestParagraphNamesAReconcileThatDidNothing(t *testing.T) {
 		}
 	}
 }
+
+// A reconcile of an object that has no part in the violation and that changed nothing is not told.
+func TestIdleReconcilesOfOtherObjectsAreNotTold(t *testing.T) {
+	other := history.Reconcile{Key: history.Key{Controller: "tenants", Name: "other"}, N: 1}
+	var r recorded
+	r.write("user", "create", late, 1, "ADDED")
+	r.during(tenants(1), history.Dequeue, nil)
+	r.sends(tenants(1), "create", lateDev, 201, 2)
+	for _, of := range []history.Reconcile{tenants(2), other} {
+		r.during(of, history.Dequeue, nil)
+		r.during(of, history.Done, func(e *history.Event) { e.Outcome = history.Outcome{Kind: history.OutcomeSuccess} })
+	}
+	r.violated("late-dev is wrong")
+	if got := paragraph(&r); !strings.Contains(got, "changed nothing: tenants /late #2, at 00:04.000") {
+		t.Error(got)
+	}
+	lines := r.Render()
+	idle := CauseOf(&r.History, nil).Idle
+	if len(idle) != 1 || !strings.Contains(lines[idle[0]], "reconciles tenants /other #1") {
+		t.Errorf("idle are the lines %v of\n%s", idle, strings.Join(lines, "\n"))
+	}
+}

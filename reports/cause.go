@@ -11,6 +11,8 @@ import (
 type Explanation struct {
 	// Led are the lines of [history.History.Rendered] that led to the violation.
 	Led []story.Led
+	// Idle are the lines of reconciles that changed nothing, of objects without a part in it.
+	Idle []int
 	// Line is the program's line that panicked, or that sent the last request on the chain that
 	// changed something or failed, as dir/file.go:line; "" if it is not known.
 	Line string
@@ -29,6 +31,12 @@ func CauseOf(h *history.History, choices []story.Choice) (c Explanation) {
 	x.delay(choices)
 	x.trace()
 	c.Led = x.led(choices)
+	idle := x.idle()
+	for n, l := range h.Rendered() {
+		if idle[l.Event] {
+			c.Idle = append(c.Idle, n)
+		}
+	}
 	if i := x.decision(); i >= 0 {
 		c.Line = h.Events[i].Source
 	}
@@ -86,6 +94,9 @@ func (x *tracing) led(choices []story.Choice) (out []story.Led) {
 			led := story.Led{Line: n, Rank: rank}
 			if x.h.Events[l.Event].Kind == history.Dequeue {
 				led.Notes = x.lacking(l.Event)
+				if read := x.readOf(l.Event, x.violation); read != "" && len(led.Notes) > 0 {
+					led.Notes = append(led.Notes, read)
+				}
 			}
 			out = append(out, led)
 		}

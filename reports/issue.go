@@ -122,5 +122,6 @@ func faultClass(class string) string {
 
 // plainText is a text of a story within Markdown: printable, and with no markup or mention.
 func plainText(s string) string {
-	return strings.NewReplacer("<", "&lt;", "@", "&#64;", "#", "&#35;", "*", "&#42;", "`", "'", "\n", " ").Replace(story.Printable(s))
+	escape := strings.NewReplacer("<", "&lt;", "@", "&#64;", "#", "&#35;", "*", "&#42;", "`", "'", "\n", " ")
+	return escape.Replace(story.Printable(s))
 }

@@ -50,12 +50,19 @@ func (x *tracing) missed() {
 // property read, those that the chain writes, and those that the same program wrote.
 func (x *tracing) gaps(i int) []gap {
 	e := &x.h.Events[i]
+	inLine := func(ref history.Ref) bool { // of the reconcile
+		return slices.ContainsFunc(e.Seen, func(s history.Seen) bool { return s.Ref == ref })
+	}
+	return first(slices.DeleteFunc(x.gapsAt(i, e), func(g gap) bool { return inLine(g.ref) }), maxLacking)
+}
+
+// gapsAt are the gaps at event i of the cache of the incarnation of an event.
+func (x *tracing) gapsAt(i int, e *history.Event) []gap {
 	about := x.about(e.Process)
 	var related, others []gap
 	for ref := range x.writes {
 		writes := x.writesBefore(ref, i)
-		seen := func(s history.Seen) bool { return s.Ref == ref } // the line of the reconcile has it
-		if len(writes) == 0 || ref.Chatter() || slices.ContainsFunc(e.Seen, seen) {
+		if len(writes) == 0 || ref.Chatter() {
 			continue
 		}
 		w := writes[len(writes)-1]
@@ -73,7 +80,7 @@ func (x *tracing) gaps(i int) []gap {
 		newestFirst := func(a, b gap) int { return cmp.Or(b.write-a.write, a.ref.Compare(b.ref)) }
 		slices.SortFunc(gaps, newestFirst)
 	}
-	return first(slices.Concat(related, others), maxLacking)
+	return slices.Concat(related, others)
 }
 
 // delay notes which watch events the choices of a story delay.

@@ -42,6 +42,8 @@ type share struct {
 	Step      int `json:"s"`
 	Violating int `json:"n"`
 	Of        int `json:"of"`
+	// Rises is set if the share rises at the step before, or if that step decides.
+	Rises bool `json:"r,omitempty"`
 }
 
 // refRow is an object: kind, namespace/name.
@@ -77,6 +79,7 @@ type eventRow struct {
 	Wait     int64       `json:"wait,omitempty"`
 	Since    int         `json:"since,omitempty"` // of a delayed dequeue: the end of the reconcile that requested it
 	Note     string      `json:"note,omitempty"`
+	Reads    []string    `json:"rd,omitempty"`    // of the cache, before the request or the end of the reconcile
 	Seen     [][3]int64  `json:"seen,omitempty"`  // object, cache, server
 	Holds    [][2]int64  `json:"holds,omitempty"` // of an initial list: object, revision
 	Changes  []changeRow `json:"ch,omitempty"`
@@ -202,6 +205,9 @@ func (m *model) row(e *history.Event) eventRow {
 	}
 	for _, s := range e.Seen {
 		out.Seen = append(out.Seen, [3]int64{int64(m.ref(s.Ref)), s.Cache, s.Server})
+	}
+	for _, r := range e.Reads {
+		out.Reads = append(out.Reads, r.String())
 	}
 	for _, c := range e.Changes {
 		out.Changes = append(out.Changes,

@@ -56,7 +56,7 @@ func (n *narrator) sentences() (out []string) {
 	if n.d < 0 {
 		add("No program has changed anything.")
 		n.idle(add)
-		n.asked(add)
+		n.unchanged(add)
 		return out
 	}
 	add("The last %s was %s%s.", how, n.step(n.d), n.unanswered())
@@ -78,7 +78,7 @@ func (n *narrator) sentences() (out []string) {
 	n.idle(add)
 	n.asleep(add)
 	n.refusal(add)
-	n.asked(add)
+	n.unchanged(add)
 	return out
 }
 
@@ -137,6 +137,9 @@ func (n *narrator) began(add func(string, ...any)) {
 	}
 	for _, note := range n.lacking(n.start) {
 		add("When that reconcile began, %s.", note)
+	}
+	if read := n.readOf(n.start, n.d); read != "" {
+		add("Before that step %s.", read)
 	}
 	if w := n.firstWrite(n.start); w >= 0 && w < n.d {
 		add("Its first write was %s.", n.step(w))
@@ -314,21 +317,6 @@ func (n *narrator) together(i int) bool {
 	return ok && of == n.start
 }
 
-// based says which object reconcile start read last from the server before event i, and what wrote
-// it. It says nothing of what a sentence has named.
-func (n *narrator) based(start, i int, add func(string, ...any)) {
-	for j := i - 1; j > start; j-- {
-		e := &n.h.Events[j]
-		if of, ok := n.dequeued[j]; !ok || of != start || e.Kind != history.Request || e.Verb != "get" || failed(e) {
-			continue
-		}
-		if w, ok := n.write[commit{e.Ref.Cluster, e.Revision}]; ok && !n.steps[w] {
-			add("It had read %s, last written %s.", e.Ref, n.step(w))
-		}
-		return
-	}
-}
-
 // after are later steps: writes of others to the objects that the step is about, and the end of its
 // incarnation.
 func (n *narrator) after() (out []string) {
@@ -370,6 +358,9 @@ func (n *narrator) idle(add func(string, ...any)) {
 	add("The last reconcile of %s changed nothing: %s, at %s%s.", e.Process, what, history.Moment(e.At), end)
 	for _, note := range n.lacking(last) {
 		add("When that reconcile began, %s.", note)
+	}
+	if read := n.readOf(last, n.violation); read != "" {
+		add("In that reconcile %s.", read)
 	}
 	n.based(last, n.violation, add)
 }

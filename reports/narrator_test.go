@@ -173,10 +173,11 @@ func TestParagraphNamesWhatAReconcileRead(t *testing.T) {
 	r.sends(tenants(1), "create", lateDev, 201, 3)
 	r.during(tenants(2), history.Dequeue, nil)
 	r.during(tenants(2), history.Request, func(e *history.Event) {
-		e.Verb, e.Ref, e.Revision, e.Code = "get", lock, 2, 200
+		e.Verb, e.Ref, e.Revision, e.Code, e.Source = "get", lock, 2, 200, "op/op.go:5"
 	})
 	r.violated("nothing is done")
-	want := "It had read ConfigMap lock, last written at 00:01.000: op/1 update ConfigMap lock → rv 2."
+	want := "It had read ConfigMap lock from the server at op/op.go:5, last written at 00:01.000: op/1 update " +
+		"ConfigMap lock → rv 2."
 	if got := paragraph(&r); !strings.Contains(got, want) {
 		t.Error(got)
 	}

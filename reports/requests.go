@@ -79,8 +79,8 @@ func (x *tracing) unchanging() (out []int) {
 	return out[max(0, len(out)-maxSubjects):]
 }
 
-// asked names the last of the requests in reconciles that changed nothing.
-func (n *narrator) asked(add func(string, ...any)) {
+// unchanged names the last of the requests in reconciles that changed nothing.
+func (n *narrator) unchanged(add func(string, ...any)) {
 	latestOf(n.unchanging(), n.violation, func(i int) {
 		if !n.steps[i] {
 			add("Reconciles of %s changed nothing; their last request was %s.", n.h.Events[i].Reconcile.Key, n.step(i))

@@ -207,3 +207,22 @@ func TestLedShowsTheLastWriteBesidesTheStatus(t *testing.T) {
 		t.Errorf("%q", led)
 	}
 }
+
+// The creations of the objects that a property counted are shown, and writes without a change are
+// not.
+func TestLedShowsWhatAPropertyCounts(t *testing.T) {
+	var r recorded
+	job := func(name string) history.Ref { return history.Ref{Group: "batch", Kind: "Job", Name: name} }
+	r.write("op", "create", job("a"), 1, "ADDED")
+	r.write("op", "create", job("b"), 2, "ADDED")
+	for range 9 {
+		e := by(history.Request, "patch", acme, 3)
+		e.Code = 200
+		r.add(e)
+	}
+	r.add(history.Event{Kind: history.Violation, Note: "there are 2 of them", Read: []history.Ref{job("a"), job("b")}})
+	got := r.led()
+	if !contains(got, "create Job a") || !contains(got, "create Job b") || contains(got, "(no change)") {
+		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+}

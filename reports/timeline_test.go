@@ -349,15 +349,30 @@ func explained(t *testing.T) Run {
 	r.Story.Why = []string{"The last step that led to it was at 00:01.002: namespace-controller/1 create Namespace a."}
 	r.Story.Measured = []string{"It was decided then: after that, 20 of 20 continuations violate the property."}
 	r.Story.Shares = []story.Share{{Step: 0, Violating: 0, Of: 20}, {Step: last / 2, Violating: 5, Of: 20},
-		{Step: last, Violating: 20, Of: 20}}
+		{Step: last, Violating: 20, Of: 20, Rises: true}}
+	for i := range r.History.Events {
+		if e := &r.History.Events[i]; e.Kind == history.Request && e.Incarnation > 0 {
+			e.Reads = []history.Read{{Step: e.Step, Ref: history.Ref{Kind: "Secret", Namespace: "shop"}, Found: 2,
+				Source: "pkg/op.go:7"}}
+		}
+	}
 	return r
 }
 
 // The page has the paragraph and the shares of the story.
 func TestTheModelHasTheExplanation(t *testing.T) {
 	m := newModel(explained(t))
-	if len(m.Why) != 2 || len(m.Shares) != 3 || m.Shares[1].Violating != 5 {
+	if len(m.Why) != 2 || len(m.Shares) != 3 || m.Shares[1].Violating != 5 || !m.Shares[2].Rises {
 		t.Errorf("%q, %v", m.Why, m.Shares)
+	}
+	reads := 0
+	for _, e := range m.Events {
+		if len(e.Reads) == 1 && e.Reads[0] == "pkg/op.go:7 (list Secret in shop: 2 objects)" {
+			reads++
+		}
+	}
+	if reads == 0 {
+		t.Error("no request has the read before it")
 	}
 }
 

@@ -116,7 +116,7 @@ func finding(t *testing.T, m Bench, dir string, modules map[string]string) *resu
 	}
 	s := r.Story
 	cause := reports.CauseOf(r.History, s.Choices)
-	s.History, s.Led, s.Why = r.History.Render(), cause.Led, cause.Sentences
+	s.History, s.Led, s.Idle, s.Why = r.History.Render(), cause.Led, cause.Idle, cause.Sentences
 	return &result.Failure{Ending: result.Ending{Kind: result.KindOf(s.Kind), Property: s.Property, Site: s.Site,
 		Message: s.Message, Step: s.After.Steps}, Line: cause.Line, Story: s, Shrinking: s.Shrinking}
 }

@@ -29,6 +29,7 @@ type excerptLine struct {
 	text string
 	led  bool // to the violation
 	rank int  // of a line that led to it
+	idle bool // see [Story.Idle]
 }
 
 // MaxLines is how many lines of a story a failure message has room for.
@@ -42,20 +43,22 @@ func (s *Story) Excerpt(max int) (out []string) {
 		max = minLines
 	}
 	lines := s.folded()
+	var keep []bool
 	if len(lines) <= fewLines {
 		for _, l := range lines {
-			out = append(out, l.text)
+			keep = append(keep, !l.idle)
 		}
-		return shorten(out, max)
-	}
-	ranks := make([]int, len(lines))
-	for i, l := range lines {
-		if ranks[i] = l.rank; !l.led {
-			ranks[i] = unrelated
+	} else {
+		ranks := make([]int, len(lines))
+		for i, l := range lines {
+			if ranks[i] = l.rank; !l.led {
+				ranks[i] = unrelated
+			}
 		}
+		keep = chosen(ranks, max)
 	}
 	gaps := 0
-	spans(chosen(ranks, max), func(from, to int, kept bool) {
+	spans(keep, func(from, to int, kept bool) {
 		switch {
 		case kept:
 			for _, l := range lines[from:to] {
@@ -101,7 +104,13 @@ func (s *Story) Abridge(max int) {
 			led = append(led, l)
 		}
 	}
-	s.History, s.Led = history, led
+	var idle []int
+	for _, n := range s.Idle {
+		if line, ok := at[n]; ok {
+			idle = append(idle, line)
+		}
+	}
+	s.History, s.Led, s.Idle = history, led, idle
 }
 
 // unrelated is the rank of a line that did not lead to the violation.
@@ -180,6 +189,7 @@ func (s *Story) folded() (out []excerptLine) {
 		round, times := rounds(alike[i:])
 		if times < fewestRounds {
 			out = append(out, withNotes(lines[i], led, i)...)
+			out[len(out)-1].idle = slices.Contains(s.Idle, i)
 			i++
 			continue
 		}
@@ -213,9 +223,9 @@ func (s *Story) folded() (out []excerptLine) {
 // withNotes is a line of the history with what belongs to it.
 func withNotes(line string, led map[int]Led, i int) []excerptLine {
 	l, ok := led[i]
-	out := []excerptLine{{line, ok, l.Rank}}
+	out := []excerptLine{{text: line, led: ok, rank: l.Rank}}
 	for _, note := range l.Notes {
-		out = append(out, excerptLine{strings.Repeat(" ", notesColumn) + note, true, l.Rank})
+		out = append(out, excerptLine{text: strings.Repeat(" ", notesColumn) + note, led: true, rank: l.Rank})
 	}
 	return out
 }

@@ -60,6 +60,25 @@ func TestAnExcerptHasTheLinesThatLedToIt(t *testing.T) {
 	}
 }
 
+// A short story has all lines but those of idle reconciles of other objects. An abridged one still
+// knows them.
+func TestAnExcerptLeavesIdleReconcilesOut(t *testing.T) {
+	var lines []string
+	for i := range 9 {
+		lines = append(lines, fmt.Sprintf("00:00.001    user             create App a%d → rv 6", i))
+	}
+	s := &Story{History: lines, Idle: []int{3, 4}}
+	want := slices.Concat(lines[:3], []string{"… 2 lines left out; the story has them all …"}, lines[5:])
+	if d := cmp.Diff(want, s.Excerpt(MaxLines)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	s = &Story{History: lines, Idle: []int{7, 8}, Led: led(5, 6, 7)}
+	s.Abridge(7)
+	if !slices.Equal(s.Idle, []int{3, 4}) {
+		t.Errorf("%v of\n%s", s.Idle, strings.Join(s.History, "\n"))
+	}
+}
+
 func led(lines ...int) (out []Led) {
 	for _, n := range lines {
 		out = append(out, Led{Line: n})

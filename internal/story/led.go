@@ -52,3 +52,27 @@ func decodeLed(data string) (out []Led, err error) {
 	}
 	return out, nil
 }
+
+// idleSection is the section of a story file with the numbers, from 1, of the lines of idle
+// reconciles. A file may lack it.
+const idleSection = "idle"
+
+func encodeIdle(idle []int) []byte {
+	var b strings.Builder
+	for _, line := range idle {
+		fmt.Fprintln(&b, line+1)
+	}
+	return []byte(b.String())
+}
+
+func decodeIdle(data string) (out []int, err error) {
+	for line := range strings.Lines(data) {
+		n, err := strconv.Atoi(strings.TrimSuffix(line, "\n"))
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("line %q of section %q must be the number of a line of the history", line,
+				idleSection)
+		}
+		out = append(out, n-1)
+	}
+	return out, nil
+}

@@ -58,12 +58,21 @@ type Share struct {
 	Step      int // the first step that they do not repeat
 	Violating int // continuations that violate the property
 	Of        int // continuations
+	// Rises is set if the share rises at the step before, or if that step decides.
+	Rises bool
 }
+
+// rises ends the line of a share that has risen.
+const rises = " rises"
 
 func encodeShares(shares []Share) []byte {
 	var b strings.Builder
 	for _, s := range shares {
-		fmt.Fprintf(&b, "%d %d/%d\n", s.Step, s.Violating, s.Of)
+		fmt.Fprintf(&b, "%d %d/%d", s.Step, s.Violating, s.Of)
+		if s.Rises {
+			b.WriteString(rises)
+		}
+		b.WriteString("\n")
 	}
 	return []byte(b.String())
 }
@@ -72,6 +81,7 @@ func decodeShares(data string) (out []Share, err error) {
 	for line := range strings.Lines(data) {
 		var s Share
 		line = strings.TrimSuffix(line, "\n")
+		line, s.Rises = strings.CutSuffix(line, rises)
 		if _, err := fmt.Sscanf(line, "%d %d/%d", &s.Step, &s.Violating, &s.Of); err != nil ||
 			s.Step < 0 || s.Violating < 0 || s.Violating > s.Of {
 			return nil, fmt.Errorf("line %q of section %q must read like \"12 3/20\": a step, and how many of the "+

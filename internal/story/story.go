@@ -70,6 +70,9 @@ type Story struct {
 	// Led are the lines of the history that led to the violation, in order; nil if they are not
 	// known.
 	Led []Led
+	// Idle are the lines of reconciles that changed nothing, of objects without a part in it, by
+	// their numbers from 0, in order.
+	Idle []int
 }
 
 // Headline is the property that was violated, or the first line of the message if there is none.
@@ -195,6 +198,9 @@ func (s *Story) Encode() []byte {
 	if len(s.Led) > 0 {
 		files = append(files, txtar.File{Name: ledSection, Data: encodeLed(s.Led)})
 	}
+	if len(s.Idle) > 0 {
+		files = append(files, txtar.File{Name: idleSection, Data: encodeIdle(s.Idle)})
+	}
 	if len(s.Shares) > 0 {
 		files = append(files, txtar.File{Name: sharesSection, Data: encodeShares(s.Shares)})
 	}
@@ -244,6 +250,10 @@ func Decode(data []byte) (*Story, error) {
 			}
 		case ledSection:
 			if s.Led, err = decodeLed(Printable(string(f.Data))); err != nil {
+				return nil, err
+			}
+		case idleSection:
+			if s.Idle, err = decodeIdle(string(f.Data)); err != nil {
 				return nil, err
 			}
 		case "choices":

@@ -28,7 +28,8 @@ func example() *Story {
 		History:  []string{"00:00.000 start   pipelines/1", "00:00.001 crash   pipelines/1"},
 		Why:      []string{"The last step was a crash.", "It was the first."},
 		Measured: []string{"It was decided at 00:00.001."},
-		Shares:   []Share{{Step: 1, Violating: 0, Of: 20}, {Step: 2, Violating: 19, Of: 20}},
+		Idle:     []int{1},
+		Shares:   []Share{{Step: 1, Violating: 0, Of: 20}, {Step: 2, Violating: 19, Of: 20, Rises: true}},
 	}
 }
 

@@ -105,6 +105,13 @@ test('the explanation comes first, and its curve lies above the timeline', async
     const bends = (await page.locator('.shares .curve').getAttribute('points'))!.split(' ').map((p) => p.split(',').map(Number));
     assert.ok(bends.every(([x, y]) => x! >= 0 && x! <= width && y! >= 0 && y! <= 40), `the curve leaves its place: ${JSON.stringify(bends)}`);
     assert.ok(bends.at(-1)![1]! < bends[0]![1]!, 'the curve does not rise');
+    const reasons = (await page.locator('.reasons').boundingBox())!;
+    assert.ok(reasons.y + reasons.height <= curve.y + 1, `at ${width} the explanation does not come first`);
+    assert.equal(await page.locator('.shares .rise').count(), 1);
+    assert.equal(await page.locator('.shares .rise title').textContent(), 'here the share rises to 20 of 20');
+    await page.locator('.row.inside.wrote').first().locator('.what').click();
+    assert.equal(await page.locator('.panel .reads li').first().innerText(), 'pkg/op.go:7 (list Secret in shop: 2 objects)');
+    await page.keyboard.press('Escape');
     await page.screenshot({ path: join(shots, `explained-${width}.png`) });
     await page.close();
   }
@@ -203,6 +210,7 @@ test('the index says first what was found, each cause once, then each package', 
   for (const width of [1280, 390]) {
     const page = await open(index, { width });
     assert.match(await page.locator('.lead').innerText(), /^\d+ failures? of operators with known bugs/);
+    assert.doesNotMatch(await page.title() + await page.locator('h1').innerText(), /things? (is|are) wrong/);
     const heads = await page.locator('h2').allInnerTexts();
     assert.equal(heads[0], 'What was found');
     const causes = await page.$$eval('.wrong tbody tr', (rows) => rows.map((r) =>

@@ -31,7 +31,7 @@ export function detail(c: Context, i: number): HTMLElement[] {
   return [
     h('p', { class: 'where' }, h('b', {}, who), ` · step ${e.s} · ${clock(e.t)}`),
     h('h2', {}, e.x),
-    ...why(c, i), ...seen(c, e), ...changes(c, e), ...exchange(c, i), ...reconcile(c, i), ...belief(c, i),
+    ...why(c, i), ...seen(c, e), ...reads(e), ...changes(c, e), ...exchange(c, i), ...reconcile(c, i), ...belief(c, i),
   ];
 }
 
@@ -58,6 +58,11 @@ function seen(c: Context, e: Event): HTMLElement[] {
   if (!e.seen?.length) return [];
   return [h('section', { class: 'card stale' }, h('h3', {}, 'Stale when this reconcile began'),
     table(['object', 'cache', 'server'], e.seen.map(([o, cache, server]) => [nameOf(c.run, o), held(cache), held(server)])))];
+}
+
+function reads(e: Event): HTMLElement[] {
+  if (!e.rd?.length) return [];
+  return [h('section', { class: 'card reads' }, h('h3', {}, 'Read from the cache before'), h('ul', {}, ...e.rd.map((r) => h('li', {}, r))))];
 }
 
 function table(head: string[], rows: string[][]): HTMLElement {

@@ -38,6 +38,7 @@ export interface Event {
   holds?: [number, number][];
   ch?: Change[];
   fx?: string[];
+  rd?: string[];    // what was read from the cache before
   sent?: number;
   recv?: number;
 }
@@ -45,7 +46,7 @@ export interface Event {
 export interface Link { from: number; to: number; why: string }
 
 /** Share says how many continuations of a run violate its property, from a step on. */
-export interface Share { s: number; n: number; of: number }
+export interface Share { s: number; n: number; of: number; r?: boolean } // r: the share rises at the step before
 
 export interface Ref { kind?: string; name: string; cluster?: string }
 

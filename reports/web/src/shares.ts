@@ -42,9 +42,14 @@ export class Shares {
     this.root.setAttribute('viewBox', `0 0 ${wide} ${high}`);
     this.root.setAttribute('width', String(wide));
     this.root.setAttribute('aria-label', `The share of continuations that violate the property: at first ${this.shares[0]!.n} of ${this.shares[0]!.of}, at the end ${last.n} of ${last.of}`);
+    const marks = this.shares.filter((s) => s.r).map((s) => {
+      const mark = element('circle', { class: 'rise', cx: at(s.s).toFixed(1), cy: (high - edge - (s.n / s.of) * (high - 2 * edge)).toFixed(1), r: '4' });
+      mark.append(element('title', {}, `here the share rises to ${s.n} of ${s.of}`));
+      return mark;
+    });
     this.root.replaceChildren(
       element('polygon', { class: 'under', points: [`${bends[0]!.split(',')[0]},${high}`, ...bends, `${wide},${high}`].join(' ') }),
       element('polyline', { class: 'curve', points: bends.join(' ') }),
-      element('text', { x: '8', y: '13' }, 'continuations that violate the property'));
+      ...marks, element('text', { x: '8', y: '13' }, 'continuations that violate the property'));
   }
 }

@@ -132,7 +132,7 @@ func rewrite(path string, now *story.Story) error {
 		return err
 	}
 	s.Site, s.Message, s.After, s.Versions = now.Site, now.Message, now.After, now.Versions
-	s.History, s.Led, s.Why = now.History, now.Led, now.Why
+	s.History, s.Led, s.Idle, s.Why = now.History, now.Led, now.Idle, now.Why
 	s.Abridge(maxHistory)
 	return atomicfile.Write(path, s.Encode())
 }

@@ -56,7 +56,7 @@ const pairsPlayed = 10
 
 // play runs a story: once, or as often as it takes where it is about runs that differ.
 func (p *player) play(source choice.Source, s *story.Story) *run.Result {
-	res := p.runs.execute(source)
+	res := p.runs.tell(source)
 	if s.Kind != result.Nondeterminism.String() {
 		return res
 	}

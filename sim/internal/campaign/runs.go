@@ -48,6 +48,13 @@ func (r *executor) executeWith(o choice.Source, s run.Settings) *run.Result {
 	return res
 }
 
+// tell makes a run that will be told: it has what reconciles read from caches.
+func (r *executor) tell(o choice.Source) *run.Result {
+	s := r.settings
+	s.Reads = true
+	return r.executeWith(o, s)
+}
+
 // ignore has runs end at a violation, except of some properties, until restore is called.
 func (r *executor) ignore(properties []string) (restore func()) {
 	was := r.settings

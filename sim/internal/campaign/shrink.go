@@ -63,7 +63,7 @@ func (s *shrinker) shrink(f *result.Failure, first, from *run.Result, limit time
 		return choice.Trial{Same: true, Used: res.Choices, Log: res.Log}
 	}, func() bool { return s.mustEnd() || p.over() })
 	f.Shrinking = story.Shrinking{Runs: runs, Took: p.spent(), Stopped: stopped && limit > 0}
-	again := s.runs.execute(choice.Play(choices))
+	again := s.runs.tell(choice.Play(choices))
 	at, _ := history.Divergence(best.History, again.History)
 	if !again.Ending.Same(first.Ending) || at >= 0 && best != first {
 		f.Flaky = true
@@ -83,10 +83,16 @@ func (s *shrinker) explain(f *result.Failure, choices choice.Sequence, steps int
 	if settings.Monitor == nil {
 		settings.Monitor = &run.Monitor{}
 	}
+	settings.Reads = true
 	subject := &explain.Subject{
 		Ending: f.Ending, Sequence: choices, Line: f.Line, Monitor: settings.Monitor,
 		Over: func() bool { return s.mustEnd() || spent.spent() >= limit },
 		Run:  func(o choice.Source) *run.Result { return s.runs.executeWith(o, settings) },
+		Freshly: func(f *run.Fresh, o choice.Source) *run.Result {
+			with := settings
+			with.Fresh = f
+			return s.runs.executeWith(o, with)
+		},
 	}
 	return subject.Measure()
 }

@@ -30,7 +30,7 @@ func (t *teller) story(f *result.Failure, choices choice.Sequence, before, after
 		Ignored: t.runs.settings.Ignored,
 	}
 	cause := reports.CauseOf(f.History, s.Choices)
-	f.Line, s.Led, s.Why = cause.Line, cause.Led, cause.Sentences
+	f.Line, s.Led, s.Idle, s.Why = cause.Line, cause.Led, cause.Idle, cause.Sentences
 	dir := t.settings.Stories
 	if dir == "" {
 		dir = "<directory>"

@@ -266,7 +266,8 @@ func (s *shrinker) elsewhere() {
 // what a crash at the seventh request does, one at the second may do, too.
 func (s *shrinker) sooner() {
 	disturbs := func(e story.Choice) bool { return e.Kind.Disturbs() }
-	if n := len(slices.DeleteFunc(slices.Clone(s.best), func(e story.Choice) bool { return !disturbs(e) })); n > mostMoved {
+	few := slices.DeleteFunc(slices.Clone(s.best), func(e story.Choice) bool { return !disturbs(e) })
+	if len(few) > mostMoved {
 		return
 	}
 	for i := 0; i < len(s.best); i++ {

@@ -7,7 +7,6 @@ package explain
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -25,6 +24,9 @@ const (
 	maxNeeded     = 6  // choices of which it is measured what happens without them
 	repetitions   = 3  // of the run, which must be alike
 	maxShares     = 16 // prefixes that are continued
+	minRise       = 6  // more of them violate it after a step at which the share rises
+	maxRises      = 3  // such steps that are named
+	maxReads      = 3  // stale reads of which it is measured what happens if they are fresh
 )
 
 // Subject is a shrunk run that violates a property.
@@ -35,6 +37,8 @@ type Subject struct {
 	Ending   result.Ending
 	Sequence choice.Sequence
 	Line     string // of the program that decided, as file:line; "" if it is not known
+	// Freshly makes one run in which a cache is brought up to date; nil if that cannot be done.
+	Freshly func(*run.Fresh, choice.Source) *run.Result
 	// Over reports whether the time for runs is used up.
 	Over func() bool
 }
@@ -47,13 +51,17 @@ func (s *Subject) Measure() (sentences []string, shares []story.Share) {
 	if why := m.observe(); why != "" {
 		return []string{"Not measured: " + why + "."}, nil
 	}
-	for _, say := range []func() string{m.decides, m.needs, m.swapped} {
+	for _, say := range []func() string{m.decides, m.needs, m.fresh, m.swapped} {
 		if text := say(); text != "" {
 			sentences = append(sentences, text)
 		}
 	}
 	if len(sentences) == 0 && m.Over() {
 		sentences = []string{"Not measured: the time was used up; -sim.explain=1m allows more."}
+	}
+	m.prefixes()
+	if text := m.rises(); text != "" {
+		sentences = slices.Insert(sentences, min(1, len(sentences)), text)
 	}
 	return sentences, m.curve()
 }
@@ -67,6 +75,7 @@ type measured struct {
 	actors  [][]choice.Actor // of the alternatives of each answer
 	shares  map[int]int      // violating continuations, by the number of answers that they repeat
 	decided int              // number of the answer from which on most violate the property; 0 if none decides
+	risen   []int            // numbers of the other answers at which the share rises
 }
 
 // observe makes the run a few times more. It says why nothing can be measured, or "".
@@ -96,26 +105,36 @@ func (m *measured) observe() string {
 	return ""
 }
 
-// violations counts the continuations that violate the property after some answers. They have the
-// faults of a player and no others. It reports false if the time is up.
-func (m *measured) violations(answers []choice.Answer, kept *choice.Player) (n int, ok bool) {
+// violations counts the runs that violate the property, of which each has a fair schedule of its
+// own. It reports false if the time is up.
+func (m *measured) violations(first int, run func(fair choice.Source) *run.Result) (n int, ok bool) {
 	drawn := choice.Play(m.Sequence.Drawn())
 	for i := range continuations {
 		if m.Over() {
 			return 0, false
 		}
-		fair := choice.Fair(uint64(i), drawn)
-		res := m.Run(choice.Continue(answers, choice.Func(func(p choice.Point) int {
-			if p.Kind == story.Arm || p.Kind.Disturbs() {
-				return kept.Choose(p)
-			}
-			return fair.Choose(p)
-		})))
-		if res.Ending.Same(m.Ending) {
+		if run(choice.Fair(uint64(first+i), drawn)).Ending.Same(m.Ending) {
 			n++
 		}
 	}
 	return n, true
+}
+
+// with is a fair schedule with the faults of a player and no others.
+func with(kept *choice.Player, fair choice.Source) choice.Source {
+	return choice.Func(func(p choice.Point) int {
+		if p.Kind == story.Arm || p.Kind.Disturbs() {
+			return kept.Choose(p)
+		}
+		return fair.Choose(p)
+	})
+}
+
+// continued continues some answers with fair schedules and the faults of a player.
+func (m *measured) continued(first int, answers []choice.Answer, kept *choice.Player) (n int, ok bool) {
+	return m.violations(first, func(fair choice.Source) *run.Result {
+		return m.Run(choice.Continue(answers, with(kept, fair)))
+	})
 }
 
 // share counts the continuations that violate the property after the first answers of the run.
@@ -123,7 +142,7 @@ func (m *measured) share(answers int) (n int, ok bool) {
 	if n, ok = m.shares[answers]; ok {
 		return n, true
 	}
-	if n, ok = m.violations(m.answers[:answers], choice.Play(nil)); ok {
+	if n, ok = m.continued(0, m.answers[:answers], choice.Play(nil)); ok {
 		m.shares[answers] = n
 	}
 	return n, ok
@@ -236,23 +255,33 @@ func (m *measured) needs() string {
 func (m *measured) instead(at, value int) (n int, left string, ok bool) {
 	answers := slices.Clone(m.answers[:at+1])
 	answers[at].Value = value
+	kept := m.faultsAfter(at + 1)
+	n, ok = m.continued(0, answers, kept)
+	return n, unused(kept), ok
+}
+
+// faultsAfter has the faults of the run after its first answers.
+func (m *measured) faultsAfter(answers int) *choice.Player {
 	var later choice.Sequence
-	for _, a := range m.answers[at+1:] {
+	for _, a := range m.answers[answers:] {
 		for _, e := range m.Sequence {
 			if e.ID == a.ID() && e.Kind.Disturbs() {
 				later = append(later, e)
 			}
 		}
 	}
-	kept := choice.Play(later)
-	n, ok = m.violations(answers, kept)
+	return choice.Play(later)
+}
+
+// unused says how many faults none of the continuations has come to.
+func unused(kept *choice.Player) string {
 	switch missing := len(kept.Unused()); {
 	case missing == 1:
-		left = ", and a later fault is injected in none of them"
+		return ", and a later fault is injected in none of them"
 	case missing > 1:
-		left = fmt.Sprintf(", and %d later faults are injected in none of them", missing)
+		return fmt.Sprintf(", and %d later faults are injected in none of them", missing)
 	}
-	return n, left, ok
+	return ""
 }
 
 // injected is the condition that a fault was not injected, in the words of its line in the history.
@@ -306,27 +335,4 @@ func (m *measured) swapped() string {
 // order is the condition that an answer takes another action first.
 func (m *measured) order(at, value int) string {
 	return fmt.Sprintf("With %s before %s at %s", m.actors[at][value], m.actors[at][m.answers[at].Value], m.step(at))
-}
-
-// curve is how the share grows along the run. It has the prefixes that were measured already, and
-// further ones at equal distances while there is time.
-func (m *measured) curve() (out []story.Share) {
-	for i := range maxShares {
-		if len(m.shares) >= maxShares {
-			break
-		}
-		if _, ok := m.share(i * len(m.answers) / maxShares); !ok {
-			break
-		}
-	}
-	for _, answers := range slices.Sorted(maps.Keys(m.shares)) {
-		share := story.Share{Violating: m.shares[answers], Of: continuations}
-		if i := m.events[answers]; i < len(m.history.Events) {
-			share.Step = m.history.Events[i].Step
-		}
-		if n := len(out); n == 0 || out[n-1].Step != share.Step { // of the answers of one step, the first
-			out = append(out, share)
-		}
-	}
-	return out
 }

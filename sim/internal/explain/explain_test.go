@@ -2,6 +2,9 @@ package explain
 
 import (
 	"fmt"
+	"math/bits"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +145,49 @@ func TestExplainMeasuresTheShareAlongTheRun(t *testing.T) {
 	for _, s := range shares {
 		if want := map[bool]int{true: 20}[s.Step > 4]; s.Violating != want || s.Of != 20 {
 			t.Errorf("step %d: %d of %d, expected %d", s.Step, s.Violating, s.Of, want)
+		}
+	}
+}
+
+// Several steps may raise the share, of which none decides alone.
+func TestExplainNamesTheStepsAtWhichTheShareRises(t *testing.T) {
+	second := func(n, value int) story.Choice {
+		return story.Choice{ID: story.ID{Label: story.Label{Kind: story.Next}, Nth: n}, Value: value}
+	}
+	both := func(_ map[int]bool, first int) bool { return first>>4&3 == 1 && first>>10&3 > 1 }
+	said, shares := measure(t, choice.Sequence{second(2, 1), second(5, 2)}, 10000, both)
+	got := strings.Join(said, "\n")
+	for _, want := range []string{
+		"No single step decides: ",
+		"The share of continuations that violate it rises at 00:02.000 (op/1 update Pod web-2 at op.go:7), from 2 " +
+			"to 21 of 40; at 00:05.000 (op/1 update Pod web-5 at op.go:7), from 22 to 40 of 40.",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
+	}
+	var rises []int
+	for _, s := range shares {
+		if s.Rises {
+			rises = append(rises, s.Step)
+		}
+	}
+	if !slices.Equal(rises, []int{4, 7}) {
+		t.Errorf("the share rises before the steps %v: %v", rises, shares)
+	}
+}
+
+// If half of all continuations violate the property until the last step, no step before it is
+// named, whatever chance adds.
+func TestExplainNamesNoRiseOfChance(t *testing.T) {
+	for salt := range 32 {
+		got := sentences(t, choice.Sequence{crashAt(7)}, 10000, func(struck map[int]bool, first int) bool {
+			return struck[7] || bits.OnesCount(uint(first&(salt<<5|1<<14)))%2 == 1
+		})
+		for _, rise := range regexp.MustCompile(`[^;]*from \d+ to \d+ of 40`).FindAllString(got, -1) {
+			if !strings.Contains(rise, "at 00:07.000") {
+				t.Errorf("%d: %s", salt, got)
+			}
 		}
 	}
 }

@@ -93,12 +93,16 @@ func (c *controllers) reconcile(
 ) (res reconcile.Result, err error) {
 	name := q.running(req)
 	ctx = c.attach(context.WithValue(ctx, reconcileName{}, name))
+	if c.NoteReads {
+		ctx = wire.WithReads(ctx)
+	}
 	finished := false
 	defer func() {
 		q.ended(req)
 		outcome, order := outcomeOf(res, err), c.Name()+" "+name.String()
+		reads := wire.TakeReads(ctx)
 		if finished {
-			c.Sched.Note(order, func() { c.finished(q, req, name, outcome, "") })
+			c.Sched.Note(order, func() { c.finished(q, req, name, outcome, "", reads) })
 			return
 		}
 		source := wire.Source()
@@ -107,7 +111,7 @@ func (c *controllers) reconcile(
 			outcome = history.Outcome{Kind: history.OutcomePanic, Text: repeatable(fmt.Sprint(r))}
 			if dies {
 				c.stay(order, func() {
-					c.finished(q, req, name, outcome, source)
+					c.finished(q, req, name, outcome, source, reads)
 					c.kill()
 				})
 				err = wire.ErrDead
@@ -115,7 +119,7 @@ func (c *controllers) reconcile(
 			}
 			defer panic(r)
 		}
-		c.Sched.Note(order, func() { c.finished(q, req, name, outcome, source) })
+		c.Sched.Note(order, func() { c.finished(q, req, name, outcome, source, reads) })
 	}()
 	res, err = inner.Reconcile(ctx, req)
 	finished = true
@@ -138,14 +142,14 @@ func outcomeOf(res reconcile.Result, err error) history.Outcome {
 
 // finished records the end of a reconcile. source is the line that panicked or ended the goroutine.
 func (c *controllers) finished(
-	q *queue, req request, name history.Reconcile, outcome history.Outcome, source string,
+	q *queue, req request, name history.Reconcile, outcome history.Outcome, source string, reads []history.Read,
 ) {
 	q.finish(req, name)
 	if c.Port.Dead() {
 		return
 	}
 	e := c.event(history.Done)
-	e.Reconcile, e.Outcome, e.Wait, e.Source = name, outcome, outcome.After, source
+	e.Reconcile, e.Outcome, e.Wait, e.Source, e.Reads = name, outcome, outcome.After, source, reads
 	c.History.Add(e)
 }
 

@@ -27,6 +27,8 @@ type environment struct {
 	// ScriptedTimers has timers of queues fire by the scheduler's time, which is set, and not by
 	// themselves.
 	ScriptedTimers bool
+	// NoteReads has reconciles note what they read from caches.
+	NoteReads bool
 
 	dialled func(process, address, at string, byHTTP bool) // see [Observer]
 	longest atomic.Int64                                   // see LongestWait

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
@@ -27,11 +29,7 @@ func (r *readers) noteRead(o any) {
 	if r == nil {
 		return
 	}
-	t := reflect.TypeOf(o)
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	kind := strings.TrimSuffix(t.Name(), "List")
+	kind := kindName(o)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, ok := r.reads[kind]; ok {
@@ -43,6 +41,21 @@ func (r *readers) noteRead(o any) {
 	if line := wire.Source(); line != "" {
 		r.reads[kind] = line
 	}
+}
+
+// kindName is the kind of an object, or of the objects of a list. Those without a kind of their own
+// have the name of their Go type.
+func kindName(o any) string {
+	if object, ok := o.(runtime.Object); ok {
+		if kind := object.GetObjectKind().GroupVersionKind().Kind; kind != "" {
+			return strings.TrimSuffix(kind, "List")
+		}
+	}
+	t := reflect.TypeOf(o)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return strings.TrimSuffix(t.Name(), "List")
 }
 
 // noteSetup notes the line that adds something to a manager.

@@ -4,10 +4,15 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
 // waitingCache is a cache whose callers, when they have waited for it, go on one at a time (see
@@ -52,6 +57,7 @@ func (w waitingCache) Get(ctx context.Context, key client.ObjectKey, o client.Ob
 	err := w.Cache.Get(ctx, key, o, opts...)
 	if w.home {
 		w.turns.noteMissing(key, err)
+		w.noteRead(ctx, o, key, err)
 	}
 	return err
 }
@@ -59,7 +65,28 @@ func (w waitingCache) Get(ctx context.Context, key client.ObjectKey, o client.Ob
 func (w waitingCache) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	w.turns.readers.noteRead(list)
 	defer w.turns.inTurn(fmt.Sprintf("%T", list))()
-	return w.Cache.List(ctx, list, opts...)
+	err := w.Cache.List(ctx, list, opts...)
+	if w.home {
+		of := client.ListOptions{}
+		w.noteRead(ctx, list, client.ObjectKey{Namespace: of.ApplyOptions(opts).Namespace}, err)
+	}
+	return err
+}
+
+// noteRead notes a read of a reconcile.
+func (w waitingCache) noteRead(ctx context.Context, o runtime.Object, key client.ObjectKey, err error) {
+	wire.AddRead(ctx, func() history.Read {
+		r := history.Read{Step: w.turns.Sched.Steps(),
+			Ref: history.Ref{Kind: kindName(o), Namespace: key.Namespace, Name: key.Name}}
+		switch {
+		case err != nil:
+		case key.Name != "":
+			r.Found = 1
+		default:
+			r.Found = meta.LenList(o)
+		}
+		return r
+	})
 }
 
 // clusterRunnable is what a manager knows a cluster.Cluster by.

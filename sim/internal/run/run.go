@@ -31,6 +31,10 @@ type Settings struct {
 	Ignored []string
 	// Callers has the run note from where requests are made.
 	Callers bool
+	// Reads has reconciles note what they read from caches.
+	Reads bool
+	// Fresh, when set, brings a cache up to date at a step.
+	Fresh *Fresh
 	// First is the record of the first run of a doubled one. A run with a window compares itself
 	// with it before it forgets; nil for other runs.
 	First *history.History
@@ -45,6 +49,15 @@ type Settings struct {
 	Real *Real
 	// Monitor shows the run to a watchdog; nil if there is none.
 	Monitor *Monitor
+}
+
+// Fresh asks a run to deliver what a cache has not received, just before a step.
+type Fresh struct {
+	Step      int    // before which the pending watch events are delivered, in steps of their own
+	Process   string // with its incarnation, as "pipelines/2"
+	Kind      string
+	Reached   bool // the run has come to the step
+	Delivered int  // events
 }
 
 // Result is one run.

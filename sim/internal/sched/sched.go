@@ -70,6 +70,9 @@ type Scheduler struct {
 	Wait func()
 	// Told, when set, is told of every action before it is performed.
 	Told func(*Action)
+	// Before, when set, is called before an action that was chosen is performed, and may perform
+	// others.
+	Before func()
 
 	start time.Time
 	set   atomic.Pointer[time.Duration] // see SetNow; nil if time passes by itself
@@ -225,7 +228,12 @@ func (s *Scheduler) perform(due []*Action) {
 	if !s.fair && len(due) > 1 {
 		i = s.Choices.Pick(actors(due))
 	}
-	s.Perform(due[i])
+	if s.Before != nil {
+		s.Before()
+	}
+	if !due[i].Happened() {
+		s.Perform(due[i])
+	}
 }
 
 // actors are whose actions these are.

@@ -43,9 +43,10 @@ type Call struct {
 	subjectKey string
 	event      int
 	callers    []uintptr
-	byTimer    bool   // nothing but time had passed before it was sent
-	source     string // see [Source]
-	beside     bool   // see [recorder.Beside]
+	byTimer    bool           // nothing but time had passed before it was sent
+	source     string         // see [Source]
+	beside     bool           // see [recorder.Beside]
+	reads      []history.Read // of the cache, by its reconcile, since the call before it
 	reply      chan outcome
 	mu         sync.Mutex
 	action     *sched.Action

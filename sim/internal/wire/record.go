@@ -48,7 +48,7 @@ func (r *recorder) recordAnswer(call *Call, resp *apiserver.Response, injected b
 	if call.Host != "" {
 		e.Path = call.Request.URL.RequestURI()
 	}
-	e.Sent, e.Source = call.Request.Body, call.source
+	e.Sent, e.Source, e.Reads = call.Request.Body, call.source, call.reads
 	if resp != nil {
 		e.Code, e.Received = resp.Code, resp.Body
 		for _, ch := range resp.Changes {

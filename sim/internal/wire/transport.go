@@ -81,6 +81,9 @@ func (t transport) roundTrip(req *http.Request, client int) (*http.Response, err
 	if p.Owner != nil && !call.Idle() {
 		from := callingGoroutine()
 		call.source, call.beside = from.line, sentBeside(call, from)
+		if from.reconciles {
+			call.reads = TakeReads(req.Context())
+		}
 	}
 	if t.Callers != nil {
 		call.callers = make([]uintptr, 64)

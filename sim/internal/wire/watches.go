@@ -20,6 +20,7 @@ type Watches struct {
 	rules   Rules
 	streams []*Stream
 	lost    lostWatches
+	prompt  func(*Stream) bool // which streams deliver without a lag at the moment; nil for none
 }
 
 // Lost are the watches that living processes may be waiting to open again.
@@ -145,12 +146,39 @@ func (w *Watches) next(s *Stream) {
 		Order: s.Call.order(),
 		Actor: s.Call.Actor(),
 		What:  func() string { return "delivery of " + described(f) + " to " + s.String() },
-		Delay: func() time.Duration { return w.rules.Lag(s, f) },
-		Do:    func() { w.deliver(s) },
-		Idle:  s.Call.Idle(), Chatter: s.Call.Ref().Chatter(),
+		Delay: func() time.Duration {
+			if w.prompts(s) {
+				return 0
+			}
+			return w.rules.Lag(s, f)
+		},
+		Do:   func() { w.deliver(s) },
+		Idle: s.Call.Idle(), Chatter: s.Call.Ref().Chatter(),
 	}
 	w.Sched.Park(s.head)
 }
+
+// Deliver performs the pending deliveries of one kind to an incarnation, without a lag, until it
+// has received everything. It returns how many there were. An incarnation may have no watch of the
+// kind at the moment.
+func (w *Watches) Deliver(incarnation, kind string) (n int) {
+	w.prompt = func(s *Stream) bool {
+		return s.Port.Name() == incarnation && s.Kind == kind && s.Call.Cluster == ""
+	}
+	defer func() { w.prompt = nil }()
+	for i := 0; i < len(w.streams); {
+		s := w.streams[i]
+		if s.head == nil || !w.prompts(s) {
+			i++
+			continue
+		}
+		w.Sched.Perform(s.head)
+		i, n = 0, n+1
+	}
+	return n
+}
+
+func (w *Watches) prompts(s *Stream) bool { return w.prompt != nil && w.prompt(s) }
 
 // described is a frame in words. The initial events are delivered together.
 func described(f apiserver.Frame) string {
@@ -182,7 +210,7 @@ func (w *Watches) hangUp(s *Stream) {
 // list would be.
 func (w *Watches) deliver(s *Stream) {
 	s.head = nil
-	if next, ok := s.watch.Peek(); ok {
+	if next, ok := s.watch.Peek(); ok && !w.prompts(s) {
 		switch fate := w.rules.Fate(s, next); fate {
 		case Arrives:
 		case Waits:

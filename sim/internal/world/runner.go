@@ -128,6 +128,12 @@ func (r *runner) failConnected(t *testing.T, res *run.Result, s run.Settings) {
 // once makes one run: the scenario, in a bubble of its own, with every choice answered by the
 // source. An undisturbed run has nothing to compare itself with.
 func (r *runner) once(t *testing.T, o choice.Source, s run.Settings, p purpose) *attempt {
+	if p != toJudge {
+		s.Fresh = nil
+	}
+	if s.Fresh != nil {
+		s.Fresh.Reached, s.Fresh.Delivered = false, 0
+	}
 	a := &attempt{Result: &run.Result{History: &history.History{}}, settings: s, source: choice.New(o), purpose: p}
 	if s.Window > 0 {
 		a.History = history.Forgetful()

@@ -64,6 +64,10 @@ func newWorld(source *choice.Recorder, h *history.History, s run.Settings, cours
 		c.wire.Callers, c.wire.ByTimer = map[int][]uintptr{}, map[int]bool{}
 	}
 	c.procs = process.New(c.sched, h, c.wire, s.Log, observer)
+	c.procs.NoteReads = s.Reads
+	if s.Fresh != nil {
+		c.sched.Before = c.freshen
+	}
 	if s.Record != nil {
 		writeScript(c, b.has, s.Record)
 	}
@@ -95,6 +99,14 @@ func newWorld(source *choice.Recorder, h *history.History, s run.Settings, cours
 	w.Builtin(garbage.New())
 	w.Builtin(protection.New()...)
 	return w
+}
+
+// freshen brings a cache up to date if its step has come.
+func (c *core) freshen() {
+	if f := c.settings.Fresh; !f.Reached && c.sched.Steps()+1 == f.Step {
+		f.Reached = true
+		f.Delivered = c.wire.Watches.Deliver(f.Process, f.Kind)
+	}
 }
 
 // stepped is called after every step.

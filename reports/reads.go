@@ -1,0 +1,135 @@
+// This file is about what a reconcile read from its cache.
+
+package reports
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
+)
+
+// StaleRead is a read of a cache that had not received a write to what was read.
+type StaleRead struct {
+	history.Read
+	Actor string // incarnation that read
+	At    history.Time
+}
+
+// StaleReads are such reads in the reconciles that led to the violation, those of the reconcile
+// that decided first, and the later ones first. The choices are those of the history's story.
+func StaleReads(h *history.History, choices []story.Choice) (out []StaleRead) {
+	x := newTracing(h)
+	if x.violation < 0 {
+		return nil
+	}
+	x.delay(choices)
+	x.trace()
+	decided, ok := x.dequeued[x.decision()]
+	if ok {
+		out = x.staleReads(decided)
+	}
+	for i := x.violation - 1; i >= 0; i-- {
+		if h.Events[i].Kind == history.Dequeue && x.on(i) && (!ok || i != decided) {
+			out = append(out, x.staleReads(i)...)
+		}
+	}
+	return out
+}
+
+// staleReads are the stale reads of reconcile start before the violation, the last one first.
+func (x *tracing) staleReads(start int) (out []StaleRead) {
+	e := &x.h.Events[start]
+	for _, r := range slices.Backward(x.reads(start, x.violation)) {
+		at := x.endOfStep(r.Step)
+		if slices.ContainsFunc(x.gapsAt(at, e), func(g gap) bool { return r.Covers(g.ref) }) {
+			out = append(out, StaleRead{r, e.Actor(), x.h.Events[at].At})
+		}
+	}
+	return out
+}
+
+// reads are what reconcile start read from its cache before it sent request i or before event i.
+func (x *tracing) reads(start, i int) (out []history.Read) {
+	for j := start + 1; j <= i; j++ {
+		if of, ok := x.dequeued[j]; ok && of == start {
+			out = append(out, x.h.Events[j].Reads...)
+		}
+	}
+	return out
+}
+
+// endOfStep is the last event of a step, or of the last step with one before it.
+func (x *tracing) endOfStep(step int) int {
+	last := 0
+	for i := range x.h.Events {
+		if x.h.Events[i].Step > step {
+			break
+		}
+		last = i
+	}
+	return last
+}
+
+// readOf says where reconcile start read from its cache before event i: what the cache lacked if it
+// lacked something, or else what it read last. It is "" if nothing is known, or if it read last
+// from the server.
+func (x *tracing) readOf(start, i int) string {
+	reads := x.reads(start, i)
+	if len(reads) == 0 {
+		return ""
+	}
+	if stale := x.staleReads(start); len(stale) > 0 {
+		if at := slices.Index(reads, stale[0].Read); at >= 0 {
+			return fmt.Sprintf("it read that cache at %s", reads[at])
+		}
+	}
+	if j := x.asked(start, i); j >= 0 && len(x.reads(start, j)) == len(reads) {
+		return ""
+	}
+	return fmt.Sprintf("it had read its cache at %s", reads[len(reads)-1])
+}
+
+// asked is the last request of reconcile start before event i that read something from the server;
+// -1 if there is none.
+func (x *tracing) asked(start, i int) int {
+	for j := i - 1; j > start; j-- {
+		e := &x.h.Events[j]
+		if of, ok := x.dequeued[j]; ok && of == start && e.Kind == history.Request && !refused(e) && e.Host == "" &&
+			(e.Verb == "get" || e.Verb == "list") {
+			return j
+		}
+	}
+	return -1
+}
+
+// based says what reconcile start read last from the server before event i, and what wrote it
+// unless a sentence has named that. If that was a list, or if nothing was found, it also says what
+// it had read before.
+func (n *narrator) based(start, i int, add func(string, ...any)) {
+	for j, last := n.asked(start, i), true; j >= 0; j, last = n.asked(start, j), false {
+		e := &n.h.Events[j]
+		at := ""
+		if e.Source != "" {
+			at = " at " + e.Source
+		}
+		w, ok := n.write[commit{e.Ref.Cluster, e.Revision}]
+		found := e.Verb == "get" && e.Code != http.StatusNotFound
+		switch ok = ok && found && !n.steps[w]; {
+		case ok:
+			add("It had read %s from the server%s, last written %s.", e.Ref, at, n.step(w))
+		case !last:
+		case e.Verb == "list":
+			add("It had read the server%s (%s).", at, history.Read{Ref: e.Ref}.What())
+		case found:
+			add("It had read %s from the server%s.", e.Ref, at)
+		default:
+			add("It had read %s from the server%s: not found.", e.Ref, at)
+		}
+		if found {
+			return
+		}
+	}
+}
