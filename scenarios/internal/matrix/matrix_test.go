@@ -86,7 +86,7 @@ func TestAFailureIsRecordedAndRepeated(t *testing.T) {
 			t.Errorf("%s has not been observed and is not open", c.name())
 		}
 		scenario := table.Cases[0].Scenario(table.Variants[i])
-		if err := c.observe(sim.Explore(t, scenario, sim.Runs(3), sim.Stories(catalogue))); err != nil {
+		if err := c.observe(sim.Explore(t, scenario, sim.Runs(3), sim.Stories(catalogue)), 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -110,9 +110,9 @@ func TestAFailureIsRecordedAndRepeated(t *testing.T) {
 	}
 	for _, line := range []string{
 		"The thread: [a thread](https://example.com). Somebody is bad.", "| bad |  | 1 of 1 cases |", "So it is.",
-		"| it is good | is good | ✗° | – | ✓ 3 (cut) |", "## Situations", "| it is seen | is good; `TestNothing` |",
-		"1 of 1 passing cells were run with the controller and the scenario as they are now. The runs were made on " +
-			"these commits, see results.json: .",
+		"| it is good | is good | ✗° | – | ✓ 3 (…) |", "## Situations", "| it is seen | is good; `TestNothing` |",
+		"1 of 1 passing cells were run with the controller and the scenario as they are now, 1 of them in fewer " +
+			"runs than they need. The runs were made on these commits, see results.json: .",
 	} {
 		if !strings.Contains(page, line+"\n") {
 			t.Errorf("the page has no line %q: %s", line, page)
@@ -186,7 +186,7 @@ func TestPassingCellsOfAWorkloadShareTheirRuns(t *testing.T) {
 		{Name: "b", Workload: shared, Property: "B"},
 		{Name: "c", Workload: shared, Property: "C"},
 	}}
-	p := prover[toy]{table: table, shared: map[campaign[toy]]result.Report{}}
+	p := prover[toy]{table: table, shared: map[campaign[toy]]made{}}
 	for _, c := range table.Cases {
 		for _, v := range table.Variants {
 			if c.Outcome(v) == Passes {
@@ -287,13 +287,11 @@ func TestFaultsThatAreNeverInjected(t *testing.T) {
 	if d := cmp.Diff([]string{"B"}, neverAtAll(row)); d != "" {
 		t.Error(d)
 	}
-	r := result.Report{Runs: enoughToSee,
-		Faults: []result.FaultCount{{Fault: "Crash(a)", Injected: 2}, {Fault: "Crash(b)"}, {Fault: "Pause(a)"}}}
-	injected, never := injections(r)
-	if d := cmp.Diff(map[string]int{"Crash": 2, "Pause": 0}, injected); d != "" {
-		t.Error(d)
+	injected := map[string]int{"Crash(a)": 2, "Crash(b)": 0, "Pause(a)": 0}
+	if few := never(enoughToSee-1, injected); few != nil {
+		t.Errorf("few runs tell that %v are never injected", few)
 	}
-	if d := cmp.Diff([]string{"Crash(b)", "Pause(a)"}, never); d != "" {
+	if d := cmp.Diff([]string{"Crash(b)", "Pause(a)"}, never(enoughToSee, injected)); d != "" {
 		t.Error(d)
 	}
 }
@@ -301,7 +299,7 @@ func TestFaultsThatAreNeverInjected(t *testing.T) {
 // Runs that were made with other code, or without the faults of their case, are marked.
 func TestMarksOfStaleRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
-	c := cell{Outcome: Passes, Now: digest(), Faulted: true, Result: Result{Runs: 300, Digest: digest(),
+	c := cell{Outcome: Passes, Now: digest(), Faulted: true, Each: 1, Result: Result{Runs: 300, Digest: digest(),
 		Injected: map[string]int{"Crash": 1}}}
 	marks := []string{c.mark()}
 	if err := os.WriteFile("a.go", []byte("package a // and a comment"), 0o666); err != nil {
@@ -319,12 +317,12 @@ func TestMarksOfStaleRuns(t *testing.T) {
 	if !c.needsRuns() == (c.Digest != c.Now) {
 		t.Error("runs that are old are not told from others")
 	}
-	c.Injected, c.Each = map[string]int{"Crash": 1, "Pause": 2, "Relist": 7}, 7
+	c.Injected, c.Each = map[string]int{"Crash(a)": 1, "Crash(b)": 1, "Pause(a)": 2, "Relist": 7}, 7
 	marks = append(marks, c.mark())
-	c.Cut = true
+	c.Runs = maxRuns
 	marks = append(marks, c.mark())
-	d := cmp.Diff([]string{"✓ 300", "✓ 300†", "○ 300†", "○ 300", "✓ 300 (Crash 1, Pause 2)",
-		"✓ 300 (cut, Crash 1, Pause 2)"}, marks)
+	d := cmp.Diff([]string{"✓ 300", "✓ 300†", "○ 300†", "○ 300", "✓ 300 (Crash 2, Pause 2, …)",
+		"✓ 2000 (Crash 2, Pause 2)"}, marks)
 	if d != "" {
 		t.Error(d)
 	}

@@ -27,8 +27,8 @@ repeats every ✗. – is not run, see the notes.
 ✓ passes, with the number of runs. They are enough to inject each class of the case's faults %[2]d times into
 %[3]s, and %[4]d times into another variant. At least %[5]d runs are made, and at most %[6]d; %[7]d without faults, and
 %[8]d of %[3]s under every fault. In parentheses are the classes that were injected less often, with their number;
-“cut” means that a limit of CPU time ended the runs. ○ passes, but none of the faults that the case lists was
-injected. † was run with an older controller or scenario.
+“…” means that more runs are to follow. ○ passes, but none of the faults that the case lists was injected. † was
+run with an older controller or scenario.
 
 ´make matrices STORY=%[1]s´ makes the runs that are missing and writes this page from [results.json](results.json).
 ´go test ./scenarios/%[1]s´ fails when the page is stale, repeats every failure, and runs passing cells again.
@@ -178,14 +178,15 @@ func (c cell) mark() string {
 	case c.Outcome != Passes:
 		return mark
 	}
-	if c.Faulted && len(c.Injected) == 0 {
+	injected := 0
+	for _, n := range c.Injected {
+		injected += n
+	}
+	if c.Faulted && injected == 0 {
 		mark = "○"
 	}
 	if c.Digest != c.Now {
 		return fmt.Sprintf("%s %d†", mark, c.Runs)
-	}
-	if c.Cut {
-		few = strings.TrimSuffix("cut, "+few, ", ")
 	}
 	if few != "" {
 		few = " (" + few + ")"
@@ -218,17 +219,19 @@ func (t Table[V]) notes(cells []cell) string {
 			"where those are injected:\n\n" + never.String())
 	}
 	var commits []string
-	now, passing := 0, 0
+	now, passing, more := 0, 0, 0
 	for _, c := range cells {
 		now += count(c.Outcome == Passes && c.Digest == c.Now)
+		more += count(c.Outcome == Passes && c.Digest == c.Now && c.unproved())
 		passing += count(c.Outcome == Passes)
 		if c.Commit != "" {
 			commits = append(commits, c.Commit)
 		}
 	}
 	slices.Sort(commits)
-	fmt.Fprintf(&notes, "\n%d of %d passing cells were run with the controller and the scenario as they are now. "+
-		"The runs were made on these commits, see results.json: %s.\n", now, passing,
+	fmt.Fprintf(&notes, "\n%d of %d passing cells were run with the controller and the scenario as they are now, "+
+		"%d of them in fewer runs than they need. "+
+		"The runs were made on these commits, see results.json: %s.\n", now, passing, more,
 		strings.Join(slices.Compact(commits), ", "))
 	return notes.String()
 }

@@ -33,10 +33,10 @@ const (
 var class = regexp.MustCompile(`^\w*`)
 
 // lacks returns how many more runs a cell needs, as far as these runs show: their number, and the
-// injections by class.
+// injections.
 func (k *cell) lacks(runs int, injected map[string]int) int {
 	need := k.Needed
-	for _, n := range injected {
+	for _, n := range classes(injected) {
 		switch {
 		case n == 0:
 			need = max(need, enoughToSee)
@@ -49,44 +49,56 @@ func (k *cell) lacks(runs int, injected map[string]int) int {
 }
 
 // needsRuns reports whether the runs of a passing cell do not prove it, or were made with other
-// code. If a limit of CPU time ended them, they are enough under a limit.
-func (k *cell) needsRuns() bool {
-	return k.Open || k.Digest != k.Now || !(k.Cut && *limit > 0) && k.unproved()
-}
+// code.
+func (k *cell) needsRuns() bool { return k.Open || k.Digest != k.Now || k.unproved() }
 
 // unproved reports whether a passing cell has fewer runs than it needs.
 func (k *cell) unproved() bool { return k.lacks(k.Runs, k.Injected) > 0 }
 
-// few returns how often the classes were injected that were injected too seldom, for the page.
+// few returns how often the classes were injected that were injected too seldom, for the page, and
+// whether more runs are needed.
 func (k *cell) few() string {
 	var out []string
-	for _, class := range slices.Sorted(maps.Keys(k.Injected)) {
-		if n := k.Injected[class]; n > 0 && n < k.Each {
+	by := classes(k.Injected)
+	for _, class := range slices.Sorted(maps.Keys(by)) {
+		if n := by[class]; n > 0 && n < k.Each {
 			out = append(out, fmt.Sprintf("%s %d", class, n))
 		}
+	}
+	if k.unproved() {
+		out = append(out, "…")
 	}
 	return strings.Join(out, ", ")
 }
 
-// prove makes the runs that a passing cell needs, in campaigns of different seeds. It stops at the
-// first failure, and at the limit of CPU time.
-func (p *prover[V]) prove(t testing.TB, c Case[V], v V, k *cell) result.Report {
-	var all result.Report
-	var opts []sim.ExploreOption // the first seed is that of the test
-	for campaign := 2; ; campaign++ {
-		injected, _ := injections(all)
-		n := k.lacks(all.Runs, injected)
+// made is what the runs of a cell showed, and in how many campaigns they were made.
+type made struct {
+	result.Report
+	campaigns int
+}
+
+// prove makes the runs that a passing cell needs, in campaigns of different seeds. It continues with
+// the runs on file, and stops at the first failure, and at the limit of CPU time.
+func (p *prover[V]) prove(t testing.TB, c Case[V], v V, k *cell) (all made) {
+	if !k.Open && k.Digest == k.Now {
+		all.Runs, all.Steps, all.campaigns = k.Runs, k.Steps, k.Campaigns
+		for fault, n := range k.Injected {
+			all.Faults = append(all.Faults, result.FaultCount{Fault: fault, Injected: n})
+		}
+	}
+	for {
+		n := k.lacks(all.Runs, injections(all.Report))
 		if n == 0 || *limit > 0 && all.Spent >= *limit {
 			return all
 		}
-		opts = append(opts, sim.Runs(n), sim.For(max(0, *limit-all.Spent)))
-		all = sum(all, p.explore(t, p.table.scenario(c, v), opts...))
+		all.campaigns++
+		seed := fnv.New64()
+		fmt.Fprint(seed, t.Name(), all.campaigns)
+		all.Report = sum(all.Report, p.explore(t, p.table.scenario(c, v), sim.Seed(seed.Sum64()), sim.Runs(n),
+			sim.For(max(0, *limit-all.Spent))))
 		if all.Err() != nil {
 			return all
 		}
-		seed := fnv.New64()
-		fmt.Fprint(seed, t.Name(), campaign)
-		opts = []sim.ExploreOption{sim.Seed(seed.Sum64())}
 	}
 }
 
@@ -106,14 +118,30 @@ func sum(before, r result.Report) result.Report {
 	return r
 }
 
-// injections returns how often each class of fault was injected, and the faults that never were.
-func injections(r result.Report) (by map[string]int, never []string) {
-	by = map[string]int{}
+// injections returns how often each fault was injected.
+func injections(r result.Report) map[string]int {
+	out := map[string]int{}
 	for _, f := range r.Faults {
-		by[class.FindString(f.Fault)] += f.Injected
-		if f.Injected == 0 && r.Runs >= enoughToSee {
-			never = append(never, f.Fault)
+		out[f.Fault] += f.Injected
+	}
+	return out
+}
+
+// classes sums injections up by class.
+func classes(injected map[string]int) map[string]int {
+	out := map[string]int{}
+	for fault, n := range injected {
+		out[class.FindString(fault)] += n
+	}
+	return out
+}
+
+// never returns the faults that were not injected, if there are enough runs to see that.
+func never(runs int, injected map[string]int) (out []string) {
+	for _, fault := range slices.Sorted(maps.Keys(injected)) {
+		if injected[fault] == 0 && runs >= enoughToSee {
+			out = append(out, fault)
 		}
 	}
-	return by, never
+	return out
 }

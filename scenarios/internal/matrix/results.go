@@ -31,12 +31,13 @@ type Result struct {
 	Steps    int    `json:"steps"` // of all runs, or of the failing run that is repeated
 	// Faults counts the injections in the failing run that is repeated.
 	Faults int `json:"faults,omitempty"`
-	// Injected counts the injections in all runs of a passing cell, by class.
+	// Injected counts the injections in all runs of a passing cell, by fault, or by class if the
+	// runs are old.
 	Injected map[string]int `json:"injected,omitempty"`
 	// Never are the faults of the case that were never injected in the runs of a passing cell.
 	Never []string `json:"never,omitempty"`
-	// Cut is set if a limit of CPU time ended the runs of a passing cell before they were enough.
-	Cut bool `json:"cut,omitempty"`
+	// Campaigns counts those that the runs of a passing cell were made in.
+	Campaigns int `json:"campaigns,omitempty"`
 	// Default is set if the variant fails on the default schedule. Story is the file whose choices
 	// make it fail. A failure has one of them, or both.
 	Default bool   `json:"default,omitempty"`

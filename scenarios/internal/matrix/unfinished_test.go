@@ -88,7 +88,7 @@ func TestACellBorrowsAStory(t *testing.T) {
 	p := prover[toy]{table: table, cells: cells}
 	for _, i := range []int{0, 1} {
 		found := t.TempDir()
-		if err := p.cells[i].observe(sim.Explore(t, lottery(table.Variants[i]), sim.Stories(found))); err != nil {
+		if err := p.cells[i].observe(sim.Explore(t, lottery(table.Variants[i]), sim.Stories(found)), 1); err != nil {
 			t.Fatal(err)
 		}
 		if err := p.cells[i].keep(found); err != nil {
@@ -130,7 +130,7 @@ func TestTextsAreRewritten(t *testing.T) {
 	}
 	p, found := prover[toy]{table: table, cells: cells}, t.TempDir()
 	c := &p.cells[0]
-	if err := c.observe(sim.Explore(t, lottery("bad"), sim.Stories(found))); err != nil {
+	if err := c.observe(sim.Explore(t, lottery("bad"), sim.Stories(found)), 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.keep(found); err != nil {
