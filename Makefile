@@ -280,6 +280,10 @@ $(PROVEN): reprove-%:
 mutants: # Common mistakes planted in the operators of examples/: which properties see them (10 minutes).
 	go test -count=1 -timeout 0 -v -run '^TestMutants$$' ./hack/mutants -mutants.all
 
+.PHONY: mutants-controllers
+mutants-controllers: # One-line mistakes planted in the fixed variants of the reference scenarios: which of them the runs of every change find (ONLY=throttle).
+	go test -count=1 -timeout 0 -v -run '^TestMistakesInControllers$$' ./hack/mutants -mutants.controllers='$(or $(ONLY),.)'
+
 .PHONY: projects
 projects: # wavetank init on ten projects as scaffolds lay them out, and 1,000 runs of each (15 minutes): writes docs/projects.md.
 	go run ./hack/projects
@@ -295,7 +299,7 @@ generate: ## Write what is made from the code: deep copies, CRDs, tables, licenc
 
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
 STEPS = test lint campaigns oldest modules generate next-go platforms 'race nested-examples/backup' 'reprove PROVE=5' demo pages conformance
-NIGHTLY = nested released 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold RUNS=0 FOR=30m SIM_SEED=random' 'fuzz FOR=10m' mutants soak \
+NIGHTLY = nested released 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold RUNS=0 FOR=30m SIM_SEED=random' 'fuzz FOR=10m' mutants mutants-controllers soak \
 	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume projects determinism bench-correct bench-search bench-shrinking bench-mutants mutants-replay bench-scale
 COMMIT = $(shell git rev-parse --short HEAD)
 

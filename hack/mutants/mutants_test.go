@@ -75,6 +75,11 @@ func TestEditsFit(t *testing.T) {
 			t.Errorf("%s, %s: %v", m.Operator, m.Mistake, err)
 		}
 	}
+	for _, m := range InControllers {
+		if _, err := parser.ParseFile(token.NewFileSet(), m.File, mutated(t, m, controllers), 0); err != nil {
+			t.Errorf("%s, %s: %v", m.Operator, m.Mistake, err)
+		}
+	}
 }
 
 // names are the sets without their runs.
@@ -104,7 +109,13 @@ func overlay(t *testing.T, m Mutant, more map[string]string) []string {
 	if m.Module != "" {
 		return nil
 	}
-	dir, tmp := examples(t, m.Operator), t.TempDir()
+	return overlayIn(t, m, examples(t, m.Operator), more)
+}
+
+// overlayIn does so for a file below a directory.
+func overlayIn(t *testing.T, m Mutant, dir string, more map[string]string) []string {
+	t.Helper()
+	tmp := t.TempDir()
 	file, list := filepath.Join(tmp, "mutant.go"), filepath.Join(tmp, "overlay.json")
 	write(t, file, mutated(t, m, dir))
 	replace := map[string]string{filepath.Join(dir, m.File): file}
