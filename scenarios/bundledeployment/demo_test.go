@@ -7,4 +7,4 @@ import (
 )
 
 // TestDemo shows each variant; see make demo.
-func TestDemo(t *testing.T) { demo.Show(t, Table()) }
+func TestDemo(t *testing.T) { demo.Show(t, Table(), "V2") }

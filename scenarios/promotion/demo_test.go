@@ -3,8 +3,9 @@ package promotion
 import (
 	"testing"
 
+	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/scenarios/internal/demo"
 )
 
 // TestDemo shows each variant; see make demo.
-func TestDemo(t *testing.T) { demo.Show(t, Table()) }
+func TestDemo(t *testing.T) { demo.Show(t, Table(), promotion.V3) }

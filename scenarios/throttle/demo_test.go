@@ -3,8 +3,9 @@ package throttle
 import (
 	"testing"
 
+	"github.com/wavetank/wavetank/controllers/throttle"
 	"github.com/wavetank/wavetank/scenarios/internal/demo"
 )
 
 // TestDemo shows each variant; see make demo.
-func TestDemo(t *testing.T) { demo.Show(t, Table()) }
+func TestDemo(t *testing.T) { demo.Show(t, Table(), throttle.V2) }

@@ -27,8 +27,9 @@ const (
 )
 
 // Show searches one case of each variant, prints a line for each, and adds them to the results on
-// file. Without DEMO in the environment it does so only to replay a story.
-func Show[V ~string](t *testing.T, table matrix.Table[V]) {
+// file. The page begins with the thread, whose fix that is not enough is the partial variant. Without
+// DEMO in the environment Show only replays a story.
+func Show[V ~string](t *testing.T, table matrix.Table[V], partial V) {
 	t.Helper()
 	if os.Getenv("DEMO") == "" && !matrix.Replaying() {
 		t.Skip("it is a demonstration, which make demo runs")
@@ -41,7 +42,8 @@ func Show[V ~string](t *testing.T, table matrix.Table[V]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := show{scenario: filepath.Base(here), out: newOutput(filepath.Join(root, "reports", "out"), filepath.Base(here))}
+	s := show{scenario: filepath.Base(here), out: newOutput(filepath.Join(root, "reports", "out"), filepath.Base(here)),
+		failures: map[string]*result.Failure{}}
 	if !matrix.Replaying() {
 		s.out.clear(t)
 	}
@@ -65,6 +67,9 @@ func Show[V ~string](t *testing.T, table matrix.Table[V]) {
 	}
 	defer s.out.alone(t)()
 	s.out.write(t, s.scenario, s.rows)
+	if err := s.writeThread(summary, string(partial), string(table.Fixed)); err != nil {
+		t.Fatal(err)
+	}
 	s.out.index(t, summary)
 }
 
@@ -73,6 +78,7 @@ type show struct {
 	scenario string
 	out      output
 	rows     []Row
+	failures map[string]*result.Failure // by variant
 }
 
 // one shows one variant, which must fail or pass.
@@ -87,6 +93,7 @@ func (s *show) one(t *testing.T, row Row, fails bool, scenario, fixed func(*sim.
 		row.Outcome, row.Steps, row.Faults = "failed", f.Story.After.Steps, f.Story.After.Faults
 		row.StoryFile = strings.TrimPrefix(filepath.ToSlash(f.File), root+"/")
 		s.replay(t, f, scenario, fixed)
+		s.failures[row.Variant] = f
 	}
 	fmt.Printf("%-16s %-16s %s %5d runs %5.1f s  %-64s %s\n", row.Scenario, row.Variant, row.Outcome, row.Runs,
 		row.Seconds, row.Property, cmp.Or(strings.TrimPrefix(row.StoryFile, "reports/out/"), "–"))

@@ -71,18 +71,14 @@ func (o output) index(t *testing.T, summary *matrix.Summary) {
 	if err == nil {
 		err = o.writeSummary(summary)
 	}
-	var parts []string
-	if err == nil {
-		parts, err = filepath.Glob(filepath.Join(demo, "*", summaryFile))
-	}
-	var matrices []template.HTML
-	for _, path := range parts {
-		data, readErr := os.ReadFile(path)
-		err = errors.Join(err, readErr)
-		matrices = append(matrices, template.HTML(data))
-	}
-	front := reports.Front{Title: "What make demo has shown", Planted: true, Parts: matrices,
+	front := reports.Front{Title: "What make demo has shown", Planted: true,
 		Links: [][2]string{{"The catalogue of stories", "../catalogue/index.html"}}}
+	if err == nil {
+		front.First, err = partsOf(demo, threadFile)
+	}
+	if err == nil {
+		front.Parts, err = partsOf(demo, summaryFile)
+	}
 	if err == nil {
 		front.Class, err = catalogue.ClassOf(root, demo)
 	}
@@ -92,6 +88,17 @@ func (o output) index(t *testing.T, summary *matrix.Summary) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// partsOf reads a part of the page for each scenario.
+func partsOf(demo, name string) (out []template.HTML, err error) {
+	paths, err := filepath.Glob(filepath.Join(demo, "*", name))
+	for _, path := range paths {
+		data, unread := os.ReadFile(path)
+		err = errors.Join(err, unread)
+		out = append(out, template.HTML(data))
+	}
+	return out, err
 }
 
 // summaryFile is the part of the page that is about one scenario.

@@ -2,13 +2,29 @@
 
 package matrix
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // Summary is a table with its results, for other pages than README.md.
 type Summary struct {
 	Folder, Thread, Reports, Shows string
 	Variants                       []string
+	Is                             map[string]string    // what each variant is
+	Passing                        map[string]PassingOf // by variant
 	Rows                           []Row
+}
+
+// PassingOf counts the cells that a variant passes, and the runs of one, at least and at most.
+type PassingOf struct{ Cells, Least, Most int }
+
+func (p PassingOf) and(runs int) PassingOf {
+	if p.Cells == 0 {
+		p.Least = runs
+	}
+	return PassingOf{p.Cells + 1, min(p.Least, runs), max(p.Most, runs)}
 }
 
 // Row is a case with what the matrix shows of each variant.
@@ -30,9 +46,16 @@ func (t Table[V]) Summary(folder string) (*Summary, error) {
 		return nil, err
 	}
 	text, err := read()
-	s := &Summary{Folder: folder, Thread: text.thread, Reports: text.reports, Shows: text.shows}
+	if err != nil {
+		return nil, err
+	}
+	docs, err := constants("../../controllers/" + folder)
+	s := &Summary{Folder: folder, Thread: text.thread, Reports: text.reports, Shows: text.shows,
+		Is: map[string]string{}, Passing: map[string]PassingOf{}}
 	for _, v := range t.Variants {
 		s.Variants = append(s.Variants, string(v))
+		_, is, _ := strings.Cut(docs[string(v)], " | ")
+		s.Is[string(v)] = "it " + cmp.Or(is, t.About[v])
 	}
 	for cells := range slices.Chunk(p.cells, len(t.Variants)) {
 		row := Row{Property: cells[0].Property, Case: cells[0].Case}
@@ -42,6 +65,9 @@ func (t Table[V]) Summary(folder string) (*Summary, error) {
 				m.Story = catalogue + "/" + k.Story
 			}
 			row.Marks = append(row.Marks, m)
+			if k.Outcome == Passes {
+				s.Passing[k.Variant] = s.Passing[k.Variant].and(k.Runs)
+			}
 		}
 		s.Rows = append(s.Rows, row)
 	}
