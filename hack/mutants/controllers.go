@@ -5,8 +5,8 @@ package mutants
 
 import "slices"
 
-// InControllers are mistakes in the fixed variants of controllers/. Seen says what finds them: cells
-// of the table, replays of stories, tests, or nothing.
+// InControllers are mistakes in the fixed variants of controllers/. Seen states what finds each: a
+// cell of the table, replays of stories, a test, or nothing.
 var InControllers = slices.Concat(inThrottle, inPromotion, inReposync, inBundleDeployment, inClusterExtension)
 
 // inController is a mistake in a file of controllers/.

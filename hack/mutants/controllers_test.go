@@ -19,9 +19,9 @@ var fixed = map[string]string{"throttle": "V4", "promotion": "V8", "reposync": "
 	"clusterextension": "V6"}
 
 // Each mistake in a fixed variant is found if the table says so. Parts of what is run for every
-// change are tried one after another until one of them fails: the cells that the variant passes, the
-// stories of other variants, with which it must pass, the other tests of the scenario, and those of
-// the controller.
+// change are tried one after another until one of them fails: the cells that the variant passes,
+// the stories of other variants, with which it must pass, the other tests of the scenario, and
+// those of the controller.
 func TestMistakesInControllers(t *testing.T) {
 	if *inControllers == "" {
 		t.Skip("make mutants-controllers")

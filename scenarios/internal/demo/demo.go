@@ -27,8 +27,8 @@ const (
 )
 
 // Show searches one case of each variant, prints a line for each, and adds them to the results on
-// file. The page begins with the thread, whose fix that is not enough is the partial variant. Without
-// DEMO in the environment Show only replays a story.
+// file. The page begins with the thread. Its fix that is not enough is the partial variant.
+// Without DEMO in the environment Show only replays a story.
 func Show[V ~string](t *testing.T, table matrix.Table[V], partial V) {
 	t.Helper()
 	if os.Getenv("DEMO") == "" && !matrix.Replaying() {

@@ -11,8 +11,8 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// The story of a thread has the bug, where it was found, the fix that is not enough and why, and the
-// fix, in this order. What was not run is left out.
+// The story of a thread has the bug, where it was found, the fix that is not enough and why, and
+// the fix, in this order. What was not run is left out.
 func TestThreadTellsFromTheBugToTheFix(t *testing.T) {
 	s := show{scenario: "a", out: newOutput(t.TempDir(), "a"), failures: map[string]*result.Failure{}}
 	summary := &matrix.Summary{Folder: "a", Thread: "[owner/a #1](https://example.com)", Reports: "It breaks.",

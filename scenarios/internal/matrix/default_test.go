@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,6 +47,18 @@ func TestADefaultFailureHasAStory(t *testing.T) {
 	}
 	if err := p.replay(t, table.Cases[0], "bad", first); err != nil {
 		t.Error(err)
+	}
+	s.Confirmed = "kube-apiserver v1.37.1, 2026-11-27"
+	if err := os.WriteFile(path, s.Encode(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	found := *s
+	found.Confirmed = ""
+	if err := p.keepDefault(first, &found); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := story.Read(path); err != nil || again.Confirmed != s.Confirmed {
+		t.Errorf("it is confirmed by %q: %v", again.Confirmed, err)
 	}
 	if file, err := first.path(t); err != nil || file != path {
 		t.Errorf("%s is replayed, not %s: %v", file, path, err)

@@ -77,8 +77,8 @@ type made struct {
 	campaigns int
 }
 
-// prove makes the runs that a passing cell needs, in campaigns of different seeds. It continues with
-// the runs on file, and stops at the first failure, and at the limit of CPU time.
+// prove makes the runs that a passing cell needs, in campaigns of different seeds. It continues
+// with the runs on file, and stops at the first failure, and at the limit of CPU time.
 func (p *prover[V]) prove(t testing.TB, c Case[V], v V, k *cell) (all made) {
 	if !k.Open && k.Digest == k.Now {
 		all.Runs, all.Steps, all.campaigns = k.Runs, k.Steps, k.Campaigns

@@ -64,8 +64,8 @@ func TestRunsThatACellLacks(t *testing.T) {
 	}
 }
 
-// The runs of a cell are made in campaigns until they prove it, one fails, or they have used the CPU
-// time. Then they are continued the next time, unless the code has changed.
+// The runs of a cell are made in campaigns until they prove it, one fails, or they have used the
+// CPU time. Then they are continued the next time, unless the code has changed.
 func TestRunsUntilACellIsProved(t *testing.T) {
 	defer func() { *limit = 0 }()
 	for _, c := range []struct {

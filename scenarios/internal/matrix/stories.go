@@ -101,6 +101,9 @@ func (p *prover[V]) keepDefault(c *cell, s *story.Story) error {
 	path := filepath.Join(catalogue, c.Story)
 	s.Seed, s.Replay = "the default schedule", s.Replay+" -sim.replay="+path
 	s.Abridge(maxHistory)
+	if was, err := story.Read(path); err == nil {
+		s.Confirmed = was.Confirmed
+	}
 	if err := os.MkdirAll(catalogue, 0o777); err != nil {
 		return err
 	}
