@@ -75,8 +75,8 @@ func TestGroupsAreTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// An index of bugs that were planted does not claim that something is wrong. It begins with what the
-// caller puts first.
+// An index of bugs that were planted does not claim that something is wrong. It begins with what
+// the caller puts first.
 func TestIndexOfPlantedBugs(t *testing.T) {
 	dir := t.TempDir()
 	if err := campaignOf("p, under Crash").Write(dir); err != nil {
