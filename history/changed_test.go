@@ -1,6 +1,7 @@
 package history
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -121,8 +122,12 @@ func TestReadsAreTheObjectsThatAFunctionLooksAt(t *testing.T) {
 		h.Add(Event{Kind: Request, Changes: []Change{{Type: "ADDED", Ref: ref}}})
 	}
 	h.Objects("", "Pod") // outside
-	got := h.Reads(func() { h.Object("", "Site", "default", "x"); h.Objects("", "Pod") })
-	if len(got) != 3 || got[0].Name != "x" || got[1].Name != "a" || got[2].Name != "b" {
-		t.Errorf("it read %v", got)
+	wrong := errors.New("wrong")
+	got, err := h.Reads(func() error { h.Object("", "Site", "default", "x"); h.Objects("", "Pod"); return wrong })
+	if err != wrong || len(got) != 3 || got[0].Name != "x" || got[1].Name != "a" || got[2].Name != "b" {
+		t.Errorf("it read %v, and returned %v", got, err)
+	}
+	if got, err := h.Reads(func() error { h.Objects("", "Pod"); return nil }); got != nil || err != nil {
+		t.Errorf("nothing is wrong, but it returned %v, %v", got, err)
 	}
 }

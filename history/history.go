@@ -226,8 +226,8 @@ type History struct {
 	kinds   map[Ref][]*state // the objects of each kind, in order
 	counts  map[Kind]int
 	now     Time
-	reading bool  // read is kept
-	read    []Ref // what was looked at
+	reading bool   // read is kept
+	read    []*Ref // what was looked at
 
 	past // what is remembered of forgotten events
 }
@@ -287,12 +287,16 @@ func (h *History) Object(group, kind, namespace, name string) (Object, bool) {
 
 // Find is [History.Object] in any cluster.
 func (h *History) Find(ref Ref) (Object, bool) {
-	if h.reading {
-		h.read = append(h.read, ref)
-	}
 	c, ok := h.objects[ref]
 	if !ok {
+		if h.reading {
+			absent := ref // only this copy escapes
+			h.read = append(h.read, &absent)
+		}
 		return Object{}, false
+	}
+	if h.reading {
+		h.read = append(h.read, &c.Ref)
 	}
 	return c.show(), true
 }
@@ -310,7 +314,7 @@ func (h *History) ObjectsIn(cluster, group, kind string) []Object {
 	for i, s := range all {
 		out[i] = s.show()
 		if h.reading {
-			h.read = append(h.read, s.Ref)
+			h.read = append(h.read, &s.Ref)
 		}
 	}
 	return out
@@ -327,18 +331,25 @@ func (h *History) Live(wanted func(Ref) bool) []Object {
 	}
 	slices.SortFunc(out, func(a, b Object) int { return a.Ref.Compare(b.Ref) })
 	for i := 0; h.reading && i < len(out); i++ {
-		h.read = append(h.read, out[i].Ref)
+		h.read = append(h.read, &out[i].state.Ref)
 	}
 	return out
 }
 
-// Reads calls f and returns the objects that it looked at with the methods above, whether they
-// exist or not. What it returns is good until the next call.
-func (h *History) Reads(f func()) []Ref {
+// Reads calls f. If f returns an error, Reads returns it with the objects that f looked at with the
+// methods above, whether they exist or not.
+func (h *History) Reads(f func() error) ([]Ref, error) {
 	h.reading, h.read = true, h.read[:0]
 	defer func() { h.reading = false }()
-	f()
-	return h.read
+	err := f()
+	if err == nil {
+		return nil, nil
+	}
+	refs := make([]Ref, len(h.read))
+	for i, ref := range h.read {
+		refs[i] = *ref
+	}
+	return refs, err
 }
 
 // Compare orders objects by cluster, group, kind, namespace and name, as [cmp.Compare] orders

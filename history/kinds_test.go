@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -28,7 +29,7 @@ func TestObjectsOfAKindAreThoseOfAllObjects(t *testing.T) {
 				return ref.Cluster == k.cluster && ref.Group == k.group && ref.Kind == k.kind
 			})
 			var got []history.Object
-			read := h.Reads(func() { got = h.ObjectsIn(k.cluster, k.group, k.kind) })
+			read, _ := h.Reads(func() error { got = h.ObjectsIn(k.cluster, k.group, k.kind); return errors.New("wrong") })
 			if !slices.EqualFunc(got, want, history.Object.Equal) || len(read) != len(want) {
 				t.Fatalf("%v after %v: %v, want %v", k, change, got, want)
 			}

@@ -43,7 +43,6 @@ func (j *judge) all() []*property { return slices.Concat(j.defaults, j.declared)
 // ends the run.
 func (j *judge) judge(k result.Kind, h *history.History) *result.Ending {
 	j.judging = true
-	var err error
 	defer func() { j.judging = false }()
 	for _, properties := range [][]*property{j.declared, j.defaults} {
 		for _, p := range properties {
@@ -58,14 +57,14 @@ func (j *judge) judge(k result.Kind, h *history.History) *result.Ending {
 				p.reached = p.reached || p.happened(h)
 				continue
 			}
-			if read := h.Reads(func() { err = p.holds(h) }); err != nil {
+			if read, err := h.Reads(func() error { return p.holds(h) }); err != nil {
 				broken := &result.Ending{Kind: k, Property: p.sentence, Site: p.site, Message: err.Error(),
 					About: history.Subjects(err)}
 				if j.passes && !p.ends {
 					p.passed, j.passed = true, append(j.passed, broken)
 					continue
 				}
-				j.read = slices.Clone(read)
+				j.read = read
 				return broken
 			}
 		}
