@@ -204,7 +204,7 @@ func TestUsersRetry(t *testing.T) {
 				served = true
 			}
 		}
-	}, sim.Runs(100), sim.Verify(5))
+	}, sim.Runs(25), sim.Verify(2))
 	if early == 0 || late == 0 {
 		t.Errorf("the webhook was away for %d writes before it had answered once, "+
 			"and for %d after that: the test shows nothing", early, late)
@@ -225,7 +225,7 @@ func TestUsersWaitForFaults(t *testing.T) {
 				mended++
 			}
 		}
-	}, sim.Runs(50), sim.Verify(5))
+	}, sim.Runs(10), sim.Verify(2))
 	if mended == 0 {
 		t.Error("no webhook was away for so long: the test shows nothing")
 	}

@@ -150,6 +150,8 @@ func TestABroadcasterThatEndsWithTheProgramsContextRepeats(t *testing.T) {
 // A broadcaster that is shut down while it waits to try again chooses at random between the Events
 // that wait and its end. What it sends then must neither be a step nor draw random numbers that
 // the next incarnation draws, too.
+//
+//make:campaigns
 func TestALifeThatEndsWithEventsUnsaidRepeats(t *testing.T) {
 	heralded := func(end func(*World)) func(*World) {
 		return func(w *World) {
