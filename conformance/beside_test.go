@@ -125,11 +125,33 @@ func fakeClient() client.Client {
 	}).Build()
 }
 
-// subject is what a verb is tried on.
+// listed is the number of objects in a list.
+const listed = 100
+
+// subject is what a verb is tried on. Its namespace has as many objects as a list shows.
 type subject struct {
 	client.Client
-	kib, n int
-	one    *corev1.ConfigMap
+	kib, n  int
+	one     *corev1.ConfigMap
+	objects []*corev1.ConfigMap
+}
+
+// create creates an object.
+func (s *subject) create(ctx context.Context) error {
+	s.objects = append(s.objects, s.fresh())
+	return s.Create(ctx, s.objects[len(s.objects)-1])
+}
+
+// remove deletes objects until n are left.
+func (s *subject) remove(ctx context.Context, n int) error {
+	for len(s.objects) > n {
+		last := len(s.objects) - 1
+		if err := s.Delete(ctx, s.objects[last]); err != nil {
+			return err
+		}
+		s.objects = s.objects[:last]
+	}
+	return nil
 }
 
 func (s *subject) fresh() *corev1.ConfigMap {
@@ -140,34 +162,34 @@ func (s *subject) fresh() *corev1.ConfigMap {
 	}
 }
 
-// tried are the verbs, in the order of the table.
+// tried are the verbs, in the order of the table. share is how many of a round's requests are made.
 var tried = []struct {
-	verb string
-	do   func(context.Context, *subject) error
+	verb  string
+	share float64
+	do    func(context.Context, *subject) error
 }{
-	{"get", func(ctx context.Context, s *subject) error {
+	{"get", 1, func(ctx context.Context, s *subject) error {
 		return s.Get(ctx, client.ObjectKeyFromObject(s.one), &corev1.ConfigMap{})
 	}},
-	{"list", func(ctx context.Context, s *subject) error {
-		return s.List(ctx, &corev1.ConfigMapList{}, client.InNamespace("default"))
+	{fmt.Sprintf("list of %d", listed), 0.1, func(ctx context.Context, s *subject) error {
+		list := &corev1.ConfigMapList{}
+		err := s.List(ctx, list, client.InNamespace("default"))
+		if err == nil && len(list.Items) != listed {
+			err = fmt.Errorf("the list has %d objects, want %d", len(list.Items), listed)
+		}
+		return err
 	}},
-	{"patch", func(ctx context.Context, s *subject) error {
+	{"create", 1, func(ctx context.Context, s *subject) error { return s.create(ctx) }},
+	{"patch", 1, func(ctx context.Context, s *subject) error {
 		s.n++
 		return s.Patch(ctx, s.one.DeepCopy(),
 			client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"data":{"n":"%d"}}`, s.n)))
 	}},
-	{"update", func(ctx context.Context, s *subject) error {
+	{"update", 1, func(ctx context.Context, s *subject) error {
 		s.n++
 		s.one.ResourceVersion = "" // whatever the last verb left there
 		s.one.Data["n"] = fmt.Sprint(s.n)
 		return s.Update(ctx, s.one)
-	}},
-	{"create and delete", func(ctx context.Context, s *subject) error {
-		cm := s.fresh()
-		if err := s.Create(ctx, cm); err != nil {
-			return err
-		}
-		return s.Delete(ctx, cm)
 	}},
 }
 
@@ -181,23 +203,28 @@ func requests(t *testing.T, b *strings.Builder) {
 		subjects := make([]*subject, len(all))
 		for i, a := range all {
 			s := &subject{Client: a.c, kib: kib}
-			s.one = s.fresh()
-			if err := a.c.Create(t.Context(), s.one); err != nil {
-				t.Fatal(err)
+			for range listed {
+				if err := s.create(t.Context()); err != nil {
+					t.Fatal(err)
+				}
 			}
-			subjects[i] = s
+			s.one, subjects[i] = s.objects[0], s
 		}
 		for _, v := range tried {
 			took := make([][]time.Duration, len(all))
 			for range rounds {
 				for i, a := range all {
+					ops := int(float64(a.ops) * v.share)
 					began := time.Now()
-					for range a.ops {
+					for range ops {
 						if err := v.do(t.Context(), subjects[i]); err != nil {
 							t.Fatalf("%s, %s: %v", a.name, v.verb, err)
 						}
 					}
-					took[i] = append(took[i], time.Since(began)/time.Duration(a.ops))
+					took[i] = append(took[i], time.Since(began)/time.Duration(ops))
+					if err := subjects[i].remove(t.Context(), listed); err != nil {
+						t.Fatal(err)
+					}
 				}
 			}
 			real, fake, model := median(took[0]), median(took[1]), median(took[2])
@@ -205,7 +232,7 @@ func requests(t *testing.T, b *strings.Builder) {
 				micro(model), ratio(real, model), ratio(fake, model))
 		}
 		for _, s := range subjects {
-			if err := s.Delete(t.Context(), s.one); err != nil {
+			if err := s.remove(t.Context(), 0); err != nil {
 				t.Fatal(err)
 			}
 		}
