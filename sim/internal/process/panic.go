@@ -32,6 +32,16 @@ func stack() string {
 	}
 }
 
+// SincePanic is a stack without the frames that recover its panic, which come first.
+func SincePanic(stack string) string {
+	since := stack[strings.LastIndex(stack, "\npanic(")+1:]
+	for strings.HasPrefix(since, "panic(") || strings.HasPrefix(since, "runtime.") {
+		_, since, _ = strings.Cut(since, "\n\t")
+		_, since, _ = strings.Cut(since, "\n")
+	}
+	return since
+}
+
 // addresses are what Go prints of pointers. They differ from run to run.
 var addresses = regexp.MustCompile(`0x[0-9a-f]{6,}`)
 

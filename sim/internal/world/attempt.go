@@ -131,7 +131,7 @@ func (a *attempt) endInside(panicked any, returned bool) {
 		}
 		stack := string(debug.Stack())
 		w.failure = &result.Ending{Kind: result.Panic, Site: process.CallerIn(stack, stack), Message: fmt.Sprint(v),
-			Stack: stack}
+			Stack: process.SincePanic(stack)}
 		if p := w.judge.current; p != nil {
 			w.failure.Message = fmt.Sprintf("the property %q panicked: %v at %s", p.sentence, v, w.failure.Site)
 			w.failure.Site = p.site
