@@ -1,0 +1,60 @@
+package jobset
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	api "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/controllers"
+	"sigs.k8s.io/jobset/pkg/webhooks"
+
+	"github.com/wavetank/wavetank/models/kubelet"
+	"github.com/wavetank/wavetank/models/workload"
+	"github.com/wavetank/wavetank/sim"
+)
+
+// start does what main does once the certificates are ready.
+func start(mgr ctrl.Manager) error {
+	if err := controllers.SetupJobSetIndexes(context.Background(), mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	if err := controllers.SetupPodIndexes(context.Background(), mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	if err := controllers.NewJobSetReconciler(mgr.GetClient(), mgr.GetScheme(),
+		mgr.GetEventRecorder("jobset")).SetupWithManager(mgr); err != nil {
+		return err
+	}
+	if err := controllers.NewPodReconciler(mgr.GetClient(), mgr.GetScheme(),
+		mgr.GetEventRecorder("pod")).SetupWithManager(mgr); err != nil {
+		return err
+	}
+	return webhooks.Setup(mgr)
+}
+
+// operator returns what puts the operator into a world that runs Jobs and Pods.
+func operator(t *testing.T, plans kubelet.Option) func(*sim.World) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/jobset").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(strings.TrimSpace(string(dir)), "config", "components")
+	return func(w *sim.World) {
+		w.Install(filepath.Join(config, "crd", "bases"), filepath.Join(config, "webhook", "manifests.yaml"))
+		w.Builtin(workload.New()...)
+		w.Builtin(kubelet.New(plans)...)
+		w.Start("jobset", start, sim.Options(ctrl.Options{Scheme: scheme}))
+	}
+}
