@@ -19,19 +19,19 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// The promises are sentences of https://project-codeflare.github.io/appwrapper/arch-fault-tolerance/
-// and https://project-codeflare.github.io/appwrapper/arch-controller/.
+// The promises are sentences of the pages arch-fault-tolerance and arch-controller in
+// https://project-codeflare.github.io/appwrapper/.
 const (
 	// "when ResourcesDeployed becomes False, which indicates to Kueue that the quota has been
 	// released, all resources created by a failed workload will have been totally removed from the
 	// cluster" (arch-fault-tolerance).
 	jobsAreGone = "an AppWrapper whose resources are not deployed has no Jobs"
 	podsAreGone = "an AppWrapper whose resources are not deployed has no Pods"
-	// "A workload can be deemed unhealthy if any of the following conditions are true" (ibid.). None
-	// is for workloads whose Jobs succeed, and which are not deleted.
-	healthyStay = "a healthy workload is not reset and does not fail"
-	// "If the number of resets exceeds the RetryLimit, then the AppWrapper moves into a Failed state
-	// and its resources are deleted" (ibid.).
+	// "A workload can be deemed unhealthy if any of the following conditions are true" (ibid.).
+	// None is for workloads whose Jobs succeed, and which are not deleted.
+	healthyStay = "a healthy workload does not fail"
+	// "If the number of resets exceeds the RetryLimit, then the AppWrapper moves into a Failed
+	// state and its resources are deleted" (ibid.).
 	retriesEnd = "a failing workload is reset as often as its limit allows"
 	// "An AppWrapper is in the Suspended Phase and Kueue sets spec.suspend to false": from there
 	// the diagram leads to Succeeded, and from each phase before to Suspended (arch-controller).
@@ -74,8 +74,8 @@ func scenario(start func(*sim.World), asked ...string) func(*sim.World) {
 		})
 		ask(w.Always, healthyStay, func(h *history.History) error {
 			for _, a := range history.List[awv1beta2.AppWrapper](h) {
-				if s := a.Status; a.Name != "failing" && (s.Phase == awv1beta2.AppWrapperFailed || s.Retries > 0) {
-					return fmt.Errorf("the AppWrapper %s is %s after %d resets: %v", a.Name, s.Phase, s.Retries,
+				if s := a.Status; a.Name != "failing" && s.Phase == awv1beta2.AppWrapperFailed {
+					return fmt.Errorf("the AppWrapper %s has failed after %d resets: %v", a.Name, s.Retries,
 						meta.FindStatusCondition(s.Conditions, string(awv1beta2.Unhealthy)).Message)
 				}
 			}

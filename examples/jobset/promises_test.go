@@ -23,14 +23,14 @@ import (
 // The promises are sentences of the comments in api/jobset/v1alpha2/jobset_types.go in
 // https://github.com/kubernetes-sigs/jobset.
 const (
-	// "Restart the JobSet globally … if … restartsCountTowardsMax … < … maxRestarts. Otherwise, fail
-	// the JobSet" (RestartJobSet).
+	// "Restart the JobSet globally … if … restartsCountTowardsMax … < … maxRestarts. Otherwise,
+	// fail the JobSet" (RestartJobSet).
 	restartsEnd = "a JobSet whose Jobs fail is restarted as often as allowed, then fails"
 	// "Ensures that all Jobs (and their Pods) from the previous iteration are deleted before
 	// creating new Jobs" (BlockingRecreate).
 	notMixed = "no two attempts of a JobSet run at the same time"
-	// "the ReplicatedJob will be created only after the referenced ReplicatedJobs reach their desired
-	// state" (DependsOn).
+	// "the ReplicatedJob will be created only after the referenced ReplicatedJobs reach their
+	// desired state" (DependsOn).
 	inOrder = "work begins when what it depends on is complete"
 	// "suspends all running child Jobs when set to true" (Suspend).
 	suspendedStop = "the Jobs of a suspended JobSet are suspended, and those of others are not"

@@ -29,7 +29,8 @@ func start(mgr ctrl.Manager) error {
 		recorder).SetupWithManager(mgr); err != nil {
 		return err
 	}
-	if err := controllers.NewPodReconciler(mgr.GetClient(), mgr.GetScheme(), recorder, nil).SetupWithManager(mgr); err != nil {
+	if err := controllers.NewPodReconciler(mgr.GetClient(), mgr.GetScheme(), recorder,
+		nil).SetupWithManager(mgr); err != nil {
 		return err
 	}
 	if err := webhooks.SetupLeaderWorkerSetWebhook(mgr); err != nil {

@@ -23,8 +23,8 @@ const (
 	// "LeaderReady creates the workers statefulset after the leader pod is ready"
 	// (LeaderReadyStartupPolicy).
 	leaderFirst = "workers begin when their leader is ready"
-	// "RecreateGroupOnPodRestart will recreate all the pods in the group if 1. Any individual pod in
-	// the group is recreated".
+	// "RecreateGroupOnPodRestart will recreate all the pods in the group if 1. Any individual pod
+	// in the group is recreated".
 	restartTogether = "all Pods of a group are made again if one is"
 	// "maxUnavailable is the maximum number of replicas that can be unavailable during the update"
 	// (RollingUpdateConfiguration).
@@ -55,7 +55,8 @@ func scenario(start func(*sim.World), asked ...string) func(*sim.World) {
 			for _, s := range history.List[appsv1.StatefulSet](h) {
 				if s.Name != "m" && !begun[s.UID] {
 					begun[s.UID] = true
-					if leader, _ := history.Get[corev1.Pod](h, "default", s.Name); !ready(leader) {
+					leader, _ := history.Get[corev1.Pod](h, "default", s.Name)
+					if metav1.IsControlledBy(&s, &leader) && !ready(leader) { // and not an earlier one of its name
 						return fmt.Errorf("StatefulSet %s is made before the Pod %s is ready", s.Name, s.Name)
 					}
 				}
@@ -147,11 +148,12 @@ func ready(p corev1.Pod) bool {
 
 func set(replicas int32, image string) *api.LeaderWorkerSet {
 	n := int32(size)
-	return &api.LeaderWorkerSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "m"}, Spec: api.LeaderWorkerSetSpec{
+	named := metav1.ObjectMeta{Namespace: "default", Name: "m"}
+	pod := corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "model", Image: image}}}}
+	return &api.LeaderWorkerSet{ObjectMeta: named, Spec: api.LeaderWorkerSetSpec{
 		Replicas: &replicas, StartupPolicy: api.LeaderReadyStartupPolicy,
-		LeaderWorkerTemplate: api.LeaderWorkerTemplate{Size: &n, RestartPolicy: api.RecreateGroupOnPodRestart,
-			WorkerTemplate: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				Containers: []corev1.Container{{Name: "model", Image: image}}}}},
+		LeaderWorkerTemplate: api.LeaderWorkerTemplate{Size: &n, WorkerTemplate: pod,
+			RestartPolicy: api.RecreateGroupOnPodRestart},
 	}}
 }
 
