@@ -86,18 +86,19 @@ func (x *tracing) related() map[history.Key]bool {
 	return out
 }
 
-// idle are the events of reconciles that changed nothing and in which nothing failed, if no event
-// of them is on the chain and their object is not related to it.
+// idle are the events of reconciles that ended, changed nothing and in which nothing failed, if no
+// event of them is on the chain and their object is not related to it.
 func (x *tracing) idle() map[int]bool {
-	related, busy := x.related(), map[int]bool{}
+	related, busy, ended := x.related(), map[int]bool{}, map[int]bool{}
 	for i, start := range x.dequeued {
 		e := &x.h.Events[i]
+		ended[start] = ended[start] || e.Kind == history.Done
 		busy[start] = busy[start] || x.on(i) || x.changes(i) || e.Kind == history.Fault || failed(e) ||
 			e.Kind == history.Done && e.Outcome.Failed() || related[objectOf(e.Reconcile.Key)]
 	}
 	out := map[int]bool{}
 	for i, start := range x.dequeued {
-		if !busy[start] {
+		if ended[start] && !busy[start] {
 			out[i] = true
 		}
 	}

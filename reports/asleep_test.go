@@ -118,6 +118,8 @@ func TestIdleReconcilesOfOtherObjectsAreNotTold(t *testing.T) {
 		r.during(of, history.Dequeue, nil)
 		r.during(of, history.Done, func(e *history.Event) { e.Outcome = history.Outcome{Kind: history.OutcomeSuccess} })
 	}
+	third := history.Reconcile{Key: history.Key{Controller: "tenants", Name: "third"}, N: 1}
+	r.during(third, history.Dequeue, nil) // its request is under way
 	r.violated("late-dev is wrong")
 	if got := paragraph(&r); !strings.Contains(got, "changed nothing: tenants /late #2, at 00:04.000") {
 		t.Error(got)

@@ -12,8 +12,10 @@ import (
 const (
 	maxBefore = 3 // earlier steps that a paragraph names
 	maxAfter  = 3 // later ones
-	fewAlike  = 3 // equal requests from which on they are counted
-	slow      = time.Second
+	// maxSiblings is how many requests from one line a paragraph names, besides the last one.
+	maxSiblings = 2
+	fewAlike    = 3 // equal requests from which on they are counted
+	slow        = time.Second
 )
 
 // narrator says in sentences what led to a violation.
@@ -219,7 +221,9 @@ func (n *narrator) before() (out []string) {
 	}
 	latestOf(n.namedKeys(), n.d, add)
 	latestOf(n.namedEffects(), n.d, add)
-	latestOf(n.siblings(), n.d, add)
+	for _, i := range n.siblings() {
+		add(i)
+	}
 	slices.Sort(steps)
 	for _, i := range steps {
 		out = append(out, n.step(i))
@@ -246,14 +250,15 @@ func (n *narrator) before() (out []string) {
 	return out
 }
 
-// siblings are the requests that changed something by the step's line of the program, about objects
-// of the same kind.
+// siblings are the last requests that changed something by the step's line of the program, about
+// objects of the same kind: one for each object.
 func (n *narrator) siblings() (out []int) {
-	b := &n.h.Events[n.d]
-	for i := range n.d {
+	b, told := &n.h.Events[n.d], map[history.Ref]bool{}
+	for i := n.d - 1; i >= 0 && len(out) < maxSiblings; i-- {
 		a := &n.h.Events[i]
-		if a.Source == b.Source && a.Verb == b.Verb && a.Ref.Kind == b.Ref.Kind && a.Host == b.Host && n.changes(i) {
-			out = append(out, i)
+		if a.Source == b.Source && a.Verb == b.Verb && a.Ref.Kind == b.Ref.Kind && a.Host == b.Host && n.changes(i) &&
+			!told[a.Ref] {
+			out, told[a.Ref] = append(out, i), true
 		}
 	}
 	return out

@@ -301,3 +301,21 @@ func TestParagraphDoesNotCallAChangeTheLastStep(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// If a line of the program has done the same for several objects, the last ones are named.
+func TestParagraphNamesWhatALineDidForOtherObjects(t *testing.T) {
+	var r recorded
+	served := func(name string) history.Ref { return history.Ref{Kind: "Secret", Name: "served-" + name} }
+	for n, name := range []string{"c", "b", "a"} {
+		of := history.Reconcile{Key: history.Key{Controller: "waiter", Name: name}, N: 1}
+		r.during(of, history.Dequeue, nil)
+		r.sends(of, "create", served(name), 201, int64(n+2))
+	}
+	r.violated("they were served in the opposite order")
+	got := paragraph(&r)
+	for _, want := range []string{"create Secret served-a", "create Secret served-b", "create Secret served-c"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
+	}
+}
