@@ -21,7 +21,7 @@ import (
 )
 
 func confirmCommand() *cobra.Command {
-	attempts, verbose, mark := 1, false, false
+	attempts, verbose, mark, free := 0, false, false, false
 	var given serverFlags
 	cmd := &cobra.Command{
 		Use:   "confirm story.txtar|directory …",
@@ -33,10 +33,18 @@ func confirmCommand() *cobra.Command {
 		Example: "  wavetank confirm --attempts 5 testdata/sim/TestPromoteOnce/0ad58962.txtar",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if attempts < 1 {
+			switch {
+			case !cmd.Flags().Changed("attempts") && free:
+				attempts = 10
+			case !cmd.Flags().Changed("attempts"):
+				attempts = 1
+			case attempts < 1:
 				return fmt.Errorf("--attempts %d tries nothing; give it 1 or more", attempts)
 			}
 			extra := []string{fmt.Sprintf("-sim.attempts=%d", attempts)}
+			if free {
+				extra = append(extra, "-sim.free")
+			}
 			if verbose {
 				extra = append(extra, "-sim.v")
 			}
@@ -46,7 +54,10 @@ func confirmCommand() *cobra.Command {
 			return confirmAll(cmd, args, given, extra)
 		},
 	}
-	cmd.Flags().IntVar(&attempts, "attempts", attempts, "how often each story is tried")
+	cmd.Flags().IntVar(&attempts, "attempts", 0,
+		"how often each story is tried (1), or with --free how many runs are made under each condition (10)")
+	cmd.Flags().BoolVar(&free, "free", false,
+		"do not hold the server to the order of the stories; estimate how often runs violate their properties")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print every step of the stories")
 	cmd.Flags().BoolVar(&mark, "mark", false, "note the server's version in confirmed stories; pages show it")
 	cmd.Flags().StringVar(&given.kubeconfig, "kubeconfig", "",
@@ -123,7 +134,7 @@ func confirmAll(cmd *cobra.Command, paths []string, given serverFlags, extra []s
 		if err != nil {
 			return err
 		}
-		all = all && slices.Equal(said, []string{"confirmed"})
+		all = all && (slices.Equal(said, []string{"confirmed"}) || slices.Equal(said, []string{"estimated"}))
 	}
 	if !all {
 		return errBroke

@@ -60,11 +60,23 @@ func storyOf(t *testing.T, b Bug) string {
 // confirm holds the server of a kubeconfig to a story.
 func confirm(t *testing.T, kubeconfig, story string, scenario func(*sim.World)) results.Confirmation {
 	t.Helper()
-	if err := flag.Set("sim.confirm", kubeconfig); err != nil {
+	return explored(t, kubeconfig, story, scenario).Confirmations[0]
+}
+
+func explored(t *testing.T, kubeconfig, story string, scenario func(*sim.World)) results.Report {
+	t.Helper()
+	set(t, "sim.confirm", kubeconfig)
+	return sim.Explore(t, scenario, sim.Replay(story))
+}
+
+// set sets a flag for the rest of a test.
+func set(t *testing.T, name, value string) {
+	t.Helper()
+	was := flag.Lookup(name).Value.String()
+	if err := flag.Set(name, value); err != nil {
 		t.Fatal(err)
 	}
-	defer flag.Set("sim.confirm", "") //nolint:errcheck // it was set before
-	return sim.Explore(t, scenario, sim.Replay(story)).Confirmations[0]
+	t.Cleanup(func() { _ = flag.Set(name, was) }) // it was set before
 }
 
 func bug(t *testing.T, name string) Bug {
@@ -119,6 +131,15 @@ func TestConfirm(t *testing.T) {
 			}
 		})
 	}
+	t.Run("without the order of the story", func(t *testing.T) {
+		b := bug(t, "child-created-twice")
+		path := storyOf(t, b)
+		set(t, "sim.free", "true")
+		rows := explored(t, kubeconfig, path, b.Scenario(false)).Estimates[0].Rows
+		if first, last := rows[0], rows[len(rows)-1]; first.Violated != 0 || last.Violated != 1 || last.Reconciles == 0 {
+			t.Errorf("without faults %+v, in a cache that is late %+v", first, last)
+		}
+	})
 	t.Run("a server that lags", func(t *testing.T) {
 		path := storyOf(t, bug(t, "child-created-twice"))
 		s, err := story.Read(path)

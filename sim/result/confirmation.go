@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"strings"
+	"text/tabwriter"
 	"time"
 )
 
@@ -36,6 +37,60 @@ type Confirmation struct {
 	Models []string
 	Extra  []string // actions that the story does not have, in the last run
 	Took   time.Duration
+}
+
+// Estimate is how often runs at a real API server that are not held to a story's order violate its
+// property.
+type Estimate struct {
+	File   string // of the story
+	Server string // version of the API server
+	Why    string // no run can be made; "" if runs were made
+	Rows   []EstimateRow
+	Took   time.Duration
+}
+
+// EstimateRow is what became of runs under the same conditions.
+type EstimateRow struct {
+	Lag        time.Duration // of every watch event
+	Faults     []string      // that were injected once each, at random requests
+	Runs       int
+	Reconciles int // in all runs
+	Violated   int // runs that violate the property of the story
+	Otherwise  int // runs that fail otherwise
+	OverTime   int // runs that were ended by their time limit
+}
+
+// conditions are the conditions of a row in words.
+func (r EstimateRow) conditions() string {
+	var parts []string
+	if r.Lag > 0 {
+		parts = append(parts, fmt.Sprintf("watch events %v late", r.Lag))
+	}
+	if len(r.Faults) > 0 {
+		parts = append(parts, strings.Join(r.Faults, " + ")+" at random requests")
+	}
+	if len(parts) == 0 {
+		return "no fault"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Text is the estimate for people: a table.
+func (e Estimate) Text() string {
+	s := "estimated: " + e.File
+	if e.Why != "" {
+		return s + "\n    " + strings.ReplaceAll(e.Why, "\n", "\n    ")
+	}
+	s += fmt.Sprintf("\n    kube-apiserver %s, %v", e.Server, e.Took.Round(100*time.Millisecond))
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "conditions\truns\treconciles\tviolated\tother failures\ttoo long")
+	for _, r := range e.Rows {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", r.conditions(), r.Runs, r.Reconciles, r.Violated, r.Otherwise,
+			r.OverTime)
+	}
+	_ = w.Flush() // a strings.Builder accepts everything
+	return s + "\n    " + strings.ReplaceAll(strings.TrimSpace(b.String()), "\n", "\n    ")
 }
 
 // Text is the confirmation for people.

@@ -43,6 +43,8 @@ type Report struct {
 	Replayed *history.History
 	// Confirmations are the verdicts of a real API server on stories, with -sim.confirm alone.
 	Confirmations []Confirmation
+	// Estimates are what -sim.free has found, with -sim.confirm alone.
+	Estimates []Estimate
 	// Findings are all failures by cause: more than one only with sim.KeepGoing.
 	Findings []Finding
 	// Drifted are the kept stories that passed although not all of their faults were injected, as

@@ -71,11 +71,7 @@ func (c *confirmer) confirmation(s *story.Story) (v result.Confirmation) {
 			simulated.Ending.Sentence()
 		return v
 	}
-	if c.settings.Verbose {
-		for i, step := range script.Steps {
-			c.settings.Host.Logf("step %d at %v: %s", i+1, step.At, step.What)
-		}
-	}
+	c.show("step", script)
 	v.Paced = realTime(script)+quietTime(script, simulated.Ending) <= maxPaced
 	for {
 		for v.Attempts < max(c.settings.Attempts, 1) {
@@ -182,6 +178,13 @@ func (c *confirmer) scripted(choices choice.Sequence, script *run.Script) *run.R
 	return c.runs.executeWith(choice.Play(choices), settings)
 }
 
+// show prints the steps of a script if that is wanted.
+func (c *confirmer) show(what string, script *run.Script) {
+	for i := 0; c.settings.Verbose && i < len(script.Steps); i++ {
+		c.settings.Host.Logf("%s %d at %v: %s", what, i+1, script.Steps[i].At, script.Steps[i].What)
+	}
+}
+
 // atServer makes a run at the real API server.
 func (c *confirmer) atServer(
 	choices choice.Sequence, script *run.Script, simulated *run.Result, paced bool, quiet time.Duration,
@@ -218,6 +221,7 @@ func (c *confirmer) control(
 	if violation.Kind == result.Always {
 		script.Cut(violation.At + time.Minute)
 	}
+	c.show("without faults: step", script)
 	for _, paced := range []bool{false, true} {
 		if paced && realTime(script) > maxRealTime {
 			break

@@ -146,6 +146,9 @@ func init() {
 		"confirm stories at the real API server of this kubeconfig, instead of searching: those of -sim.replay, or "+
 			"all that are kept; the server is a throw-away one, as the command wavetank confirm starts it")
 	addFlag(flag.IntVar, &s.Attempts, "attempts", 1, strconv.Atoi, "with -sim.confirm, how often each story is tried")
+	addFlag(flag.BoolVar, &s.Free, "free", false, strconv.ParseBool,
+		"with -sim.confirm, do not hold runs to the story; estimate how often they violate its property, by "+
+			"-sim.attempts runs under each condition")
 	addFlag(flag.BoolVar, &s.Mark, "mark", false, strconv.ParseBool,
 		"with -sim.confirm, note the version of the server in the files of stories that are confirmed")
 	addFlag(flag.StringVar, &s.Drift, "drift", driftWarns, anyText,

@@ -103,7 +103,11 @@ func (r *replayer) replayKept() bool {
 // a shorter story, and keeps that beside the file.
 func (r *replayer) replayStory(path string, s *story.Story) bool {
 	if r.settings.Confirm != "" {
-		r.confirmer.confirm(path, s)
+		if r.settings.Free {
+			r.confirmer.estimate(path, s)
+		} else {
+			r.confirmer.confirm(path, s)
+		}
 		return true
 	}
 	r.runs.doing.Store(&activity{what: "the story " + path + ", played by a campaign"})

@@ -54,6 +54,14 @@ type Real struct {
 	Patience time.Duration
 	// Quiet is how long the run waits after the last step for the property to be violated.
 	Quiet time.Duration
+	// Free, when set, has the run take place without a script.
+	Free *Free
+}
+
+// Free is a run at a real API server that nothing holds to an order: what comes first happens first.
+type Free struct {
+	Lag   time.Duration // of every watch event
+	Limit time.Duration // of real time, after which the run is ended
 }
 
 // Course is how a run at a real API server went.
@@ -64,6 +72,8 @@ type Course struct {
 	Parted *Parted
 	// Cannot is what of the script a real server cannot be made to do; "" for nothing.
 	Cannot string
+	// OverTime is set if a free run was ended by its limit.
+	OverTime bool
 	// Extra are actions that the script does not have and that were let through.
 	Extra []string
 	// Names are the names and UIDs that the real server gave, and what they are in the script.

@@ -58,6 +58,9 @@ func (r *rules) Lag(s *wire.Stream, f apiserver.Frame) time.Duration {
 	if f.Initial || s.Call.Idle() {
 		return 0
 	}
+	if r.real.free() && s.Port.Process != run.User {
+		return r.real.lag(f)
+	}
 	return r.faults.declared.Lag(s, f)
 }
 
@@ -72,7 +75,7 @@ func (r *rules) Webhook(c *wire.Call) wire.Ruling { return r.faults.declared.Web
 
 // Committed implements wire.Observer: built-in controllers observe the change.
 func (r *rules) Committed(ch apiserver.Change) {
-	if r.real != nil {
+	if r.real != nil && !r.real.free() {
 		r.real.learn()
 	}
 	r.builtins.observe(ch)
@@ -87,6 +90,7 @@ func (r *rules) UnknownHost(c *wire.Call, clash string) { r.unknownHost(c, clash
 func (r *rules) Quiet() (woke bool) {
 	process.Quiet()
 	r.settings.Monitor.Beats.Add(1)
+	r.real.quietMoment()
 	return r.procs.Flush()
 }
 

@@ -76,6 +76,7 @@ func newWorld(source *choice.Recorder, h *history.History, s run.Settings, cours
 		r = &real{core: c, Real: s.Real, course: course, observe: b.observe}
 		c.sched.Wait = awaitQuiet
 		r.connect()
+		r.begin()
 		if !r.Paced {
 			c.procs.ScriptedTimers = true
 			c.sched.SetNow(0)
