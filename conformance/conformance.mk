@@ -13,6 +13,7 @@ CONFORMANCE_RUN = cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conform
 conformance: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Compare the API model with a real kube-apiserver.
 	$(CONFORMANCE_RUN) -v -run 'TestConformance|TestDifferential|TestCampaignJob' -args -ginkgo.succinct -conformance.ops=$(OPS)
 	cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conformance -timeout $(TIMEOUT) -count=1 ./models/apiserver/serve ./sim/controlplane
+	cd $(ENVTEST_ROOT)/cmd/wavetank && $(CONFORMANCE_ENV) go test -tags conformance -timeout $(TIMEOUT) -count=1 . -run '^TestInterruptedConfirmLeavesNothing$$'
 	cd $(ENVTEST_ROOT)/fuzz && $(CONFORMANCE_ENV) go test -tags conformance -timeout $(TIMEOUT) -count=1 ./planted -run '^TestConfirm$$'
 
 .PHONY: confirm-planted

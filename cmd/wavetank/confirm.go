@@ -178,6 +178,7 @@ func (r *replayer) controlPlane(path, kubeconfig string) (stop func(), err error
 	}
 	// It is not given the context: a killed starter would leave the control plane behind.
 	plane := exec.Command(binary, kubeconfig, r.tmp)
+	plane.Env = append(os.Environ(), "TMPDIR="+r.tmp) // so either of the two removes all
 	var said bytes.Buffer
 	plane.Stderr = &said
 	apart(plane)

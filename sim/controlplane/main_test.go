@@ -26,7 +26,7 @@ func TestControlPlaneEndsWithItsInput(t *testing.T) {
 	kubeconfig := filepath.Join(of, "kubeconfig")
 	in, parent := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- serve(kubeconfig, []string{of}, in) }()
+	go func() { ended <- serve(kubeconfig, []string{of}, in, "") }()
 	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		if _, err := os.Stat(kubeconfig); err == nil {
 			break

@@ -1,0 +1,5 @@
+//go:build !linux && !windows
+
+package main
+
+func dieWithParent() error { return nil }
