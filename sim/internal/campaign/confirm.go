@@ -24,6 +24,8 @@ const (
 	patience = 5 * time.Second
 	// maxBehind is how late a real run may be before its text says so.
 	maxBehind = 100 * time.Millisecond
+	// maxLast is how many of the last events of a real run are printed that has parted.
+	maxLast = 20
 	// maxPending is how many pending actions are shown.
 	maxPending = 8
 )
@@ -195,7 +197,14 @@ func (c *confirmer) atServer(
 	}
 	settings.Real = &run.Real{Kubeconfig: c.settings.Confirm, Script: script, History: simulated.History,
 		Patience: patience, Paced: paced, Quiet: quiet}
-	return c.runs.executeWith(choice.Play(choices), settings)
+	res := c.runs.executeWith(choice.Play(choices), settings)
+	if c.settings.Verbose && res.Course.Parted != nil {
+		events := res.History.Events
+		for i := range events[max(0, len(events)-maxLast):] {
+			c.settings.Host.Logf("the real run: %s", &events[max(0, len(events)-maxLast)+i])
+		}
+	}
+	return res
 }
 
 // control makes the run of the story without its faults and on the default schedule, in a simulated
@@ -226,14 +235,14 @@ func (c *confirmer) control(
 		if paced && realTime(script) > maxRealTime {
 			break
 		}
-		if slowly && !paced {
-			continue
-		}
 		res := c.atServer(plain, script, simulated, paced, 0)
 		switch {
 		case cannotBe(res) != "":
 			verdict = result.CannotBeConfirmed
 			why = "the same workload without faults cannot be run: " + cannotBe(res)
+		case res.Ending.Failed() && !paced && slowly:
+			verdict, why = result.CannotBeConfirmed, "without waiting, the same workload without faults fails, too: "+
+				res.Ending.Sentence()
 		case res.Ending.Failed() && !paced:
 			return result.CannotBeConfirmed, "without waiting, the same workload without faults fails, too, so a " +
 				"property may measure time: " + res.Ending.Sentence(), true
