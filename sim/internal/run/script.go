@@ -91,8 +91,9 @@ type Parted struct {
 
 // InScript is a text of the real run with the names that the script has.
 func (c *Course) InScript(text string) string {
+	var pairs []string // the longest name first: it may contain another
 	for _, real := range slices.SortedFunc(maps.Keys(c.Names), func(a, b string) int { return len(b) - len(a) }) {
-		text = strings.ReplaceAll(text, real, c.Names[real])
+		pairs = append(pairs, real, c.Names[real])
 	}
-	return text
+	return strings.NewReplacer(pairs...).Replace(text)
 }

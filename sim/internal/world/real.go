@@ -286,30 +286,61 @@ func (r *real) stepped() {
 
 // learn compares the names that the server gave in this step with those of the script. It is called
 // before any watch has an event of it, because the choices about that have names in their labels.
+//
+// An object that the script has by the same name is that object. Requests to create such objects
+// may come in another order than in the script, if a program sends them at the same time.
 func (r *real) learn() {
-	var real, scripted []history.Change
+	var generated []history.Change
 	for _, e := range r.core.history.Events[r.events:] {
-		real = append(real, e.Changes...)
+		for _, a := range e.Changes {
+			if a.Type != "ADDED" || r.course.Names[a.UID] != "" {
+				continue
+			}
+			if b, ok := r.namesake(a); ok {
+				r.course.Names[a.UID] = b.UID
+			} else {
+				generated = append(generated, a)
+			}
+		}
 	}
 	r.events = len(r.core.history.Events)
 	for _, e := range r.History.Events {
-		if e.Step == r.course.Steps+1 {
-			scripted = append(scripted, e.Changes...)
-		}
-	}
-	for _, b := range scripted {
-		i := slices.IndexFunc(real, func(a history.Change) bool {
-			return a.Type == "ADDED" && b.Type == "ADDED" && a.Ref.Kind == b.Ref.Kind && r.course.Names[a.UID] == ""
-		})
-		if i < 0 {
+		if e.Step != r.course.Steps+1 {
 			continue
 		}
-		a := real[i]
-		r.course.Names[a.UID] = b.UID
-		if a.Ref.Name != b.Ref.Name {
-			r.course.Names[a.Ref.Name] = b.Ref.Name
+		for _, b := range e.Changes {
+			i := slices.IndexFunc(generated, func(a history.Change) bool {
+				return b.Type == "ADDED" && a.Ref.Kind == b.Ref.Kind && !r.learned(b.UID)
+			})
+			if i >= 0 {
+				r.course.Names[generated[i].UID], r.course.Names[generated[i].Ref.Name] = b.UID, b.Ref.Name
+				generated = slices.Delete(generated, i, i+1)
+			}
 		}
 	}
+}
+
+// namesake is the first object of the script that has the kind and the name of a real one, and that
+// was not found for another real one. The script has several if the object is created again.
+func (r *real) namesake(a history.Change) (history.Change, bool) {
+	for _, e := range r.History.Events {
+		for _, b := range e.Changes {
+			if b.Type == "ADDED" && a.Ref == b.Ref && !r.learned(b.UID) {
+				return b, true
+			}
+		}
+	}
+	return history.Change{}, false
+}
+
+// learned reports whether the real object is known that has a UID in the script.
+func (r *real) learned(uid string) bool {
+	for _, scripted := range r.course.Names {
+		if scripted == uid {
+			return true
+		}
+	}
+	return false
 }
 
 // inScript asks a source for the choices of a run at a real server, whose names differ from those

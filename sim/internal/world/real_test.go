@@ -95,6 +95,28 @@ func TestRealRunLeavesOutRefusedWatches(t *testing.T) {
 	}
 }
 
+// Objects that a program creates at the same time may come in another order than in the script. They
+// keep their names.
+func TestRealRunKnowsObjectsByName(t *testing.T) {
+	r := following()
+	added := func(step int, name, uid string) history.Event {
+		return history.Event{Kind: history.Request, Step: step, Changes: []history.Change{{Type: "ADDED", UID: uid,
+			Ref: history.Ref{Kind: "Deployment", Namespace: "apps", Name: name}}}}
+	}
+	r.History.Add(added(1, "alpha", "u1"))
+	r.History.Add(added(2, "beta", "u2"))
+	r.History.Add(added(3, "beta", "u3"))
+	for _, e := range []history.Event{added(1, "beta", "real1"), added(2, "alpha", "real2"), added(3, "beta", "real3")} {
+		r.core.history.Add(e)
+		r.learn()
+		r.course.Steps++
+	}
+	const want = "alpha u1, beta u2, beta u3"
+	if got := r.course.InScript("alpha real2, beta real1, beta real3"); got != want {
+		t.Errorf("in the script: %q, want %q", got, want)
+	}
+}
+
 // A run that does not wait lets a watch time out only when client-go does not take its end for an
 // error.
 func TestRealRunEndsNoYoungWatch(t *testing.T) {
