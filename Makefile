@@ -156,7 +156,7 @@ bin/vet: hack/vet/main.go
 vet: bin/vet # gofmt and go vet, which are quick.
 	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
 	$(GO_VET) $(ALL)
-	$(GO_VET) -tags conformance ./conformance ./models/apiserver/serve ./sim/controlplane ./fuzz/planted
+	$(GO_VET) -tags conformance ./conformance ./models/apiserver/serve ./sim/controlplane ./fuzz/planted ./cmd/wavetank
 
 # golangci-lint is compiled first. actionlint runs without shellcheck and pyflakes, which not every machine has.
 .PHONY: lint
@@ -302,7 +302,8 @@ generate: ## Write what is made from the code: deep copies, CRDs, tables, licenc
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
 STEPS = test lint campaigns oldest modules generate next-go platforms 'race nested-examples/backup' 'reprove PROVE=5' demo pages conformance
 NIGHTLY = nested released 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold RUNS=0 FOR=30m SIM_SEED=random' 'fuzz FOR=10m' mutants mutants-controllers soak \
-	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume projects determinism bench-correct bench-search bench-shrinking bench-mutants mutants-replay bench-scale
+	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume projects determinism bench-correct bench-search bench-shrinking bench-mutants mutants-replay bench-scale \
+	confirm-planted
 COMMIT = $(shell git rev-parse --short HEAD)
 
 .PHONY: nightly

@@ -58,7 +58,8 @@ type Real struct {
 	Free *Free
 }
 
-// Free is a run at a real API server that nothing holds to an order: what comes first happens first.
+// Free is a run at a real API server that nothing holds to an order: what comes first happens
+// first.
 type Free struct {
 	Lag   time.Duration // of every watch event
 	Limit time.Duration // of real time, after which the run is ended

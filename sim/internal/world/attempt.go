@@ -74,6 +74,7 @@ func (a *attempt) tearDown() {
 	w.cancel()
 	bubble.End(func() { w.procs.Teardown(w.sched.Wait) })
 	if w.real != nil {
+		a.settings.Monitor.UnderWay.Store(false) // the server takes its time to remove what was made
 		w.real.close()
 	}
 	w.over = true
