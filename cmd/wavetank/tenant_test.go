@@ -20,12 +20,14 @@ func TestTenant(t *testing.T) {
 		"spec.quota.cpu is 1, before \"1\"") || strings.Contains(out, "causes in") {
 		t.Errorf("init: exit code %d:\n%s", code, out)
 	}
-	for _, guess := range []string{
+	for _, said := range []string{
 		"guess: POD_NAMESPACE is tenant-system, because config/manager/manager.yaml takes it from metadata.namespace",
 		"guess: what billing.acme.svc answers is not known",
+		"faults injected, by line that sends requests", "writes in the source that no run has sent",
+		"rights that no run has used",
 	} {
-		if !strings.Contains(out, guess) {
-			t.Errorf("init does not say %s:\n%s", guess, out)
+		if !strings.Contains(out, said) {
+			t.Errorf("init does not say %s:\n%s", said, out)
 		}
 	}
 	for bug, property := range map[string]string{"9": "ready means done", "10": "no writes at rest"} {

@@ -30,10 +30,11 @@ func (c *explorer) announce() {
 	if r.Failure == nil && r.Runs > 0 && !c.settings.replayFlag {
 		c.t.Logf("sim: nothing broke in %s", c.totals())
 	}
-	if r.Failure == nil && testing.Verbose() && !c.settings.replayFlag {
+	searched := (r.Failure == nil || c.settings.KeepGoing) && !c.settings.replayFlag
+	if searched && testing.Verbose() {
 		c.printCoverage()
 	}
-	if lines := r.Rights.Words(); r.Failure == nil && len(lines) > 0 && !c.settings.replayFlag {
+	if lines := r.Rights.Words(); searched && len(lines) > 0 {
 		c.t.Logf("sim: rights that no run has used:\n%s", strings.Join(lines, "\n"))
 	}
 	if table := struckTable(r.Faults); c.settings.Verbose && table != "" && !c.settings.replayFlag {
