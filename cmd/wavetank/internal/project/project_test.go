@@ -81,6 +81,10 @@ func TestGenerate(t *testing.T) {
 			t.Errorf("%s does not have %q (%v):\n%s", path, part, err, data)
 		}
 	}
+	p, err := scaffold.Read(dir)
+	if err != nil || p.Rights != "config/default" {
+		t.Errorf("the rights that ship are in %q (%v)", p.Rights, err)
+	}
 }
 
 func TestUnknownProject(t *testing.T) {
