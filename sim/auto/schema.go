@@ -104,8 +104,8 @@ func another(sample any, secret bool, variant int) any {
 		return v + float64(variant) + 1
 	case string:
 		text := []string{"1", "2", "other", "x"}[variant]
-		if variant < len(otherCertificates) && isCertificate(v, secret) {
-			text = otherCertificates[variant]
+		if variant < variants-1 && isCertificate(v, secret) {
+			text = otherCertificates[variant%len(otherCertificates)]
 		}
 		if secret {
 			text = base64.StdEncoding.EncodeToString([]byte(text))
