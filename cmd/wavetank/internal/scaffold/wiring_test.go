@@ -379,10 +379,12 @@ spec:
         args: [--region=proxy]
       - name: manager
         command: [/manager, --leader-elect]
-        args: [--zone=$(ZONE), --region, here, --strict, --off=false, --every=90s, -count=7, --skip=a, --level=$(LEVEL)]
+        args: [--zone=$(ZONE), --region, here, --strict, --off=false, --every=90s, -count=7, --skip=a,
+          --level=$(LEVEL)]
         env: [{name: ZONE, value: north}]
 `})
-	for _, want := range []string{`zone := "north" region := "here" strict := true off := false every = 90 * time.Second `, `count := new(7) level := new(1) `,
+	for _, want := range []string{`zone := "north" region := "here" strict := true off := false every = 90 * time.Second `,
+		`count := new(7) level := new(1) `,
 		"// Guess: --skip=a of the Deployment could not be read as the flag's type"} {
 		if !strings.Contains(source, want) || strings.Contains(source, "LeaderElection") {
 			t.Errorf("it does not have %s:\n%s", want, source)
