@@ -31,18 +31,18 @@ func Judge(r Row, want, got []Observed) Result {
 }
 
 // Complaint says how a row differs from what the table says; "" if it does not.
-func (v Result) Complaint() string {
+func (r Result) Complaint() string {
 	switch {
-	case v.Diff == "" && v.Row.Differs == "":
+	case r.Diff == "" && r.Row.Differs == "":
 		return ""
-	case v.Diff == "":
-		return "the arms agree by now; the row's excuse is stale: " + v.Row.Differs
-	case v.Row.Refused && !v.Refusing:
-		return "the model answers by now instead of refusing, and answers wrongly:\n" + v.Diff
-	case v.Row.Differs != "":
+	case r.Diff == "":
+		return "the arms agree by now; the row's excuse is stale: " + r.Row.Differs
+	case r.Row.Refused && !r.Refusing:
+		return "the model answers by now instead of refusing, and answers wrongly:\n" + r.Diff
+	case r.Row.Differs != "":
 		return ""
 	}
-	return "the model (+) differs from kube-apiserver (-):\n" + v.Diff
+	return "the model (+) differs from kube-apiserver (-):\n" + r.Diff
 }
 
 // Summary prints agreements and differences: a line an area, then every difference in full.

@@ -67,23 +67,23 @@ func ReadRecordings(dir string, areas []string) (Recordings, error) {
 
 // Write stores the recordings of the given rows in the order of the table, and drops those of
 // removed rows.
-func (all Recordings) Write(dir string, rows []Row) error {
+func (r Recordings) Write(dir string, rows []Row) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	files := map[string]*bytes.Buffer{}
-	for _, r := range rows {
-		out := files[r.Area]
+	for _, row := range rows {
+		out := files[row.Area]
 		if out == nil {
 			out = &bytes.Buffer{}
-			files[r.Area] = out
+			files[row.Area] = out
 		}
 		enc := json.NewEncoder(out)
 		enc.SetEscapeHTML(false)
-		for i, o := range all[r.Area][r.Name] {
+		for i, o := range r[row.Area][row.Name] {
 			line := recorded{Step: o}
 			if i == 0 {
-				line.Row = r.Name
+				line.Row = row.Name
 			}
 			if err := enc.Encode(line); err != nil {
 				return err

@@ -21,17 +21,17 @@ import (
 // duplicator makes a Secret of each ConfigMap.
 type duplicator struct{ client.Client }
 
-func (c *duplicator) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+func (d *duplicator) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	if req.Namespace != "default" {
 		return ctrl.Result{}, nil
 	}
 	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: req.Namespace, Name: req.Name}}
-	return ctrl.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, s))
+	return ctrl.Result{}, client.IgnoreAlreadyExists(d.Create(ctx, s))
 }
 
-func (c *duplicator) SetupWithManager(mgr ctrl.Manager) error {
-	c.Client = mgr.GetClient()
-	return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(c)
+func (d *duplicator) SetupWithManager(mgr ctrl.Manager) error {
+	d.Client = mgr.GetClient()
+	return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(d)
 }
 
 const deployment = `apiVersion: v1

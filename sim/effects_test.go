@@ -26,17 +26,17 @@ import (
 // records is a DNS service that does not know of effects: each POST makes a record.
 type records struct{ made int }
 
-func (d *records) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (r *records) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	switch {
-	case r.Method == http.MethodPost:
-		d.made++
+	case req.Method == http.MethodPost:
+		r.made++
 		w.WriteHeader(http.StatusCreated)
-	case strings.HasSuffix(r.URL.Path, "/absent"):
+	case strings.HasSuffix(req.URL.Path, "/absent"):
 		w.WriteHeader(http.StatusNotFound)
-	case r.Method == "PATCH":
-		history.AddEffect(r.Context(), history.Effect{Kind: "renamed", Key: "a"})
-	case r.Method == "PURGE":
-		history.AddEffect(r.Context(), history.Effect{Key: "b"})
+	case req.Method == "PATCH":
+		history.AddEffect(req.Context(), history.Effect{Kind: "renamed", Key: "a"})
+	case req.Method == "PURGE":
+		history.AddEffect(req.Context(), history.Effect{Key: "b"})
 	}
 }
 

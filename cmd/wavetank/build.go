@@ -62,8 +62,8 @@ func compile(ctx context.Context, errs io.Writer, b testBinary) error {
 }
 
 // build makes the binary, and counts the packages that are compiled.
-func (b testBinary) build(ctx context.Context, p *progress) error {
-	cmd := b.command(ctx, "-x") // go test has no flag that shows packages as they are compiled
+func (t testBinary) build(ctx context.Context, p *progress) error {
+	cmd := t.command(ctx, "-x") // go test has no flag that shows packages as they are compiled
 	commands, said := io.Pipe()
 	cmd.Stderr = said
 	counted := make(chan struct{})
@@ -79,18 +79,18 @@ func (b testBinary) build(ctx context.Context, p *progress) error {
 	return err
 }
 
-func (b testBinary) command(ctx context.Context, more ...string) *exec.Cmd {
-	args := append([]string{"test", "-c", "-o", b.path}, more...)
-	cmd := exec.CommandContext(ctx, "go", append(append(args, b.flags...), b.pkg)...)
-	cmd.Dir = b.dir
+func (t testBinary) command(ctx context.Context, more ...string) *exec.Cmd {
+	args := append([]string{"test", "-c", "-o", t.path}, more...)
+	cmd := exec.CommandContext(ctx, "go", append(append(args, t.flags...), t.pkg)...)
+	cmd.Dir = t.dir
 	return cmd
 }
 
 // stale is the number of packages that are to be compiled; 0 if it is not known.
-func (b testBinary) stale(ctx context.Context) int {
-	args := append([]string{"list", "-e", "-test", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}"}, b.flags...)
-	cmd := exec.CommandContext(ctx, "go", append(args, b.pkg)...)
-	cmd.Dir = b.dir
+func (t testBinary) stale(ctx context.Context) int {
+	args := append([]string{"list", "-e", "-test", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}"}, t.flags...)
+	cmd := exec.CommandContext(ctx, "go", append(args, t.pkg)...)
+	cmd.Dir = t.dir
 	data, err := cmd.Output()
 	if err != nil {
 		return 0

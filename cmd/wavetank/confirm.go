@@ -71,8 +71,8 @@ type serverFlags struct{ kubeconfig, context string }
 
 // write writes a kubeconfig of the server alone. The context must be named, because the current one
 // of a kubeconfig may be that of a cluster which is in use.
-func (f serverFlags) write(path string) error {
-	text, err := os.ReadFile(f.kubeconfig)
+func (s serverFlags) write(path string) error {
+	text, err := os.ReadFile(s.kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -83,17 +83,17 @@ func (f serverFlags) write(path string) error {
 	}
 	var all map[string]any
 	if err := errors.Join(yaml.Unmarshal(text, &config), yaml.Unmarshal(text, &all)); err != nil {
-		return fmt.Errorf("%s: %w", f.kubeconfig, err)
+		return fmt.Errorf("%s: %w", s.kubeconfig, err)
 	}
 	var names []string
 	for _, c := range config.Contexts {
 		names = append(names, c.Name)
 	}
-	if !slices.Contains(names, f.context) {
+	if !slices.Contains(names, s.context) {
 		return fmt.Errorf("--context %q names none of the contexts of %s, which are %s; "+
-			"name the one of a throw-away API server", f.context, f.kubeconfig, strings.Join(names, ", "))
+			"name the one of a throw-away API server", s.context, s.kubeconfig, strings.Join(names, ", "))
 	}
-	all["current-context"] = f.context
+	all["current-context"] = s.context
 	if text, err = yaml.Marshal(all); err != nil {
 		return err
 	}

@@ -96,16 +96,16 @@ func tryAll(cmd *cobra.Command, specs []*spec) error {
 
 // try runs a test. If it asks a service outside the cluster that its world does not have, the test
 // is written again with a guess at the service.
-func (r *trier) try(t *trial) (failed bool, err error) {
-	out := r.cmd.OutOrStdout()
-	fmt.Fprintf(out, "\ngo test ./%s -run '^%s$' -v %s\n", filepath.ToSlash(relative(t.dir)), t.name, forBreadth)
+func (t *trier) try(test *trial) (failed bool, err error) {
+	out := t.cmd.OutOrStdout()
+	fmt.Fprintf(out, "\ngo test ./%s -run '^%s$' -v %s\n", filepath.ToSlash(relative(test.dir)), test.name, forBreadth)
 	var text string
 	for again := true; again; {
-		if text, failed, err = r.run(t); err != nil {
+		if text, failed, err = t.run(test); err != nil {
 			return false, err
 		}
 		again = false
-		for _, s := range t.specs {
+		for _, s := range test.specs {
 			hosts := slices.DeleteFunc(unknownHosts(text), func(h string) bool { return slices.Contains(s.hosts, h) })
 			if s.edited || len(hosts) == 0 {
 				continue
@@ -120,7 +120,7 @@ func (r *trier) try(t *trial) (failed bool, err error) {
 			again = true
 		}
 		if again {
-			delete(r.binaries, t.dir)
+			delete(t.binaries, test.dir)
 		}
 	}
 	for line := range strings.Lines(story.Printable(text)) {
@@ -128,13 +128,13 @@ func (r *trier) try(t *trial) (failed bool, err error) {
 			fmt.Fprint(out, "  ", line)
 		}
 	}
-	for _, s := range t.specs {
-		for _, why := range blamed(text, t.dir, s.Empty) {
+	for _, s := range test.specs {
+		for _, why := range blamed(text, test.dir, s.Empty) {
 			fmt.Fprintf(out, "  this says nothing about the operator: %s. Write its value into %s\n", why,
 				relative(s.File))
 		}
 	}
-	for _, s := range t.specs {
+	for _, s := range test.specs {
 		for _, line := range valuesBlamed(text, s.Test) {
 			fmt.Fprintf(out, "  %s\n", line)
 		}
@@ -146,25 +146,25 @@ func (r *trier) try(t *trial) (failed bool, err error) {
 }
 
 // run runs a test once, after its package is built.
-func (r *trier) run(t *trial) (text string, failed bool, err error) {
-	ctx := r.cmd.Context()
-	binary := r.binaries[t.dir]
+func (t *trier) run(test *trial) (text string, failed bool, err error) {
+	ctx := t.cmd.Context()
+	binary := t.binaries[test.dir]
 	if binary == "" {
-		binary = filepath.Join(r.tmp, fmt.Sprintf("%d.test", r.builds))
-		r.builds++
-		root := t.specs[0].project.Root
-		pkg, err := filepath.Rel(root, t.dir)
+		binary = filepath.Join(t.tmp, fmt.Sprintf("%d.test", t.builds))
+		t.builds++
+		root := test.specs[0].project.Root
+		pkg, err := filepath.Rel(root, test.dir)
 		if err != nil {
 			return "", false, err
 		}
 		b := testBinary{dir: root, pkg: "./" + filepath.ToSlash(pkg), path: binary}
-		if err := compile(ctx, r.cmd.ErrOrStderr(), b); err != nil {
+		if err := compile(ctx, t.cmd.ErrOrStderr(), b); err != nil {
 			return "", false, err
 		}
-		r.binaries[t.dir] = binary
+		t.binaries[test.dir] = binary
 	}
-	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.timeout=10m", "-test.run=^"+t.name+"$", forBreadth)
-	cmd.Dir, cmd.Env = t.dir, append(os.Environ(), "GINKGO_NO_COLOR=TRUE")
+	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.timeout=10m", "-test.run=^"+test.name+"$", forBreadth)
+	cmd.Dir, cmd.Env = test.dir, append(os.Environ(), "GINKGO_NO_COLOR=TRUE")
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	err = runInGroup(ctx, cmd)

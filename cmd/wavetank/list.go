@@ -27,9 +27,9 @@ func list(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (p testPackage) list(out io.Writer) error {
-	fmt.Fprintln(out, p.Path)
-	found, err := p.scenarios()
+func (t testPackage) list(out io.Writer) error {
+	fmt.Fprintln(out, t.Path)
+	found, err := t.scenarios()
 	if err != nil {
 		return err
 	}
@@ -40,11 +40,11 @@ func (p testPackage) list(out io.Writer) error {
 		}
 		fmt.Fprintf(out, "  %-40s %-16s %s\n", test, s.Call, s.Site)
 	}
-	tests, err := p.tests()
+	tests, err := t.tests()
 	if err != nil {
 		return err
 	}
-	paths, err := p.stories()
+	paths, err := t.stories()
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (p testPackage) list(out io.Writer) error {
 			return err
 		}
 		orphan := ""
-		if name := p.missingTest(path, s, tests); name != "" {
+		if name := t.missingTest(path, s, tests); name != "" {
 			orphan = fmt.Sprintf(" (nothing replays it: no %s is built here)", name)
 		}
 		line := fmt.Sprintf("  story %s: %s%s\n", relative(path), s.Headline(), orphan)
@@ -67,8 +67,8 @@ func (p testPackage) list(out io.Writer) error {
 
 // missingTest is the test that would replay a stored story, if neither it nor the test in whose
 // directory the story lies exists; otherwise "".
-func (p testPackage) missingTest(path string, s *story.Story, tests []string) string {
-	kept, ok := strings.CutPrefix(filepath.ToSlash(path), filepath.ToSlash(p.Dir)+"/testdata/sim/")
+func (t testPackage) missingTest(path string, s *story.Story, tests []string) string {
+	kept, ok := strings.CutPrefix(filepath.ToSlash(path), filepath.ToSlash(t.Dir)+"/testdata/sim/")
 	owner, _, _ := strings.Cut(kept, "/")
 	name := testIn(s.Replay)
 	if !ok || slices.Contains(tests, name) || slices.Contains(tests, owner) {

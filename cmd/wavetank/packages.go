@@ -50,8 +50,8 @@ type listed struct {
 }
 
 // linksSim reports whether sim is among what a package is built from.
-func (p listed) linksSim() bool {
-	return slices.ContainsFunc(p.Deps, func(d string) bool {
+func (l listed) linksSim() bool {
+	return slices.ContainsFunc(l.Deps, func(d string) bool {
 		d, _, _ = strings.Cut(d, " ")
 		return d == simPackage
 	})
@@ -156,17 +156,17 @@ type scenario struct {
 type apis map[string]string
 
 // eachFile parses the test files of a package.
-func (p testPackage) eachFile(visit func(*token.FileSet, *ast.File, apis)) error {
-	for _, name := range p.Files {
+func (t testPackage) eachFile(visit func(*token.FileSet, *ast.File, apis)) error {
+	for _, name := range t.Files {
 		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(set, filepath.Join(t.Dir, name), nil, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
 		known := apis{}
 		for _, i := range file.Imports {
 			path, _ := strconv.Unquote(i.Path.Value)
-			if path != simPackage && !p.Linking[path] {
+			if path != simPackage && !t.Linking[path] {
 				continue
 			}
 			local := path[strings.LastIndex(path, "/")+1:]
@@ -181,8 +181,8 @@ func (p testPackage) eachFile(visit func(*token.FileSet, *ast.File, apis)) error
 }
 
 // scenarios finds the calls that run a scenario in the test files of a package.
-func (p testPackage) scenarios() (out []scenario, err error) {
-	err = p.eachFile(func(set *token.FileSet, file *ast.File, apis apis) {
+func (t testPackage) scenarios() (out []scenario, err error) {
+	err = t.eachFile(func(set *token.FileSet, file *ast.File, apis apis) {
 		for _, d := range file.Decls {
 			for _, s := range scenariosIn(set, d, apis) {
 				s.In = file.Name.Name
@@ -250,9 +250,9 @@ func hands(call *ast.CallExpr, name string) bool {
 }
 
 // tests are the names of the functions in the test files of a package.
-func (p testPackage) tests() (names []string, err error) {
-	for _, name := range p.Files {
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+func (t testPackage) tests() (names []string, err error) {
+	for _, name := range t.Files {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(t.Dir, name), nil, parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
 		}
@@ -266,9 +266,9 @@ func (p testPackage) tests() (names []string, err error) {
 }
 
 // stories finds the story files below the package's testdata.
-func (p testPackage) stories() ([]string, error) {
+func (t testPackage) stories() ([]string, error) {
 	var out []string
-	err := filepath.WalkDir(filepath.Join(p.Dir, "testdata"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(t.Dir, "testdata"), func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}

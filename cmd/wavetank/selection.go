@@ -106,9 +106,9 @@ func (d *declared) reaches(name string, goals map[string]bool) bool {
 // selection returns the arguments with which a test binary runs the scenarios of its package, those
 // that wavetank run --list shows, and no other test. A package in which no scenario can be seen
 // runs all its tests.
-func (p testPackage) selection() (args []string, err error) {
+func (t testPackage) selection() (args []string, err error) {
 	d := &declared{map[string][]string{}, map[string]bool{}, map[string]bool{}, map[string][]string{}, nil}
-	err = p.eachFile(func(set *token.FileSet, file *ast.File, apis apis) {
+	err = t.eachFile(func(set *token.FileSet, file *ast.File, apis apis) {
 		for _, decl := range file.Decls {
 			d.add(set, decl, apis)
 		}

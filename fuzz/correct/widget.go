@@ -66,12 +66,12 @@ func (w *Widget) DeepCopy() *Widget {
 func (w *Widget) DeepCopyObject() runtime.Object { return w.DeepCopy() }
 
 // DeepCopyObject implements runtime.Object.
-func (l *WidgetList) DeepCopyObject() runtime.Object {
-	out := *l
-	l.ListMeta.DeepCopyInto(&out.ListMeta)
-	out.Items = make([]Widget, len(l.Items))
-	for i := range l.Items {
-		out.Items[i] = *l.Items[i].DeepCopy()
+func (w *WidgetList) DeepCopyObject() runtime.Object {
+	out := *w
+	w.ListMeta.DeepCopyInto(&out.ListMeta)
+	out.Items = make([]Widget, len(w.Items))
+	for i := range w.Items {
+		out.Items[i] = *w.Items[i].DeepCopy()
 	}
 	return &out
 }

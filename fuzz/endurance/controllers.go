@@ -138,14 +138,14 @@ func (mails) reconcile(ctx context.Context, c *worker, o *corev1.ConfigMap) (rec
 	return reconcile.Result{}, c.Patch(ctx, o, annotate(done, o.Data["want"], nil))
 }
 
-func (c *worker) tell(ctx context.Context, o *corev1.ConfigMap) error {
+func (w *worker) tell(ctx context.Context, o *corev1.ConfigMap) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+host+"/mail/"+o.Namespace+"/"+o.Name,
 		strings.NewReader(o.Data["want"]))
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Idempotency-Key", string(o.UID)+o.Data["want"])
-	resp, err := c.http.Do(req)
+	resp, err := w.http.Do(req)
 	if err != nil {
 		return err
 	}

@@ -99,12 +99,12 @@ func (f *Fleet) DeepCopy() *Fleet {
 func (f *Fleet) DeepCopyObject() runtime.Object { return f.DeepCopy() }
 
 // DeepCopyObject implements runtime.Object.
-func (l *FleetList) DeepCopyObject() runtime.Object {
-	out := *l
-	l.ListMeta.DeepCopyInto(&out.ListMeta)
-	out.Items = make([]Fleet, len(l.Items))
-	for i := range l.Items {
-		l.Items[i].DeepCopyInto(&out.Items[i])
+func (f *FleetList) DeepCopyObject() runtime.Object {
+	out := *f
+	f.ListMeta.DeepCopyInto(&out.ListMeta)
+	out.Items = make([]Fleet, len(f.Items))
+	for i := range f.Items {
+		f.Items[i].DeepCopyInto(&out.Items[i])
 	}
 	return &out
 }

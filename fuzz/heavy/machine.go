@@ -64,12 +64,12 @@ func (m *Machine) DeepCopy() *Machine {
 func (m *Machine) DeepCopyObject() runtime.Object { return m.DeepCopy() }
 
 // DeepCopyObject implements runtime.Object.
-func (l *MachineList) DeepCopyObject() runtime.Object {
-	out := *l
-	l.ListMeta.DeepCopyInto(&out.ListMeta)
-	out.Items = make([]Machine, len(l.Items))
-	for i := range l.Items {
-		l.Items[i].DeepCopyInto(&out.Items[i])
+func (m *MachineList) DeepCopyObject() runtime.Object {
+	out := *m
+	m.ListMeta.DeepCopyInto(&out.ListMeta)
+	out.Items = make([]Machine, len(m.Items))
+	for i := range m.Items {
+		m.Items[i].DeepCopyInto(&out.Items[i])
 	}
 	return &out
 }

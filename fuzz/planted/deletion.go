@@ -159,11 +159,11 @@ func namesake(w *stage, fixed bool) {
 }
 
 // own makes the fixed variant name the owner of a secret.
-func (g *reconciler) own(owner *corev1.ConfigMap, s *corev1.Secret) error {
-	if !g.fixed {
+func (r *reconciler) own(owner *corev1.ConfigMap, s *corev1.Secret) error {
+	if !r.fixed {
 		return nil
 	}
-	return controllerutil.SetControllerReference(owner, s, g.Scheme())
+	return controllerutil.SetControllerReference(owner, s, r.Scheme())
 }
 
 // robbed: an owner's secret is deleted with the owner, by name. After a restart the cache may show

@@ -137,9 +137,9 @@ func children(c ctx, r client.Reader, parent string) ([]corev1.Secret, error) {
 }
 
 // get reads the ConfigMap that a request is about; nil when there is none.
-func (g *reconciler) get(c ctx, req request) (*corev1.ConfigMap, error) {
+func (r *reconciler) get(c ctx, req request) (*corev1.ConfigMap, error) {
 	var o corev1.ConfigMap
-	err := g.Get(c, req.NamespacedName, &o)
+	err := r.Get(c, req.NamespacedName, &o)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -147,22 +147,22 @@ func (g *reconciler) get(c ctx, req request) (*corev1.ConfigMap, error) {
 }
 
 // reader is the cache for the flawed variant and the server for the fixed one.
-func (g *reconciler) reader() client.Reader {
-	if g.fixed {
-		return g.live
+func (r *reconciler) reader() client.Reader {
+	if r.fixed {
+		return r.live
 	}
-	return g.Client
+	return r.Client
 }
 
 // set writes one key of a ConfigMap's data, and leaves the others to others.
-func (g *reconciler) set(c ctx, o *corev1.ConfigMap, k, v string) error {
+func (r *reconciler) set(c ctx, o *corev1.ConfigMap, k, v string) error {
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"data":{%q:%q}}`, k, v))
-	return g.Patch(c, o, patch)
+	return r.Patch(c, o, patch)
 }
 
 // call sends a request to the outside. An answer of 300 and more is an error.
-func (g *reconciler) call(c ctx, method, path, idempotency string) error {
-	code, err := g.try(c, method, path, idempotency)
+func (r *reconciler) call(c ctx, method, path, idempotency string) error {
+	code, err := r.try(c, method, path, idempotency)
 	if err == nil && code >= 300 {
 		err = fmt.Errorf("%s %s is answered with %d", method, path, code)
 	}
@@ -170,7 +170,7 @@ func (g *reconciler) call(c ctx, method, path, idempotency string) error {
 }
 
 // try is call for those who look at the code themselves.
-func (g *reconciler) try(c ctx, method, path, idempotency string) (int, error) {
+func (r *reconciler) try(c ctx, method, path, idempotency string) (int, error) {
 	req, err := http.NewRequestWithContext(c, method, "http://"+host+path, bytes.NewBufferString("{}"))
 	if err != nil {
 		return 0, err
@@ -178,7 +178,7 @@ func (g *reconciler) try(c ctx, method, path, idempotency string) (int, error) {
 	if idempotency != "" {
 		req.Header.Set("Idempotency-Key", idempotency)
 	}
-	resp, err := g.http.Do(req)
+	resp, err := r.http.Do(req)
 	if err != nil {
 		return 0, err
 	}
@@ -188,8 +188,8 @@ func (g *reconciler) try(c ctx, method, path, idempotency string) (int, error) {
 }
 
 // once is the idempotency key of the fixed variant; the flawed one sends none.
-func (g *reconciler) once(k string) string {
-	if g.fixed {
+func (r *reconciler) once(k string) string {
+	if r.fixed {
 		return k
 	}
 	return ""

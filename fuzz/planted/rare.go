@@ -29,9 +29,9 @@ func rareBugs() []Bug {
 }
 
 // looks reads an object from the server, as operators do that trust no cache.
-func (g *reconciler) looks(c ctx, o *corev1.ConfigMap, times int) error {
+func (r *reconciler) looks(c ctx, o *corev1.ConfigMap, times int) error {
 	for range times {
-		if err := g.live.Get(c, client.ObjectKeyFromObject(o), o); err != nil {
+		if err := r.live.Get(c, client.ObjectKeyFromObject(o), o); err != nil {
 			return err
 		}
 	}

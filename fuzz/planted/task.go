@@ -48,12 +48,12 @@ func (t *Task) DeepCopyObject() runtime.Object {
 }
 
 // DeepCopyObject implements runtime.Object.
-func (l *TaskList) DeepCopyObject() runtime.Object {
-	out := *l
-	l.ListMeta.DeepCopyInto(&out.ListMeta)
+func (t *TaskList) DeepCopyObject() runtime.Object {
+	out := *t
+	t.ListMeta.DeepCopyInto(&out.ListMeta)
 	out.Items = nil
-	for i := range l.Items {
-		out.Items = append(out.Items, *l.Items[i].DeepCopyObject().(*Task))
+	for i := range t.Items {
+		out.Items = append(out.Items, *t.Items[i].DeepCopyObject().(*Task))
 	}
 	return &out
 }

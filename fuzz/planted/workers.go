@@ -138,9 +138,9 @@ func locksCrossed(w *stage, fixed bool) {
 }
 
 // lock takes the lock for who unless another worker holds it.
-func (g *reconciler) lock(c ctx, name, who string) (mine bool, err error) {
+func (r *reconciler) lock(c ctx, name, who string) (mine bool, err error) {
 	var l corev1.ConfigMap
-	if err := g.live.Get(c, key(name), &l); err != nil {
+	if err := r.live.Get(c, key(name), &l); err != nil {
 		return false, err
 	}
 	switch l.Data["holder"] {
@@ -148,7 +148,7 @@ func (g *reconciler) lock(c ctx, name, who string) (mine bool, err error) {
 		return true, nil
 	case "":
 		l.Data["holder"] = who
-		err := g.Update(c, &l)
+		err := r.Update(c, &l)
 		return err == nil, err
 	}
 	return false, nil

@@ -59,12 +59,12 @@ func (s *Site) DeepCopyObject() runtime.Object {
 }
 
 // DeepCopyObject implements runtime.Object.
-func (l *SiteList) DeepCopyObject() runtime.Object {
-	out := *l
-	l.ListMeta.DeepCopyInto(&out.ListMeta)
-	out.Items = make([]Site, len(l.Items))
-	for i := range l.Items {
-		l.Items[i].DeepCopyInto(&out.Items[i])
+func (s *SiteList) DeepCopyObject() runtime.Object {
+	out := *s
+	s.ListMeta.DeepCopyInto(&out.ListMeta)
+	out.Items = make([]Site, len(s.Items))
+	for i := range s.Items {
+		s.Items[i].DeepCopyInto(&out.Items[i])
 	}
 	return &out
 }

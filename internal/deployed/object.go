@@ -176,9 +176,9 @@ var kindLine = regexp.MustCompile(`(?m)^kind:\s*["']?(\w+)`)
 type TemplateError struct{ File, Kind string }
 
 // Error implements error.
-func (e *TemplateError) Error() string {
+func (t *TemplateError) Error() string {
 	return fmt.Sprintf("%s has a %s and is a template: write what helm template prints to a file, and name that",
-		e.File, e.Kind)
+		t.File, t.Kind)
 }
 
 // readFile reads the objects in a file that matter. Those of a List are read, too.

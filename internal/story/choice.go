@@ -76,7 +76,7 @@ type Choice struct {
 
 // String is the label and the occurrence, counted from 1, as messages show them. An example is
 // "request pipelines patch Pipeline default/site #4".
-func (id ID) String() string { return id.Label.String() + " #" + strconv.Itoa(id.Nth+1) }
+func (i ID) String() string { return i.Label.String() + " #" + strconv.Itoa(i.Nth+1) }
 
 // String describes what is decided, for people.
 func (l Label) String() string {

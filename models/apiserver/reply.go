@@ -19,14 +19,14 @@ type replyForm struct {
 }
 
 // object is the reply that carries one object.
-func (f *replyForm) object(code int, o *object.Object) *Response {
-	if f.table != nil {
-		return f.table.print(metav1.ListMeta{ResourceVersion: o.Meta.ResourceVersion}, []*object.Object{o})
+func (r *replyForm) object(code int, o *object.Object) *Response {
+	if r.table != nil {
+		return r.table.print(metav1.ListMeta{ResourceVersion: o.Meta.ResourceVersion}, []*object.Object{o})
 	}
-	e := o.As(f.View)
+	e := o.As(r.View)
 	resp := jsonResponse(code, e.JSON)
 	resp.shown = shown{objects: []*object.Encoded{e}}
-	if f.protobuf {
+	if r.protobuf {
 		resp.protobuf = e.Protobuf
 	}
 	return resp
@@ -41,13 +41,13 @@ type listPage struct {
 }
 
 // list encodes a page by joining the encoded objects.
-func (f *replyForm) list(p *listPage) *Response {
-	if f.table != nil {
+func (r *replyForm) list(p *listPage) *Response {
+	if r.table != nil {
 		meta := metav1.ListMeta{ResourceVersion: object.RevisionText(p.revision), Continue: p.next,
 			RemainingItemCount: p.remaining}
-		return f.table.print(meta, p.objects)
+		return r.table.print(meta, p.objects)
 	}
-	v := f.View
+	v := r.View
 	size := 160
 	for _, o := range p.objects {
 		size += len(o.JSON) + 1
@@ -76,7 +76,7 @@ func (f *replyForm) list(p *listPage) *Response {
 	}
 	resp := jsonResponse(http.StatusOK, append(b, ']', '}'))
 	resp.shown = shown{items, true}
-	if f.protobuf {
+	if r.protobuf {
 		meta := &metav1.ListMeta{ResourceVersion: object.RevisionText(p.revision), Continue: p.next,
 			RemainingItemCount: p.remaining}
 		resp.protobuf = func() []byte {

@@ -49,36 +49,36 @@ type item struct {
 	body map[string]any
 }
 
-func (s *rest) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	path := strings.TrimRight(r.URL.Path, "/")
+func (r *rest) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
+	path := strings.TrimRight(req.URL.Path, "/")
 	sent := map[string]any{}
-	_ = json.NewDecoder(r.Body).Decode(&sent) // of what is no JSON object only the path is kept
-	at, query := s.find(path), r.URL.Query()
+	_ = json.NewDecoder(req.Body).Decode(&sent) // of what is no JSON object only the path is kept
+	at, query := r.find(path), req.URL.Query()
 	switch {
-	case r.Method == http.MethodPost:
-		code, path := s.post(r, path, sent)
+	case req.Method == http.MethodPost:
+		code, path := r.post(req, path, sent)
 		rw.Header().Set("Location", path)
-		answer(rw, code, s.items[s.find(path)].body)
-	case r.Method == http.MethodPut:
-		s.keep(r, path, sent)
+		answer(rw, code, r.items[r.find(path)].body)
+	case req.Method == http.MethodPut:
+		r.keep(req, path, sent)
 		answer(rw, http.StatusOK, sent)
-	case r.Method == http.MethodPatch && at >= 0:
-		maps.Copy(s.items[at].body, sent)
-		answer(rw, http.StatusOK, s.items[at].body)
-	case r.Method == http.MethodGet && at >= 0:
-		answer(rw, http.StatusOK, s.items[at].body)
-	case r.Method == http.MethodGet && (len(query) > 0 || len(s.below(path, nil)) > 0):
+	case req.Method == http.MethodPatch && at >= 0:
+		maps.Copy(r.items[at].body, sent)
+		answer(rw, http.StatusOK, r.items[at].body)
+	case req.Method == http.MethodGet && at >= 0:
+		answer(rw, http.StatusOK, r.items[at].body)
+	case req.Method == http.MethodGet && (len(query) > 0 || len(r.below(path, nil)) > 0):
 		out := []any{}
-		for _, i := range s.below(path, query) {
+		for _, i := range r.below(path, query) {
 			out = append(out, i.body)
 		}
 		answer(rw, http.StatusOK, out)
-	case r.Method == http.MethodDelete && at >= 0:
-		s.remove(r, path)
+	case req.Method == http.MethodDelete && at >= 0:
+		r.remove(req, path)
 		rw.WriteHeader(http.StatusNoContent)
-	case r.Method == http.MethodDelete && s.selects(path, query) && len(s.below(path, query)) > 0:
-		for _, i := range s.below(path, query) {
-			s.remove(r, i.path)
+	case req.Method == http.MethodDelete && r.selects(path, query) && len(r.below(path, query)) > 0:
+		for _, i := range r.below(path, query) {
+			r.remove(req, i.path)
 		}
 		rw.WriteHeader(http.StatusNoContent)
 	default:
@@ -88,14 +88,14 @@ func (s *rest) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 
 // post makes an item, unless the same was asked for before. It returns the status of the answer and
 // where the item is.
-func (s *rest) post(r *http.Request, path string, sent map[string]any) (code int, at string) {
-	key, again := s.key(r, path, sent)
-	if made := s.asked[key]; key != "" && s.find(made) >= 0 {
+func (r *rest) post(req *http.Request, path string, sent map[string]any) (code int, at string) {
+	key, again := r.key(req, path, sent)
+	if made := r.asked[key]; key != "" && r.find(made) >= 0 {
 		return again, made
 	}
-	s.made[path]++
-	number := s.made[path]
-	if w := world.From(r.Context()); w != nil && w.Redrawn() {
+	r.made[path]++
+	number := r.made[path]
+	if w := world.From(req.Context()); w != nil && w.Redrawn() {
 		number += 500000 // ids are as good as any others
 	}
 	id := fmt.Sprintf("%06d", number)
@@ -103,8 +103,8 @@ func (s *rest) post(r *http.Request, path string, sent map[string]any) (code int
 		sent["id"] = id
 	}
 	path += "/" + id
-	s.asked[key] = path
-	s.keep(r, path, sent)
+	r.asked[key] = path
+	r.keep(req, path, sent)
 	return http.StatusCreated, path
 }
 
@@ -120,8 +120,8 @@ func plain(name string) string {
 
 // key is what two POSTs for the same item have in common, and the status of the answer to the
 // second; "" if there is nothing.
-func (s *rest) key(r *http.Request, path string, sent map[string]any) (key string, again int) {
-	if key := r.Header.Get("Idempotency-Key"); key != "" {
+func (r *rest) key(req *http.Request, path string, sent map[string]any) (key string, again int) {
+	if key := req.Header.Get("Idempotency-Key"); key != "" {
 		return "key " + key, http.StatusOK
 	}
 	fields := map[string]any{}
@@ -141,28 +141,28 @@ func (s *rest) key(r *http.Request, path string, sent map[string]any) (key strin
 }
 
 // keep keeps what was sent at a path.
-func (s *rest) keep(r *http.Request, path string, sent map[string]any) {
-	if at := s.find(path); at >= 0 {
-		s.items[at].body = sent
+func (r *rest) keep(req *http.Request, path string, sent map[string]any) {
+	if at := r.find(path); at >= 0 {
+		r.items[at].body = sent
 		return
 	}
-	s.items = append(s.items, item{path, sent})
-	history.AddEffect(r.Context(), history.Effect{Kind: "makes", Key: path, Detail: "makes " + path})
+	r.items = append(r.items, item{path, sent})
+	history.AddEffect(req.Context(), history.Effect{Kind: "makes", Key: path, Detail: "makes " + path})
 }
 
-func (s *rest) find(path string) int {
-	return slices.IndexFunc(s.items, func(i item) bool { return i.path == path })
+func (r *rest) find(path string) int {
+	return slices.IndexFunc(r.items, func(i item) bool { return i.path == path })
 }
 
-func (s *rest) remove(r *http.Request, path string) {
-	at := s.find(path)
-	s.items = slices.Delete(s.items, at, at+1)
-	history.AddEffect(r.Context(), history.Effect{Kind: "removes", Key: path, Detail: "removes " + path})
+func (r *rest) remove(req *http.Request, path string) {
+	at := r.find(path)
+	r.items = slices.Delete(r.items, at, at+1)
+	history.AddEffect(req.Context(), history.Effect{Kind: "removes", Key: path, Detail: "removes " + path})
 }
 
 // below are the items of a path that a query selects, in the order in which they were made.
-func (s *rest) below(path string, query url.Values) (out []item) {
-	for _, i := range s.items {
+func (r *rest) below(path string, query url.Values) (out []item) {
+	for _, i := range r.items {
 		if strings.HasPrefix(i.path, path+"/") {
 			out = append(out, i)
 		}
@@ -179,8 +179,8 @@ func (s *rest) below(path string, query url.Values) (out []item) {
 }
 
 // selects reports whether a query selects some of the items of a path.
-func (s *rest) selects(path string, query url.Values) bool {
-	all := s.below(path, nil)
+func (r *rest) selects(path string, query url.Values) bool {
+	all := r.below(path, nil)
 	for name := range query {
 		if isField(all, name) {
 			return true

@@ -72,7 +72,7 @@ func copied[T any](in *T) *T {
 }
 
 func (w *Widget) DeepCopyObject() runtime.Object     { return copied(w) }
-func (l *WidgetList) DeepCopyObject() runtime.Object { return copied(l) }
+func (w *WidgetList) DeepCopyObject() runtime.Object { return copied(w) }
 
 var scheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()

@@ -27,33 +27,33 @@ type leaderOverlap struct {
 }
 
 // End implements [inject.Ender].
-func (f *leaderOverlap) End() { clear(f.deposed) }
+func (l *leaderOverlap) End() { clear(l.deposed) }
 
 // Arrive implements [inject.Arriver].
-func (f *leaderOverlap) Arrive(c *wire.Call) wire.Ruling {
+func (l *leaderOverlap) Arrive(c *wire.Call) wire.Ruling {
 	if !c.Idle() || c.Host != "" || c.Cluster != "" {
 		return wire.Ruling{}
 	}
 	lost := wire.Ruling{Lose: &timeoutError{}}
-	if f.deposed[c.Port.Name()] {
+	if l.deposed[c.Port.Name()] {
 		return lost
 	}
-	if !f.reaches(c) || !f.renews(c) || f.injected(at(c, ""), 2, 12, 4) == 0 {
+	if !l.reaches(c) || !l.renews(c) || l.injected(at(c, ""), 2, 12, 4) == 0 {
 		return wire.Ruling{}
 	}
-	f.deposed[c.Port.Name()] = true
-	f.note(c, "another client takes the lease away before")
-	patchAsAnother(f.env, c, []byte(`{"spec":{"holderIdentity":"","leaseDurationSeconds":1}}`))
+	l.deposed[c.Port.Name()] = true
+	l.note(c, "another client takes the lease away before")
+	patchAsAnother(l.env, c, []byte(`{"spec":{"holderIdentity":"","leaseDurationSeconds":1}}`))
 	return lost
 }
 
 // renews reports whether the call renews a lease that its sender holds.
-func (f *leaderOverlap) renews(c *wire.Call) bool {
+func (l *leaderOverlap) renews(c *wire.Call) bool {
 	if c.Verb() != "update" || c.Kind != "Lease" {
 		return false
 	}
 	var sent, stored coordinationv1.Lease
-	o, ok := f.env.History().Object(c.Info.Group, c.Kind, c.Info.Namespace, c.Info.Name)
+	o, ok := l.env.History().Object(c.Info.Group, c.Kind, c.Info.Namespace, c.Info.Name)
 	if !ok || json.Unmarshal(c.Request.Body, &sent) != nil || o.Into(&stored) != nil {
 		return false
 	}
@@ -63,17 +63,17 @@ func (f *leaderOverlap) renews(c *wire.Call) bool {
 
 // Dequeued implements [inject.Dequeuer]: a deposed leader reconciles after its successor has begun
 // to work.
-func (f *leaderOverlap) Dequeued(l *process.Incarnation, _ string, _ reconcile.Request) {
-	if !f.deposed[l.Name()] {
+func (l *leaderOverlap) Dequeued(incarnation *process.Incarnation, _ string, _ reconcile.Request) {
+	if !l.deposed[incarnation.Name()] {
 		return
 	}
-	events := f.env.History().Events
+	events := l.env.History().Events
 	for i := len(events) - 1; i >= 0; i-- {
 		switch e := &events[i]; {
-		case e.Injection.Fault() == f.name && e.Process == l.Process.Name:
+		case e.Injection.Fault() == l.name && e.Process == incarnation.Process.Name:
 			return
-		case e.Kind == history.Dequeue && e.Process != l.Process.Name:
-			f.latestObserved()
+		case e.Kind == history.Dequeue && e.Process != incarnation.Process.Name:
+			l.latestObserved()
 			return
 		}
 	}

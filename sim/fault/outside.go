@@ -77,18 +77,18 @@ func HostDown(d time.Duration, scopes ...Scope) Fault {
 type hostDown struct{ lasting } // by host
 
 // Arrive implements [inject.Arriver].
-func (f *hostDown) Arrive(c *wire.Call) wire.Ruling {
-	if c.Host == "" || !f.reaches(c) {
+func (h *hostDown) Arrive(c *wire.Call) wire.Ruling {
+	if c.Host == "" || !h.reaches(c) {
 		return wire.Ruling{}
 	}
 	var seen func() // of the request at which it is injected
-	if f.remaining(c.Host) == 0 {
-		v := f.injectedAt(c, "", len(lengths), 6, 2)
+	if h.remaining(c.Host) == 0 {
+		v := h.injectedAt(c, "", len(lengths), 6, 2)
 		if v == 0 {
 			return wire.Ruling{}
 		}
-		seen = f.observed
-		f.note(c, fmt.Sprintf("for %v, beginning with", f.begin(c.Host, v)))
+		seen = h.observed
+		h.note(c, fmt.Sprintf("for %v, beginning with", h.begin(c.Host, v)))
 	}
 	return wire.Ruling{Seen: seen, Lose: refused()}
 }

@@ -29,28 +29,28 @@ type crash struct {
 }
 
 // Arrive implements [inject.Arriver].
-func (f *crash) Arrive(c *wire.Call) wire.Ruling { return f.kill(c, "before") }
+func (c *crash) Arrive(call *wire.Call) wire.Ruling { return c.kill(call, "before") }
 
 // Landed implements [inject.Lander].
-func (f *crash) Landed(c *wire.Call) wire.Ruling { return f.kill(c, "after") }
+func (c *crash) Landed(call *wire.Call) wire.Ruling { return c.kill(call, "after") }
 
-func (f *crash) kill(c *wire.Call, when string) wire.Ruling {
-	l, ok := c.Port.Owner.(*process.Incarnation)
-	if !ok || !c.Writes() || !l.Process.MayEnd() || f.injectedAt(c, when, 2, 24, 6) == 0 {
+func (c *crash) kill(call *wire.Call, when string) wire.Ruling {
+	l, ok := call.Port.Owner.(*process.Incarnation)
+	if !ok || !call.Writes() || !l.Process.MayEnd() || c.injectedAt(call, when, 2, 24, 6) == 0 {
 		return wire.Ruling{}
 	}
-	f.note(c, when)
-	if f.scope.atOnce {
+	c.note(call, when)
+	if c.scope.atOnce {
 		l.Process.Fresh()
 	}
 	return wire.Ruling{Kill: true}
 }
 
 // Dequeued implements [inject.Dequeuer]: the next incarnation reconciles.
-func (f *crash) Dequeued(l *process.Incarnation, _ string, _ reconcile.Request) {
-	if f.process == l.Process.Name && l.N > max(1, f.reconciled) {
-		f.reconciled = l.N
-		f.latestObserved()
+func (c *crash) Dequeued(l *process.Incarnation, _ string, _ reconcile.Request) {
+	if c.process == l.Process.Name && l.N > max(1, c.reconciled) {
+		c.reconciled = l.N
+		c.latestObserved()
 	}
 }
 

@@ -39,48 +39,48 @@ type refusal struct {
 var inARow = []int{1, 3, 10}
 
 // Arrive implements [inject.Arriver].
-func (f *rejected) Arrive(c *wire.Call) wire.Ruling {
+func (r *rejected) Arrive(c *wire.Call) wire.Ruling {
 	if c.Host != "" || !c.Writes() {
 		return wire.Ruling{}
 	}
 	var seen func() // of the request at which it is injected
 	key := c.Port.Process + " " + c.Ref().String()
-	r := f.refusals[key]
-	if r.left == 0 || f.env.Ended() || !f.reaches(c) {
-		v := f.injectedAt(c, "", 1+2*len(inARow), 24, 6)
+	current := r.refusals[key]
+	if current.left == 0 || r.env.Ended() || !r.reaches(c) {
+		v := r.injectedAt(c, "", 1+2*len(inARow), 24, 6)
 		if v == 0 {
 			return wire.Ruling{}
 		}
-		r, seen = refusal{denied: v%2 == 0, left: inARow[(v-1)/2]}, f.observed
+		current, seen = refusal{denied: v%2 == 0, left: inARow[(v-1)/2]}, r.observed
 	}
-	r.left--
-	f.refusals[key] = r
-	s := f.invalid(c)
-	if r.denied || strings.HasPrefix(c.Verb(), "delete") {
-		s = f.denied()
+	current.left--
+	r.refusals[key] = current
+	s := r.invalid(c)
+	if current.denied || strings.HasPrefix(c.Verb(), "delete") {
+		s = r.denied()
 	}
-	f.note(c, fmt.Sprintf("%d for", s.Code))
+	r.note(c, fmt.Sprintf("%d for", s.Code))
 	return wire.Ruling{Answer: statusAnswer(s), Seen: seen}
 }
 
 // invalid is what a server answers whose schema does not allow the object.
-func (f *rejected) invalid(c *wire.Call) metav1.Status {
+func (r *rejected) invalid(c *wire.Call) metav1.Status {
 	kind := schema.GroupKind{Group: c.Info.Group, Kind: c.Kind}
 	return metav1.Status{
 		Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid,
-		Message: fmt.Sprintf("%s %q is invalid: %s", kind, c.Info.Name, f.message),
+		Message: fmt.Sprintf("%s %q is invalid: %s", kind, c.Info.Name, r.message),
 		Details: &metav1.StatusDetails{
 			Name: c.Info.Name, Group: c.Info.Group, Kind: c.Kind,
-			Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueInvalid, Message: f.message}},
+			Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueInvalid, Message: r.message}},
 		},
 	}
 }
 
 // denied is what a server answers whose admission webhook does not allow the object.
-func (f *rejected) denied() metav1.Status {
+func (r *rejected) denied() metav1.Status {
 	return metav1.Status{
 		Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden,
-		Message: fmt.Sprintf("admission webhook %q denied the request: %s", "wavetank.example", f.message),
+		Message: fmt.Sprintf("admission webhook %q denied the request: %s", "wavetank.example", r.message),
 	}
 }
 

@@ -59,16 +59,16 @@ type conflict struct {
 }
 
 // Arrive implements [inject.Arriver].
-func (f *conflict) Arrive(c *wire.Call) wire.Ruling {
-	if c.Host != "" || c.Cluster != "" || !c.Writes() || c.Info.Name == "" || c.Verb() == "delete" ||
-		f.injectedAt(c, "", 2, 16, 4) == 0 {
+func (c *conflict) Arrive(call *wire.Call) wire.Ruling {
+	if call.Host != "" || call.Cluster != "" || !call.Writes() || call.Info.Name == "" || call.Verb() == "delete" ||
+		c.injectedAt(call, "", 2, 16, 4) == 0 {
 		return wire.Ruling{}
 	}
-	f.note(c, "another writer comes before")
-	f.touched++
-	body := fmt.Sprintf(`{"metadata":{"annotations":{"wavetank.example/touched":"%d times"}}}`, f.touched)
-	patchAsAnother(f.env, c, []byte(body))
-	f.observed()
+	c.note(call, "another writer comes before")
+	c.touched++
+	body := fmt.Sprintf(`{"metadata":{"annotations":{"wavetank.example/touched":"%d times"}}}`, c.touched)
+	patchAsAnother(c.env, call, []byte(body))
+	c.observed()
 	return wire.Ruling{}
 }
 

@@ -44,7 +44,7 @@ type narrower interface{ narrow(s *scope) }
 // In narrows a fault to one process.
 type In string
 
-func (v In) narrow(s *scope) { s.process = string(v) }
+func (i In) narrow(s *scope) { s.process = string(i) }
 func (In) ofRequests()       {}
 func (In) ofCache()          {}
 func (In) ofQueue()          {}
@@ -52,7 +52,7 @@ func (In) ofQueue()          {}
 // OfKind narrows a fault to one Kubernetes kind, for example "Pipeline".
 type OfKind string
 
-func (v OfKind) narrow(s *scope) { s.kind = string(v) }
+func (o OfKind) narrow(s *scope) { s.kind = string(o) }
 func (OfKind) ofRequests()       {}
 func (OfKind) ofProcess()        {}
 func (OfKind) ofCrash()          {}
@@ -62,7 +62,7 @@ func (OfKind) ofCache()          {}
 // cluster, one HTTP method.
 type OnVerb string
 
-func (v OnVerb) narrow(s *scope) { s.verb = string(v) }
+func (o OnVerb) narrow(s *scope) { s.verb = string(o) }
 func (OnVerb) ofRequests()       {}
 func (OnVerb) ofProcess()        {}
 func (OnVerb) ofCrash()          {}
@@ -70,7 +70,7 @@ func (OnVerb) ofCrash()          {}
 // Named narrows a fault to one object, written "namespace/name" or "name".
 type Named string
 
-func (v Named) narrow(s *scope) { s.name = string(v) }
+func (n Named) narrow(s *scope) { s.name = string(n) }
 func (Named) ofRequests()       {}
 func (Named) ofProcess()        {}
 func (Named) ofCrash()          {}

@@ -44,31 +44,31 @@ type effects struct {
 
 func ledger(kind string) *effects { return &effects{kind: kind, first: map[string]history.Effect{}} }
 
-func (l *effects) name() string {
-	if l.kind == "" {
+func (e *effects) name() string {
+	if e.kind == "" {
 		return "an effect"
 	}
-	return "the effect " + l.kind
+	return "the effect " + e.kind
 }
 
 // read takes in what is new and finds keys that come again.
-func (l *effects) read(h *history.History) error {
-	for all := h.Effects(""); l.broken == nil && l.next < len(all); l.next++ {
-		e := all[l.next]
-		if l.kind != "" && l.kind != e.Kind || e.Unnamed() {
+func (e *effects) read(h *history.History) error {
+	for all := h.Effects(""); e.broken == nil && e.next < len(all); e.next++ {
+		effect := all[e.next]
+		if e.kind != "" && e.kind != effect.Kind || effect.Unnamed() {
 			continue
 		}
-		first, again := l.first[e.Key]
+		first, again := e.first[effect.Key]
 		if breaks("AtMostOnce: an effect that comes again", again) {
-			what := fmt.Sprintf("%s of %q", l.name(), e.Key)
-			if e.Detail != "" {
-				what = fmt.Sprintf("%q", e.Detail)
+			what := fmt.Sprintf("%s of %q", e.name(), effect.Key)
+			if effect.Detail != "" {
+				what = fmt.Sprintf("%q", effect.Detail)
 			}
-			l.broken = fmt.Errorf("%s happened at %s by %s/%d and again at %s by %s/%d", what,
+			e.broken = fmt.Errorf("%s happened at %s by %s/%d and again at %s by %s/%d", what,
 				history.Clock(first.At), first.Process, first.Incarnation,
-				history.Clock(e.At), e.Process, e.Incarnation)
+				history.Clock(effect.At), effect.Process, effect.Incarnation)
 		}
-		l.first[e.Key] = e
+		e.first[effect.Key] = effect
 	}
-	return l.broken
+	return e.broken
 }

@@ -59,8 +59,8 @@ func newCampaign(t *testing.T, r run.Runner, s Settings, name string, seed uint6
 }
 
 // finish ends the campaign and writes its result, from run next on still to be made.
-func (c *explorer) finish(next int) {
-	c.replayer.failOutdated()
-	c.report.Calls = c.settings.unsent(c.report.Sites)
-	c.recorder.save(next, true)
+func (e *explorer) finish(next int) {
+	e.replayer.failOutdated()
+	e.report.Calls = e.settings.unsent(e.report.Sites)
+	e.recorder.save(next, true)
 }

@@ -109,99 +109,99 @@ func baseSeed(name, flag string) uint64 {
 }
 
 // run replays the stories that are kept or given, and makes the runs of the search.
-func (c *explorer) run() {
-	s := c.settings
+func (e *explorer) run() {
+	s := e.settings
 	if s.Replay != "" || s.Confirm != "" {
-		c.replayer.replayGiven()
+		e.replayer.replayGiven()
 		return
 	}
-	if !c.replayer.replayKept() {
-		if c.recorder.unfinished() == nil {
-			c.finish(0)
+	if !e.replayer.replayKept() {
+		if e.recorder.unfinished() == nil {
+			e.finish(0)
 		}
-		c.recorder.touch() // what has been done of the campaign is not thrown away
+		e.recorder.touch() // what has been done of the campaign is not thrown away
 		return
 	}
 	if s.Strategy == "rapid" {
-		c.byRapid()
-		c.finish(0)
+		e.byRapid()
+		e.finish(0)
 		return
 	}
-	defer c.search.report()
-	c.runs.keepGoing(s.KeepGoing && s.Strategy != "exhaustive")
-	if broken := c.search.prepare(); broken != nil {
-		c.keeper.addFailing(0, c.report.Seed, "undisturbed", broken, broken)
+	defer e.search.report()
+	e.runs.keepGoing(s.KeepGoing && s.Strategy != "exhaustive")
+	if broken := e.search.prepare(); broken != nil {
+		e.keeper.addFailing(0, e.report.Seed, "undisturbed", broken, broken)
 		if !s.KeepGoing || s.Strategy == "exhaustive" {
-			c.finish(0)
+			e.finish(0)
 			return
 		}
 	}
-	first := c.resume()
-	if c.report.Failure != nil && !s.KeepGoing {
-		c.recorder.touch() // an earlier process has found it, and what it wrote down stays
+	first := e.resume()
+	if e.report.Failure != nil && !s.KeepGoing {
+		e.recorder.touch() // an earlier process has found it, and what it wrote down stays
 		return
 	}
-	c.finish(c.searchFrom(first))
+	e.finish(e.searchFrom(first))
 }
 
 // resume takes up what an earlier process has left, and returns the number of the run to continue
 // with.
-func (c *explorer) resume() int {
-	old := c.recorder.resume(c.replayer.player.stillFails)
+func (e *explorer) resume() int {
+	old := e.recorder.resume(e.replayer.player.stillFails)
 	if old == nil {
 		return 0
 	}
-	c.tally.restore(old)
-	c.findings.restore(old.Findings, c.settings.Stories)
-	c.verifier.restore(old)
-	c.search.restore(old)
+	e.tally.restore(old)
+	e.findings.restore(old.Findings, e.settings.Stories)
+	e.verifier.restore(old)
+	e.search.restore(old)
 	return old.Next
 }
 
 // searchFrom makes the runs of the search from run i on, until all are made, the time is up or one
 // has failed. It returns the number of the run that is still to be made.
-func (c *explorer) searchFrom(i int) int {
-	s, spent, made := c.settings, newEffort(cpuTime), 0
+func (e *explorer) searchFrom(i int) int {
+	s, spent, made := e.settings, newEffort(cpuTime), 0
 	for ; s.Runs == 0 || i < s.Runs; i++ {
-		c.report.Spent = spent.spent()
-		if made > 0 && s.exhausted(c.tally.searched, c.report.Spent) {
+		e.report.Spent = spent.spent()
+		if made > 0 && s.exhausted(e.tally.searched, e.report.Spent) {
 			return i
 		}
 		if !s.mine(i) {
 			continue
 		}
-		if !c.searchRun(i) {
+		if !e.searchRun(i) {
 			break
 		}
 		made++
-		if c.interruption.asked.Load() {
-			c.recorder.keep(i + 1)
-			c.interruption.end(c.t.Name())
+		if e.interruption.asked.Load() {
+			e.recorder.keep(i + 1)
+			e.interruption.end(e.t.Name())
 		}
-		if c.report.Failure != nil && !s.KeepGoing {
+		if e.report.Failure != nil && !s.KeepGoing {
 			return i + 1
 		}
-		c.recorder.save(i+1, false)
+		e.recorder.save(i+1, false)
 	}
-	c.report.Complete, c.report.Spent = true, spent.spent()
+	e.report.Complete, e.report.Spent = true, spent.spent()
 	return s.Runs
 }
 
 // searchRun makes run i of the search. It reports false if the strategy has nothing left to try.
-func (c *explorer) searchRun(i int) bool {
-	seed, began, s := choice.Mix(c.report.Seed, i), time.Now(), c.settings
-	c.runs.doing.Store(&activity{fmt.Sprintf("run %d (seed %d)", i, seed), s.Strategy, i, seed})
+func (e *explorer) searchRun(i int) bool {
+	seed, began, s := choice.Mix(e.report.Seed, i), time.Now(), e.settings
+	e.runs.doing.Store(&activity{fmt.Sprintf("run %d (seed %d)", i, seed), s.Strategy, i, seed})
 	twice := s.Verify > 0 && i%s.Verify == 0
-	c.runs.noteCallers(twice)
-	res, strategy, more := c.search.next(i, seed)
+	e.runs.noteCallers(twice)
+	res, strategy, more := e.search.next(i, seed)
 	if !more {
 		return false
 	}
-	c.recorder.keepPace(i, strategy, res, time.Since(began))
+	e.recorder.keepPace(i, strategy, res, time.Since(began))
 	if res.Ending.Failed() || len(res.Passed) > 0 {
-		c.keeper.addBroken(i, seed, strategy, res)
+		e.keeper.addBroken(i, seed, strategy, res)
 	} else if twice {
-		c.verifier.runTwice(i, seed, strategy, res)
+		e.verifier.runTwice(i, seed, strategy, res)
 	}
 	return true
 }

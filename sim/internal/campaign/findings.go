@@ -16,30 +16,30 @@ import (
 type findings struct{ report *result.Report }
 
 // fail makes a failure that of the campaign, if it has none. Misuse takes the place of another.
-func (d *findings) fail(f *result.Failure) {
-	if d.report.Failure == nil || f.Kind == result.Misuse {
-		d.report.Failure = f
+func (f *findings) fail(failure *result.Failure) {
+	if f.report.Failure == nil || failure.Kind == result.Misuse {
+		f.report.Failure = failure
 	}
 }
 
 // leads reports whether a failure is the one that the report shows: the first of the most harmful.
-func (d *findings) leads(f *result.Failure) bool {
-	first := d.report.Failure
-	if first == nil || first == f {
-		return len(d.report.Findings) == 0
+func (f *findings) leads(failure *result.Failure) bool {
+	first := f.report.Failure
+	if first == nil || first == failure {
+		return len(f.report.Findings) == 0
 	}
-	return first.Kind != result.Misuse && story.Harm(f.Property) < story.Harm(first.Property)
+	return first.Kind != result.Misuse && story.Harm(failure.Property) < story.Harm(first.Property)
 }
 
 // isShortest reports whether no story of a failure's cause is as short: thousands of runs may fail
 // alike, and one story will do.
-func (d *findings) isShortest(f *result.Failure, steps int) bool {
-	have := d.of(causeOf(f))
+func (f *findings) isShortest(failure *result.Failure, steps int) bool {
+	have := f.of(causeOf(failure))
 	return have == nil || steps < have.Steps
 }
 
-func (d *findings) of(cause string) *story.Finding {
-	all := d.report.Findings
+func (f *findings) of(cause string) *story.Finding {
+	all := f.report.Findings
 	if i := slices.IndexFunc(all, func(have story.Finding) bool { return have.Cause == cause }); i >= 0 {
 		return &all[i]
 	}
@@ -47,32 +47,32 @@ func (d *findings) of(cause string) *story.Finding {
 }
 
 // add adds a failure to those of its cause, and shows it if it leads.
-func (d *findings) add(f *result.Failure, steps int) {
-	if d.leads(f) {
-		d.report.Failure = f
+func (f *findings) add(failure *result.Failure, steps int) {
+	if f.leads(failure) {
+		f.report.Failure = failure
 	}
-	d.group(f, steps)
+	f.group(failure, steps)
 }
 
 // group adds a failure to those of its cause.
-func (d *findings) group(f *result.Failure, steps int) {
-	found := &story.Result{Findings: d.report.Findings}
-	found.Found(story.Finding{Cause: causeOf(f), Kind: f.Kind.String(), Property: f.Property, Count: 1, First: f.Run,
-		Strategy: f.Strategy, Story: string(f.Story.Encode()), Steps: steps})
-	d.report.Findings = found.Findings
+func (f *findings) group(failure *result.Failure, steps int) {
+	found := &story.Result{Findings: f.report.Findings}
+	found.Found(story.Finding{Cause: causeOf(failure), Kind: failure.Kind.String(), Property: failure.Property,
+		Count: 1, First: failure.Run, Strategy: failure.Strategy, Story: string(failure.Story.Encode()), Steps: steps})
+	f.report.Findings = found.Findings
 }
 
 // restore puts the findings of an earlier process first.
-func (d *findings) restore(old []story.Finding, stories string) {
-	kept := d.report.Findings
-	d.report.Findings = old
-	for _, f := range kept {
-		if d.of(f.Cause) == nil {
-			d.report.Findings = append(d.report.Findings, f)
+func (f *findings) restore(old []story.Finding, stories string) {
+	kept := f.report.Findings
+	f.report.Findings = old
+	for _, failure := range kept {
+		if f.of(failure.Cause) == nil {
+			f.report.Findings = append(f.report.Findings, failure)
 		}
 	}
 	if len(old) > 0 {
-		d.fail(earlierFailure(old[0], stories))
+		f.fail(earlierFailure(old[0], stories))
 	}
 }
 

@@ -57,9 +57,9 @@ func Fuzz(f *testing.F, runner func() run.Runner, outside process.Outside) {
 }
 
 // input makes the run that an input stands for.
-func (c *explorer) input(data []byte) {
-	if res := c.runs.execute(choice.Bytes(data)); res.Ending.Failed() {
-		c.keeper.addFailing(0, 0, "fuzz", res, res)
+func (e *explorer) input(data []byte) {
+	if res := e.runs.execute(choice.Bytes(data)); res.Ending.Failed() {
+		e.keeper.addFailing(0, 0, "fuzz", res, res)
 	}
 }
 

@@ -29,14 +29,14 @@ type standing struct {
 }
 
 // publish lets a signal find how far the campaign has come.
-func (n *interruption) publish() {
-	r := n.tally.report
-	now := &standing{runs: r.Runs, planned: n.planned, broken: n.tally.broken}
+func (i *interruption) publish() {
+	r := i.tally.report
+	now := &standing{runs: r.Runs, planned: i.planned, broken: i.tally.broken}
 	if f := r.Failure; f != nil && f.File != "" {
 		now.kept = append(now.kept, f.File)
 	}
-	now.result = n.file
-	n.standing.Store(now)
+	now.result = i.file
+	i.standing.Store(now)
 }
 
 // sentence says what an interrupted campaign has tried, in a line.
@@ -61,12 +61,12 @@ func (s *standing) sentence(name string, by os.Signal) string {
 
 // end publishes how far the campaign has come, shows its failure, and waits for the end of the
 // process. The result must be on file.
-func (n *interruption) end(test string) {
-	n.publish()
-	if f := n.tally.report.Failure; f != nil {
+func (i *interruption) end(test string) {
+	i.publish()
+	if f := i.tally.report.Failure; f != nil {
 		fmt.Fprintf(os.Stderr, "--- FAIL: %s\n%s", test, f.Text())
 	}
-	close(n.written)
+	close(i.written)
 	select {}
 }
 
@@ -76,7 +76,7 @@ const interruptGrace = 2 * time.Second
 
 // heedSignals says what the campaign has tried when SIGINT or SIGTERM ends the process, until stop
 // is called. The campaign ends its run first, if that does not take long.
-func (n *interruption) heedSignals() (stop func()) {
+func (i *interruption) heedSignals() (stop func()) {
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		if !signal.Ignored(s) { // as of a job in the background
@@ -88,13 +88,13 @@ func (n *interruption) heedSignals() (stop func()) {
 		case <-done:
 			return
 		case by := <-signals:
-			n.asked.Store(true)
+			i.asked.Store(true)
 			select {
-			case <-n.written:
+			case <-i.written:
 			case <-done: // it had ended by itself
 			case <-time.After(interruptGrace):
 			}
-			line := n.standing.Load().sentence(n.tally.report.Name, by)
+			line := i.standing.Load().sentence(i.tally.report.Name, by)
 			fmt.Fprintln(os.Stderr, story.Printable(line))
 			signal.Stop(signals)
 			endBy(by)

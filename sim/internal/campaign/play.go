@@ -46,8 +46,8 @@ func (p *player) replay(s *story.Story) storyReplay {
 }
 
 // used are the choices that the run asked for.
-func (r storyReplay) used() choice.Sequence {
-	return slices.DeleteFunc(slices.Clone(r.choices), func(e story.Choice) bool { return slices.Contains(r.unused, e) })
+func (s storyReplay) used() choice.Sequence {
+	return slices.DeleteFunc(slices.Clone(s.choices), func(e story.Choice) bool { return slices.Contains(s.unused, e) })
 }
 
 // pairsPlayed is how often a story of two runs that differed is played before they are taken for

@@ -40,16 +40,16 @@ func (c *capture) Failed() bool              { return c.failed }
 
 // byRapid lets rapid make the choice sequences: every choice is a draw, and rapid's own shrinking
 // runs before ours.
-func (c *explorer) byRapid() {
-	s := c.settings
+func (e *explorer) byRapid() {
+	s := e.settings
 	spent := newEffort(cpuTime)
 	defer setFlags(map[string]string{
-		"rapid.checks": strconv.Itoa(max(s.Runs, 1)), "rapid.seed": strconv.FormatUint(c.report.Seed|1, 10),
+		"rapid.checks": strconv.Itoa(max(s.Runs, 1)), "rapid.seed": strconv.FormatUint(e.report.Seed|1, 10),
 		"rapid.nofailfile": "true", "rapid.shrinktime": s.Shrink.String(),
 	})()
 	var first, smallest *run.Result
 	number := 0
-	tb := &capture{name: c.t.Name()}
+	tb := &capture{name: e.t.Name()}
 	func() {
 		defer func() {
 			if v := recover(); v != nil {
@@ -59,29 +59,29 @@ func (c *explorer) byRapid() {
 			}
 		}()
 		rapid.Check(tb, func(rt *rapid.T) {
-			if first == nil && c.tally.searched > 0 && s.exhausted(c.tally.searched, spent.spent()) {
+			if first == nil && e.tally.searched > 0 && s.exhausted(e.tally.searched, spent.spent()) {
 				return
 			}
-			res := c.runs.execute(drawing(rt))
+			res := e.runs.execute(drawing(rt))
 			if first == nil {
-				c.tally.countSearched(res)
+				e.tally.countSearched(res)
 			}
 			if !res.Ending.Failed() || first != nil && !res.Ending.Same(first.Ending) {
 				return
 			}
 			if first == nil {
-				first, number = res, c.tally.searched-1
+				first, number = res, e.tally.searched-1
 			}
 			smallest = res
 			rt.Fatalf("%s", res.Ending.Property)
 		})
 	}()
-	c.report.Spent = spent.spent()
+	e.report.Spent = spent.spent()
 	if first == nil {
-		c.report.Complete = s.Runs > 0 && c.tally.searched >= s.Runs
+		e.report.Complete = s.Runs > 0 && e.tally.searched >= s.Runs
 		return
 	}
-	c.keeper.addFailing(number, c.report.Seed, "rapid", first, smallest)
+	e.keeper.addFailing(number, e.report.Seed, "rapid", first, smallest)
 }
 
 // drawing is a choice source that answers with draws. A panic of rapid's (it ran out of recorded

@@ -57,74 +57,74 @@ type recorder struct {
 }
 
 // result is the campaign so far.
-func (c *recorder) result(next int) *story.Result {
-	r, s := c.report, c.settings
+func (r *recorder) result(next int) *story.Result {
+	all, s := r.report, r.settings
 	shard, shards, _ := parseShard(s.Shard)
 	return &story.Result{
-		Test: r.Name, Package: s.Host.Package(), Seed: r.Seed, Strategy: s.Strategy,
+		Test: all.Name, Package: s.Host.Package(), Seed: all.Seed, Strategy: s.Strategy,
 		Planned: s.Runs, Shard: shard, Shards: shards, Next: next,
-		Complete: r.Complete, Explored: !s.Keep, Exact: c.exact, Versions: recordedWith(), Build: build(),
-		Runs: r.Runs, Elapsed: r.Elapsed, Steps: r.Steps, Reconciles: r.Reconciles, Requests: r.Requests,
-		Virtual: r.Virtual, Doubled: r.Doubled, Orders: r.Orders, Findings: r.Findings,
-		Growth: c.pace.Growth, Slowest: c.pace.Slowest, Objects: r.Objects, Sites: r.Sites, Calls: r.Calls,
-		Drifted: r.Drifted, Outdated: r.Outdated, Divergences: r.Divergences, Rights: r.Rights,
-		Faults: r.Faults, Sometimes: r.Sometimes, Strategies: r.Strategies,
+		Complete: all.Complete, Explored: !s.Keep, Exact: r.exact, Versions: recordedWith(), Build: build(),
+		Runs: all.Runs, Elapsed: all.Elapsed, Steps: all.Steps, Reconciles: all.Reconciles, Requests: all.Requests,
+		Virtual: all.Virtual, Doubled: all.Doubled, Orders: all.Orders, Findings: all.Findings,
+		Growth: r.pace.Growth, Slowest: r.pace.Slowest, Objects: all.Objects, Sites: all.Sites, Calls: all.Calls,
+		Drifted: all.Drifted, Outdated: all.Outdated, Divergences: all.Divergences, Rights: all.Rights,
+		Faults: all.Faults, Sometimes: all.Sometimes, Strategies: all.Strategies,
 	}
 }
 
 // elapse notes how long the campaign has taken so far.
-func (c *recorder) elapse() { c.report.Elapsed = c.before + time.Since(c.began) }
+func (r *recorder) elapse() { r.report.Elapsed = r.before + time.Since(r.began) }
 
 // path is the file of the result; "" if none is written.
-func (c *recorder) path() string {
-	if c.settings.ReportDir == "" {
+func (r *recorder) path() string {
+	if r.settings.ReportDir == "" {
 		return ""
 	}
-	return filepath.Join(c.settings.ReportDir, c.result(0).FileName())
+	return filepath.Join(r.settings.ReportDir, r.result(0).FileName())
 }
 
 // keep writes the result now, unless an earlier process's has not been taken up yet.
-func (c *recorder) keep(next int) {
-	if c.open {
-		c.save(next, true)
+func (r *recorder) keep(next int) {
+	if r.open {
+		r.save(next, true)
 	}
 }
 
 // save writes the result if it is time to, or if this is the last time. It does not return if a
 // fresh process is to continue.
-func (c *recorder) save(next int, last bool) {
-	if c.settings.ReportDir == "" || !last && time.Since(c.saved) < saveEvery {
+func (r *recorder) save(next int, last bool) {
+	if r.settings.ReportDir == "" || !last && time.Since(r.saved) < saveEvery {
 		return
 	}
-	c.saved = time.Now()
-	c.elapse()
-	c.search.report()
-	if err := c.result(next).Write(c.settings.ReportDir); err != nil {
-		c.settings.Host.Logf("sim: the campaign's result could not be kept: %v", err)
+	r.saved = time.Now()
+	r.elapse()
+	r.search.report()
+	if err := r.result(next).Write(r.settings.ReportDir); err != nil {
+		r.settings.Host.Logf("sim: the campaign's result could not be kept: %v", err)
 		return
 	}
-	if !last && c.settings.worn() {
+	if !last && r.settings.worn() {
 		replaceProcess() // which continues with run next
 	}
 }
 
 // touch says of the result that an earlier process has written that it is this process's, too.
-func (c *recorder) touch() {
-	if path, now := c.path(), time.Now(); path != "" {
+func (r *recorder) touch() {
+	if path, now := r.path(), time.Now(); path != "" {
 		os.Chtimes(path, now, now) // only the wavetank command looks at it
 	}
 }
 
 // keepPace notes how long a run took and how much had been seen by then: eight times at least for
 // each doubling of runs.
-func (c *recorder) keepPace(i int, strategy string, res *run.Result, took time.Duration) {
-	c.pace.Slow(story.SlowRun{Run: i, Strategy: strategy, Steps: res.Steps, Elapsed: took})
-	n, every := c.report.Runs, 1
+func (r *recorder) keepPace(i int, strategy string, res *run.Result, took time.Duration) {
+	r.pace.Slow(story.SlowRun{Run: i, Strategy: strategy, Steps: res.Steps, Elapsed: took})
+	n, every := r.report.Runs, 1
 	for every*16 <= n {
 		every *= 2
 	}
 	if n%every == 0 {
-		c.pace.Growth = append(c.pace.Growth, story.Growth{Runs: n, Orders: len(c.search.orders)})
+		r.pace.Growth = append(r.pace.Growth, story.Growth{Runs: n, Orders: len(r.search.orders)})
 	}
 }
 
@@ -148,23 +148,23 @@ var build = sync.OnceValue(func() string {
 
 // unfinished is what an earlier process has left to go on with, nil if nothing: a result of other
 // code or other settings will be overwritten.
-func (c *recorder) unfinished() *story.Result {
-	if c.settings.ReportDir == "" {
+func (r *recorder) unfinished() *story.Result {
+	if r.settings.ReportDir == "" {
 		return nil
 	}
-	fresh := c.result(0)
-	old, err := story.ReadResult(filepath.Join(c.settings.ReportDir, fresh.FileName()))
+	fresh := r.result(0)
+	old, err := story.ReadResult(filepath.Join(r.settings.ReportDir, fresh.FileName()))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		c.settings.Host.Fatalf("sim: -sim.report: %v; mend or remove the file", err)
+		r.settings.Host.Fatalf("sim: -sim.report: %v; mend or remove the file", err)
 	}
 	if old.Package != fresh.Package || old.Test != fresh.Test || old.Build != fresh.Build || old.Seed != fresh.Seed ||
 		old.Strategy != fresh.Strategy || old.Strategy == "exhaustive" || old.Shards != fresh.Shards || old.Next == 0 {
 		return nil
 	}
-	if old.Complete && old.Planned >= fresh.Planned && !c.interrupted(old) {
+	if old.Complete && old.Planned >= fresh.Planned && !r.interrupted(old) {
 		return nil
 	}
 	return old
@@ -173,8 +173,8 @@ func (c *recorder) unfinished() *story.Result {
 // interrupted reports whether another campaign of the same command was not completed, as where a
 // process ended before it came to all of its tests: the command is given again to go on, and what
 // it had completed is kept.
-func (c *recorder) interrupted(old *story.Result) bool {
-	paths, _ := filepath.Glob(filepath.Join(c.settings.ReportDir, "*.json"))
+func (r *recorder) interrupted(old *story.Result) bool {
+	paths, _ := filepath.Glob(filepath.Join(r.settings.ReportDir, "*.json"))
 	return slices.ContainsFunc(paths, func(path string) bool {
 		if strings.HasSuffix(path, reports.RunSuffix) {
 			return false // large, and there may be hundreds
@@ -188,14 +188,14 @@ func (c *recorder) interrupted(old *story.Result) bool {
 // dropPassing takes off an earlier process's record what it found and what does not break any more
 // when it is played: a hang of a machine that was busy, or a failure for which a file was to blame
 // that the program reads. The runs that it made are kept.
-func (c *recorder) dropPassing(old *story.Result, fails func(story.Finding) bool) {
+func (r *recorder) dropPassing(old *story.Result, fails func(story.Finding) bool) {
 	old.Findings = slices.DeleteFunc(old.Findings, func(f story.Finding) bool {
 		if fails(f) {
 			return false
 		}
-		c.settings.Host.Logf("sim: %s holds %d runs of %s, of which %d broke a property (%s); played again they hold, "+
+		r.settings.Host.Logf("sim: %s holds %d runs of %s, of which %d broke a property (%s); played again they hold, "+
 			"so only these are taken off the record; give another directory to make all runs again",
-			c.settings.ReportDir, old.Runs, c.report.Name, f.Count, f.Cause)
+			r.settings.ReportDir, old.Runs, r.report.Name, f.Count, f.Cause)
 		for i := range old.Strategies {
 			if s := &old.Strategies[i]; s.Name == f.Strategy {
 				s.Finds = max(0, s.Finds-f.Count)
@@ -207,16 +207,16 @@ func (c *recorder) dropPassing(old *story.Result, fails func(story.Finding) bool
 
 // resume takes up what an earlier process has left, without what does not fail any more. It is nil
 // if there is nothing.
-func (c *recorder) resume(fails func(story.Finding) bool) *story.Result {
-	defer func() { c.open = true }()
-	old := c.unfinished()
+func (r *recorder) resume(fails func(story.Finding) bool) *story.Result {
+	defer func() { r.open = true }()
+	old := r.unfinished()
 	if old == nil {
 		return nil
 	}
 	old.Findings = slices.DeleteFunc(old.Findings, func(f story.Finding) bool { return f.Strategy == outdatedStory })
-	c.dropPassing(old, fails)
-	c.before = old.Elapsed
-	c.pace.Slowest = old.Slowest // what had been seen is not kept, so its growth begins at 0
-	c.settings.Host.Logf("sim: going on with run %d of %s, as %s has it", old.Next, c.report.Name, c.settings.ReportDir)
+	r.dropPassing(old, fails)
+	r.before = old.Elapsed
+	r.pace.Slowest = old.Slowest // what had been seen is not kept, so its growth begins at 0
+	r.settings.Host.Logf("sim: going on with run %d of %s, as %s has it", old.Next, r.report.Name, r.settings.ReportDir)
 	return old
 }

@@ -16,34 +16,34 @@ type renewer struct {
 
 // renew writes a story again as its replay has it, and removes the old file if the name changes.
 // The name that somebody gave a file is kept. It returns the path of the story.
-func (w *renewer) renew(path string, old, fresh *story.Story) (to string) {
+func (r *renewer) renew(path string, old, fresh *story.Story) (to string) {
 	to = path
 	if filepath.Base(path) == old.Name() {
 		to = filepath.Join(filepath.Dir(path), fresh.Name())
 	}
-	fresh.Replay = w.teller.command(to)
+	fresh.Replay = r.teller.command(to)
 	err := atomicfile.Write(to, fresh.Encode())
 	if err == nil && to != path {
 		err = os.Remove(path)
 	}
 	if err != nil {
-		w.settings.Host.Fatalf("sim: the story could not be renewed: %v", err)
+		r.settings.Host.Fatalf("sim: the story could not be renewed: %v", err)
 	}
-	w.settings.Host.Logf("sim: %s was renewed: %s", path, to)
-	w.settings.reportReplayed("renewed: " + to)
+	r.settings.Host.Logf("sim: %s was renewed: %s", path, to)
+	r.settings.reportReplayed("renewed: " + to)
 	return to
 }
 
 // renewPassing renews a story whose run passes: its faults follow their requests, and its property
 // has the sentence that is declared in its place.
-func (w *renewer) renewPassing(path string, s *story.Story, r storyReplay, old *story.Outdated) {
+func (r *renewer) renewPassing(path string, s *story.Story, replay storyReplay, old *story.Outdated) {
 	fresh := *s
-	fresh.Choices, fresh.Confirmed = r.choices, ""
+	fresh.Choices, fresh.Confirmed = replay.choices, ""
 	switch {
 	case old != nil && old.Renamed != "":
 		fresh.Property = old.Renamed
-	case old != nil || len(r.moves) == 0:
+	case old != nil || len(replay.moves) == 0:
 		return
 	}
-	w.renew(path, s, &fresh)
+	r.renew(path, s, &fresh)
 }

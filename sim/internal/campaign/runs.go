@@ -34,15 +34,15 @@ func (a *activity) failure(e result.Ending, h *history.History) *result.Failure 
 }
 
 // execute makes one run.
-func (r *executor) execute(o choice.Source) *run.Result { return r.executeWith(o, r.settings) }
+func (e *executor) execute(o choice.Source) *run.Result { return e.executeWith(o, e.settings) }
 
 // executeWith makes one run with other settings. What it has left behind is noted even if the run
 // is not counted.
-func (r *executor) executeWith(o choice.Source, s run.Settings) *run.Result {
-	res := r.runner(r.t, o, s)
+func (e *executor) executeWith(o choice.Source, s run.Settings) *run.Result {
+	res := e.runner(e.t, o, s)
 	for _, p := range res.Left {
-		if !slices.Contains(r.left, p) {
-			r.left = append(r.left, p)
+		if !slices.Contains(e.left, p) {
+			e.left = append(e.left, p)
 		}
 	}
 	return res
@@ -56,26 +56,26 @@ func (r *executor) tell(o choice.Source) *run.Result {
 }
 
 // ignore has runs end at a violation, except of some properties, until restore is called.
-func (r *executor) ignore(properties []string) (restore func()) {
-	was := r.settings
-	r.settings.Pass, r.settings.Ignored = false, slices.Clone(properties)
-	return func() { r.settings.Pass, r.settings.Ignored = was.Pass, was.Ignored }
+func (e *executor) ignore(properties []string) (restore func()) {
+	was := e.settings
+	e.settings.Pass, e.settings.Ignored = false, slices.Clone(properties)
+	return func() { e.settings.Pass, e.settings.Ignored = was.Pass, was.Ignored }
 }
 
 // keepGoing has runs continue at a violation, if they are to.
-func (r *executor) keepGoing(pass bool) { r.settings.Pass = pass }
+func (e *executor) keepGoing(pass bool) { e.settings.Pass = pass }
 
 // noteCallers has runs note from where requests are sent, if they are to.
-func (r *executor) noteCallers(on bool) { r.settings.Callers = on }
+func (e *executor) noteCallers(on bool) { e.settings.Callers = on }
 
 // judgeAgain has runs judged again by the properties that a sequence does not violate before it
 // fails as it should.
-func (r *executor) judgeAgain(choices choice.Sequence, e result.Ending) {
-	for _, name := range slices.Clone(r.settings.Ignored) {
-		all := r.settings.Ignored
-		r.settings.Ignored = slices.DeleteFunc(slices.Clone(all), func(n string) bool { return n == name })
-		if !r.execute(choice.Play(choices)).Ending.Same(e) {
-			r.settings.Ignored = all
+func (e *executor) judgeAgain(choices choice.Sequence, want result.Ending) {
+	for _, name := range slices.Clone(e.settings.Ignored) {
+		all := e.settings.Ignored
+		e.settings.Ignored = slices.DeleteFunc(slices.Clone(all), func(n string) bool { return n == name })
+		if !e.execute(choice.Play(choices)).Ending.Same(want) {
+			e.settings.Ignored = all
 		}
 	}
 }

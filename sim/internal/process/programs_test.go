@@ -41,20 +41,20 @@ type attempts struct {
 	n    int
 }
 
-func (r *attempts) reconcile(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (ctrl.Result, error) {
-	if r.n == len(r.plan) {
+func (a *attempts) reconcile(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (ctrl.Result, error) {
+	if a.n == len(a.plan) {
 		return ctrl.Result{}, nil
 	}
-	a := r.plan[r.n]
-	r.n++
-	if a.write {
-		cm.Data = map[string]string{"n": fmt.Sprint(r.n)}
+	next := a.plan[a.n]
+	a.n++
+	if next.write {
+		cm.Data = map[string]string{"n": fmt.Sprint(a.n)}
 		if err := c.Update(ctx, cm); err != nil {
 			return ctrl.Result{}, err
 		}
 	}
-	time.Sleep(a.busy)
-	return ctrl.Result{RequeueAfter: a.after}, a.err
+	time.Sleep(next.busy)
+	return ctrl.Result{RequeueAfter: next.after}, next.err
 }
 
 // A timer of the work queue fires while its key is being reconciled because of an event. The world

@@ -24,13 +24,13 @@ type WrittenVariable struct {
 }
 
 // Message says what was found, and what to do.
-func (o WrittenVariable) Message() string {
-	in := o.In
-	if o.From != o.In {
-		in += ", which " + o.From + " leads to,"
+func (w WrittenVariable) Message() string {
+	in := w.In
+	if w.From != w.In {
+		in += ", which " + w.From + " leads to,"
 	}
 	return fmt.Sprintf("%s writes the package variable %s: it outlives a crash in a run, where a real process would "+
-		"lose it; make it a field of what the setup function makes", in, o.Variable)
+		"lose it; make it a field of what the setup function makes", in, w.Variable)
 }
 
 // WrittenVariables finds the package variables that setup functions (those that are given a

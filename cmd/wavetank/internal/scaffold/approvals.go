@@ -51,52 +51,52 @@ type keyFinder struct {
 	maps map[types.Object]bool // variables with the annotations or labels of an object
 }
 
-func (f *keyFinder) visit(n ast.Node) bool {
+func (k *keyFinder) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
 		for i, left := range n.Lhs {
 			if at, ok := left.(*ast.IndexExpr); ok {
-				f.write(at.Index)
+				k.write(at.Index)
 			}
-			if id, ok := left.(*ast.Ident); ok && len(n.Lhs) == len(n.Rhs) && f.isMap(n.Rhs[i]) {
-				f.maps[f.pkg.TypesInfo.ObjectOf(id)] = true
+			if id, ok := left.(*ast.Ident); ok && len(n.Lhs) == len(n.Rhs) && k.isMap(n.Rhs[i]) {
+				k.maps[k.pkg.TypesInfo.ObjectOf(id)] = true
 			}
 		}
 	case *ast.KeyValueExpr:
-		f.write(n.Key)
+		k.write(n.Key)
 	case *ast.CallExpr:
-		f.call(n)
+		k.call(n)
 	case *ast.BinaryExpr:
 		for _, pair := range [][2]ast.Expr{{n.X, n.Y}, {n.Y, n.X}} {
-			if at, ok := ast.Unparen(pair[0]).(*ast.IndexExpr); ok && n.Op == token.EQL && f.isMap(at.X) {
-				f.note(at.Index, f.text(pair[1]))
+			if at, ok := ast.Unparen(pair[0]).(*ast.IndexExpr); ok && n.Op == token.EQL && k.isMap(at.X) {
+				k.note(at.Index, k.text(pair[1]))
 			}
 		}
 	case *ast.IndexExpr:
-		if f.isMap(n.X) {
-			f.note(n.Index, "")
+		if k.isMap(n.X) {
+			k.note(n.Index, "")
 		}
 	}
 	return true
 }
 
 // call reads the helpers of apimachinery.
-func (f *keyFinder) call(n *ast.CallExpr) {
-	of := callee(f.pkg, n)
+func (k *keyFinder) call(n *ast.CallExpr) {
+	of := callee(k.pkg, n)
 	switch {
 	case of == nil || len(n.Args) < 2:
 	case of.Name() == "HasAnnotation" || of.Name() == "HasLabel":
-		f.note(n.Args[1], "")
+		k.note(n.Args[1], "")
 	case strings.HasPrefix(of.Name(), "SetMetaData"), strings.HasPrefix(of.Name(), "Set"):
-		f.write(n.Args[1])
+		k.write(n.Args[1])
 	}
 }
 
 // isMap reports whether an expression is the annotations or the labels of an object.
-func (f *keyFinder) isMap(x ast.Expr) bool {
+func (k *keyFinder) isMap(x ast.Expr) bool {
 	switch x := ast.Unparen(x).(type) {
 	case *ast.Ident:
-		return f.maps[f.pkg.TypesInfo.ObjectOf(x)]
+		return k.maps[k.pkg.TypesInfo.ObjectOf(x)]
 	case *ast.SelectorExpr:
 		return x.Sel.Name == "Annotations" || x.Sel.Name == "Labels"
 	case *ast.CallExpr:
@@ -106,21 +106,21 @@ func (f *keyFinder) isMap(x ast.Expr) bool {
 	return false
 }
 
-func (f *keyFinder) note(key ast.Expr, value string) {
-	if key := f.text(key); key != "" && f.read[key] == "" {
-		f.read[key] = value
+func (k *keyFinder) note(key ast.Expr, value string) {
+	if key := k.text(key); key != "" && k.read[key] == "" {
+		k.read[key] = value
 	}
 }
 
-func (f *keyFinder) write(key ast.Expr) {
-	if key := f.text(key); key != "" {
-		f.written[key] = true
+func (k *keyFinder) write(key ast.Expr) {
+	if key := k.text(key); key != "" {
+		k.written[key] = true
 	}
 }
 
 // text is a constant text; "" if an expression is none.
-func (f *keyFinder) text(x ast.Expr) string {
-	if v := f.pkg.TypesInfo.Types[x].Value; v != nil && v.Kind() == constant.String {
+func (k *keyFinder) text(x ast.Expr) string {
+	if v := k.pkg.TypesInfo.Types[x].Value; v != nil && v.Kind() == constant.String {
 		return constant.StringVal(v)
 	}
 	return ""

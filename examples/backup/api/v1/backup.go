@@ -44,12 +44,12 @@ func (b *Backup) DeepCopyObject() runtime.Object {
 }
 
 // DeepCopyObject implements runtime.Object.
-func (l *BackupList) DeepCopyObject() runtime.Object {
-	out := *l
-	l.ListMeta.DeepCopyInto(&out.ListMeta)
-	out.Items = make([]Backup, len(l.Items))
-	for i := range l.Items {
-		out.Items[i] = *l.Items[i].DeepCopyObject().(*Backup)
+func (b *BackupList) DeepCopyObject() runtime.Object {
+	out := *b
+	b.ListMeta.DeepCopyInto(&out.ListMeta)
+	out.Items = make([]Backup, len(b.Items))
+	for i := range b.Items {
+		out.Items[i] = *b.Items[i].DeepCopyObject().(*Backup)
 	}
 	return &out
 }
