@@ -46,7 +46,7 @@ func TestIntoCopies(t *testing.T) {
 		if read(&c); !slices.Equal(c.Names, []string{"x", "y"}) || c.Text != "1" {
 			t.Fatalf("expected x, y and 1, got %+v", c)
 		}
-		c.Names[0], c.Text = "changed", "changed" // by a property, which nobody else sees
+		c.Names[0], c.Text = "changed", "changed" // by a property; others do not see it
 	}
 	if copies != 3 {
 		t.Errorf("expected one copy to keep and two to give, got %d", copies)

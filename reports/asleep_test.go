@@ -7,7 +7,8 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// The last reconcile is told with what its cache lacked, and whether one began when that arrived.
+// The last reconcile is reported with what its cache lacked, and whether one began when that
+// arrived.
 func TestParagraphSaysWhatTheLastReconcileLacked(t *testing.T) {
 	const lacked = "When that reconcile began, its cache lacked Namespace late-dev, created at 00:04.000 by user; " +
 		"the event arrived at 00:06.000"

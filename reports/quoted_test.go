@@ -27,7 +27,7 @@ func TestParagraphNamesTheWriteOfAQuotedText(t *testing.T) {
 	}
 }
 
-// The last effect at a host that the sentence names is told.
+// The last effect at a host that the sentence names is reported.
 func TestParagraphNamesAnEffectAtAHost(t *testing.T) {
 	var r recorded
 	r.during(tenants(1), history.Dequeue, nil)

@@ -56,5 +56,6 @@
 // the campaign again in exact mode, which takes chance out of Go's runtime.
 //
 // There is no pod network and no real socket. Pods come up only where [World.Builtin] has a kubelet
-// (package models/kubelet), and run nothing. What the API model does not know it refuses aloud.
+// (package models/kubelet), and run nothing. Requests that the API model does not implement fail
+// with an error that says so.
 package sim

@@ -56,8 +56,8 @@ metadata:
 spec: {}
 `
 
-// backupProject is a kubebuilder project that has never heard of Wavetank, but for the place of
-// this checkout in go.mod.
+// backupProject is a kubebuilder project without a trace of Wavetank, except for the place of this
+// checkout in go.mod.
 func backupProject(t *testing.T, more map[string]string) string {
 	t.Helper()
 	t.Setenv("GOWORK", "off")

@@ -53,7 +53,7 @@ func TestPromises(t *testing.T) {
 		w.Apply(next, keyed("ca.pem"))
 		w.Settle()
 
-		// The old ones return, and somebody tidies up who knows nothing of the operator.
+		// The old ones return, and a user who does not know the operator tidies up.
 		want = certificate
 		w.Apply(source())
 		w.Remove(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "one", Name: "ca"}})

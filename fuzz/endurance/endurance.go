@@ -175,9 +175,9 @@ func (r room) object(i, hour int) *corev1.ConfigMap {
 func (r room) options() ctrl.Options {
 	o := ctrl.Options{}
 	o.Cache.DefaultNamespaces = inNamespace(r.name)
-	// A client of controller-runtime 0.25 that reads its own writes waits for ever if another
-	// client deleted the object before its informer listed again: the version that it waits for
-	// never comes. So sim.Vary does not change that option.
+	// A client of controller-runtime 0.25 that reads its own writes waits forever if another client
+	// deleted the object before its informer listed again: the version that it waits for never
+	// comes. So sim.Vary does not change that option.
 	o.Client.Cache = &client.CacheOptions{}
 	if r.replicas > 1 {
 		o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = true, r.name, r.name

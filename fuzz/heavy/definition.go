@@ -100,7 +100,7 @@ func listOf(item reflect.Type) props {
 	return list
 }
 
-// structOf is the schema of a struct. A field without omitempty is required, but for spec and
+// structOf is the schema of a struct. A field without omitempty is required, except for spec and
 // status, which may be empty.
 func structOf(t reflect.Type) props {
 	s := props{Type: "object", Properties: map[string]props{}}

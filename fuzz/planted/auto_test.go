@@ -21,7 +21,7 @@ import (
 
 var (
 	autoRuns = flag.Int("auto.runs", 0, "how many runs of each planted operator package auto makes; it measures and "+
-		"writes docs/auto.md anew")
+		"writes the table in docs/auto.md")
 	autoFixed = flag.Int("auto.fixed", 20, "the same for the fixed variants")
 	autoOnly  = flag.String("auto.only", "", "the planted bugs to measure again, as a regular expression")
 )

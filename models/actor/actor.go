@@ -59,9 +59,9 @@ type Cluster interface {
 	// Again is After for an attempt that is repeated for as long as it changes nothing: the world
 	// may settle once it has happened at least once since anything changed.
 	Again(d time.Duration, key string, step func())
-	// Later is After for what comes round by itself for ever, such as a CronJob's schedule: the
-	// world may settle before the step, which does not happen while it settles after faults have
-	// been healed.
+	// Later is After for what always comes round by itself, such as a CronJob's schedule: the world
+	// may settle before the step, which does not happen while it settles after faults have been
+	// healed.
 	Later(d time.Duration, key string, step func())
 	// Choose decides between n ways; 0 is the dull one.
 	Choose(label string, n int) int

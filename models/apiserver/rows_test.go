@@ -25,9 +25,9 @@ import (
 var update = flag.Bool("update", false, "rewrite the recorded replies under testdata/rows")
 
 // TestRows sends the requests in testdata/rows and compares the replies with those recorded next to
-// them. When they were recorded, each reply was the same as that of kube-apiserver v1.37.1, but for
-// random names, times, versions and managedFields; rows where a difference is known say so in their
-// title, after a dash.
+// them. When they were recorded, each reply was the same as that of kube-apiserver v1.37.1, except
+// for random names, times, versions and managedFields. Rows with a known difference have it in
+// their title, after a dash.
 //
 // A row is "### title", then "METHOD path", then headers as "> Name: value", then the body.
 // {{rv:path}}, {{uid:path}} and {{cont:path}} stand for the resourceVersion, UID and continue token

@@ -81,7 +81,7 @@ func TestReadsAsOfARevision(t *testing.T) {
 				body = f.Data
 			}
 			if !strings.Contains(string(body), `"k":"new"`) {
-				t.Errorf("%s does not go on to the present: %s", c.path, body)
+				t.Errorf("%s does not continue to the present: %s", c.path, body)
 			}
 		}
 	}
@@ -216,6 +216,6 @@ func TestWatchListOfTheFuture(t *testing.T) {
 		t.Errorf("%d %s", r.Code, f.Data)
 	}
 	if f, ok := r.Watch.Next(); ok {
-		t.Errorf("goes on with %s", f.Data)
+		t.Errorf("continues with %s", f.Data)
 	}
 }

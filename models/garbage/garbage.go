@@ -33,7 +33,7 @@
 //
 // An owner in another namespace is absent, which deletes the dependent; an event
 // OwnerRefInvalidNamespace is recorded for it. An object without namespace that names an owner with
-// a namespace is left alone, for ever.
+// a namespace is never deleted.
 //
 // # What is different
 //

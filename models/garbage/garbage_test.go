@@ -459,7 +459,7 @@ func TestAnOwnerAtAVersionThatIsNotServed(t *testing.T) {
 	made(t, c, "Secret", secrets, "child", root)
 	remove(t, c, roles+"/root", metav1.DeletePropagationBackground)
 	c.Run(time.Minute)
-	expect(t, c, "nobody can tell whether the owner has gone", "child")
+	expect(t, c, "it is not known whether the owner has gone", "child")
 }
 
 func TestCustomResources(t *testing.T) {

@@ -61,8 +61,8 @@ func Nodes(names ...string) Option { return func(k *kubelet) { k.nodes = names }
 
 // Plans decides what becomes of pods. It is asked for each start of each pod (restarts is how many
 // there have been), and gets what would happen otherwise: pods become ready after a time between 1
-// s and 2 min that the run chooses; those that restart always run for ever, the others run for as
-// long again and exit with 0; they stop within a second.
+// s and 2 min that the run chooses; those with restartPolicy Always never end, the others run for
+// as long again and exit with 0; they stop within a second.
 func Plans(plan func(pod *corev1.Pod, restarts int, otherwise Plan) Plan) Option {
 	return func(k *kubelet) { k.plan = plan }
 }

@@ -57,6 +57,6 @@ var alarms = []alarm{
 		operator: "Only the first of two objects gets a resource, such as a lock or the last free port.",
 		instead:  "Switch it off, or have one object name the other in the sample."},
 	{property: "every object reconciles",
-		operator: "A sample is an example of input that the operator refuses for ever with an error.",
+		operator: "A sample is an example of input that the operator always refuses with an error.",
 		instead:  "Remove the sample, or switch the property off."},
 }

@@ -46,7 +46,7 @@ func TestQuietOnACorrectOperator(t *testing.T) {
 // Each property finds the flaw that it is for, and stays quiet when it is switched off.
 func TestFlawsAreFound(t *testing.T) {
 	for flaw, property := range map[string]string{
-		"swallows errors":   auto.SameEndState, // once nobody asks the others
+		"swallows errors":   auto.SameEndState, // once the others are not asked
 		"counts its starts": auto.NoWritesAtRest,
 		"holds the config":  auto.NothingOwned,
 		"makes it once":     auto.StatusIsTrue,

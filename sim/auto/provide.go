@@ -110,8 +110,8 @@ func namespaceOf(ref history.Ref) *unstructured.Unstructured {
 	return o
 }
 
-// lookedFor are the objects that programs have looked for and that nobody but users has made so
-// far: Secrets, ConfigMaps, Nodes and objects of kinds with a definition.
+// lookedFor are the objects that programs have looked for and that only users have made so far:
+// Secrets, ConfigMaps, Nodes and objects of kinds with a definition.
 func (u *users) lookedFor() (out []history.Ref) {
 	h := u.world.History()
 	made := map[history.Ref]bool{}

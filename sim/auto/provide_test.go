@@ -61,7 +61,7 @@ func (r *waiting) all(ctx context.Context, o client.Object) (out []reconcile.Req
 	return out
 }
 
-// What an operator has looked for in vain is made by users, and the operator goes on.
+// Users make an object that an operator has looked for and not found, and the operator continues.
 func TestUsersMakeWhatIsLookedFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		of           client.Object
@@ -101,7 +101,7 @@ func TestUsersMakeWhatIsLookedFor(t *testing.T) {
 			if c.unseen {
 				f := r.Failure
 				if f == nil || f.Property != auto.NoWritesAtRest && f.Property != auto.SameEndState {
-					t.Errorf("nobody tells the operator of the Secret, and that is not found: %+v", f)
+					t.Errorf("the operator is not notified of the Secret, and that is not found: %+v", f)
 				}
 				return
 			}

@@ -109,7 +109,7 @@ func toA(context.Context, client.Object) []request {
 }
 
 // A failing key is woken by its own first creation or change of a Service, which is progress. One
-// that creates another Service in each attempt, or changes one, wakes itself for ever.
+// that creates another Service in each attempt, or changes one, wakes itself forever.
 func TestBackoffSettledAllowsAnAttemptAfterProgress(t *testing.T) {
 	create := func(child metav1.ObjectMeta) func(context.Context, client.Client) error {
 		return func(c context.Context, o client.Client) error {

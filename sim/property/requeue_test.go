@@ -129,8 +129,8 @@ func TestRequeuesThatAreNotFutile(t *testing.T) {
 	}
 }
 
-// Requeues for ever are futile whatever asks for them, and a controller that polls by design is
-// left out when it is named.
+// Endless requeues are futile whatever asks for them. A controller that polls by design is left out
+// when it is named.
 func TestRequeuesThatAreFutile(t *testing.T) {
 	for name, p := range map[string]pass{
 		"an error that nothing ends": func(*operator, context.Context, *corev1.ConfigMap) (result, error) {

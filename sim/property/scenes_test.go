@@ -223,7 +223,7 @@ func backOff() controller.Options {
 		1000*time.Second)}
 }
 
-// attempt fails for ever: the server refuses the object.
+// attempt always fails: the server refuses the object.
 func (o *operator) attempt(c context.Context) error {
 	return o.Create(c, &corev1.Secret{ObjectMeta: named("Not a name")})
 }

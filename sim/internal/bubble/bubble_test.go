@@ -17,7 +17,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// park waits for ever, as a goroutine does whose channel nobody closes.
+// park waits forever, as a goroutine does whose channel is never closed.
 func park(forever chan int) { <-forever }
 
 func start(forever chan int) { go park(forever) }

@@ -17,7 +17,7 @@ type suspects struct {
 	members []string // all goroutines of the bubble
 }
 
-// waitsForWorld finds the state of a goroutine that the simulated world itself lets go on.
+// waitsForWorld finds the state of a goroutine that the simulated world itself resumes.
 var waitsForWorld = regexp.MustCompile(`\(durable\)|synctest\.Wait|synctest\.Run`)
 
 // canRun are the beginnings of the states of goroutines that need only a CPU.
@@ -40,7 +40,7 @@ func suspectsOf(dump string) (s suspects) {
 	return s
 }
 
-// runnable reports whether a goroutine could go on if it were given a CPU. While the scenario waits
+// runnable reports whether a goroutine could run if it were given a CPU. While the scenario waits
 // in foreign code, virtual time passes and wakes others without end, so one always could.
 func (s suspects) runnable() bool {
 	if s.waits != "" {

@@ -58,7 +58,7 @@ type hangs struct {
 }
 
 // repeat plays the choices of the run under way in another process, and stops waiting for it when
-// this run goes on.
+// this run continues.
 func (h *hangs) repeat(limit time.Duration, done <-chan struct{}) repetition {
 	r, d := h.settings.Run.Monitor.Latest.Load(), h.runs.doing.Load()
 	if r == nil || os.Getenv(repeating) != "" {
@@ -131,7 +131,7 @@ func (s Settings) recordDials() (tell func()) {
 	}
 }
 
-// readDials reads who has connected to the real network; "" if nobody did.
+// readDials reads which programs have connected to the real network; "" if none did.
 func readDials(path string) string {
 	said, _ := os.ReadFile(path)
 	_, rest, _ := strings.Cut(string(said), connectedBy)

@@ -58,7 +58,7 @@ func (p *progress) line(elapsed time.Duration) string {
 		left = time.Duration(float64(s.Runs-r.Runs) / rate * float64(time.Second))
 	}
 	if s.Budget > 0 {
-		allowed := s.Budget - r.Spent // on a quiet machine CPU time goes on as real time does
+		allowed := s.Budget - r.Spent // on an idle machine CPU time passes as real time does
 		if more := fewRuns - p.tally.searched; !s.Strict && more > 0 && rate > 0 {
 			allowed = max(allowed, min(time.Duration(float64(more)/rate*float64(time.Second)), longestBudget-r.Spent))
 		}

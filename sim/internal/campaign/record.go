@@ -146,7 +146,7 @@ var build = sync.OnceValue(func() string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 })
 
-// unfinished is what an earlier process has left to go on with, nil if nothing: a result of other
+// unfinished is the result that this process continues; nil if there is none. A result of other
 // code or other settings will be overwritten.
 func (r *recorder) unfinished() *story.Result {
 	if r.settings.ReportDir == "" {
@@ -170,9 +170,9 @@ func (r *recorder) unfinished() *story.Result {
 	return old
 }
 
-// interrupted reports whether another campaign of the same command was not completed, as where a
-// process ended before it came to all of its tests: the command is given again to go on, and what
-// it had completed is kept.
+// interrupted reports whether another campaign of the same command was not completed, for example
+// because the process ended before its last test. The same command continues then, and what it had
+// completed is kept.
 func (r *recorder) interrupted(old *story.Result) bool {
 	paths, _ := filepath.Glob(filepath.Join(r.settings.ReportDir, "*.json"))
 	return slices.ContainsFunc(paths, func(path string) bool {

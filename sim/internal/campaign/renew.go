@@ -14,8 +14,8 @@ type renewer struct {
 	teller   *teller
 }
 
-// renew writes a story again as its replay has it, and removes the old file if the name changes.
-// The name that somebody gave a file is kept. It returns the path of the story.
+// renew writes a story again as its replay has it, and removes the old file if the name changes. A
+// file name that a user chose is kept. It returns the path of the story.
 func (r *renewer) renew(path string, old, fresh *story.Story) (to string) {
 	to = path
 	if filepath.Base(path) == old.Name() {

@@ -100,7 +100,7 @@ func (r *replayer) replayKept() bool {
 
 // replayStory runs one story. It reports false when the story still breaks, with the failure on
 // record. Where -sim.shrink was given together with -sim.replay, it also searches for that long for
-// a shorter story, and keeps that beside the file.
+// a shorter story, and keeps that next to the file.
 func (r *replayer) replayStory(path string, s *story.Story) bool {
 	if r.settings.Confirm != "" {
 		if r.settings.Free {

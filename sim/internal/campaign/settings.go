@@ -72,8 +72,8 @@ func given(flagName, envName string) bool {
 // shortestWindow is how far properties of the default properties look back.
 const shortestWindow = time.Minute
 
-// log is where programs log: nowhere, unless somebody wants to read it. It has a sink in any case,
-// as managers would log to the suite's own logger without one.
+// log is where programs log: nowhere by default. It has a sink in any case, as managers would log
+// to the suite's own logger without one.
 func (s Settings) log() logr.Logger {
 	if !s.Logs {
 		return logr.New(ctrllog.NullLogSink{})

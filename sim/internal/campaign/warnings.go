@@ -179,8 +179,8 @@ func neverInjected(c result.FaultCount, runs int) string {
 		c.Fault, runs, c.Opportunities)
 }
 
-// ignoredWarning says, in a sentence, that nothing acted upon objects that were made; "" if
-// somebody did, or may have done.
+// ignoredWarning is a sentence about created objects that no controller acted upon; "" if one did,
+// or may have done.
 func ignoredWarning(u run.Ignored) string {
 	if u.Made == 0 || u.Watched {
 		return ""

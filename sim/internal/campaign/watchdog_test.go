@@ -44,16 +44,16 @@ func TestWhatCountsAsAHang(t *testing.T) {
 			{300 * s, 0, waiting, false},
 			{301 * s, s, busy, false}, {306 * s, s, waiting, false},
 		},
-		"waits that go on": {
+		"waits that continue": {
 			{20 * s, 0, waiting, false},
 			{25 * s, 0, moved, false}, {30 * s, 0, waiting, false},
 		},
-		"waits that go on and lead nowhere": {
+		"waits that continue without an effect": {
 			{20 * s, 0, waiting, false},
 			{200 * s, 0, moved, false}, {220 * s, 0, waiting, true},
 		},
-		"nobody can be named": {{20 * s, 0, idle, false}, {25 * s, 0, idle, true}},
-		"a waiting goroutine beside a runner": {
+		"no goroutine can be named": {{20 * s, 0, idle, false}, {25 * s, 0, idle, true}},
+		"a waiting goroutine next to a runner": {
 			{20 * s, 0, waiting + "\n\n" + busy, false},
 			{60 * s, s, waiting + "\n\n" + busy, false},
 		},

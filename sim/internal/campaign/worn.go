@@ -8,8 +8,8 @@ import (
 // mostWorn is how much memory a process may hold that no collection gives back, before a fresh one
 // takes its place.
 //
-// Go's runtime keeps 32 bytes for each sync.WaitGroup that somebody waits for in a bubble (Go 1.26
-// and 1.27, runtime/synctest.go: synctest_disassociate drops what removespecial tells its caller to
+// Go's runtime keeps 32 bytes for each sync.WaitGroup that is waited for in a bubble (Go 1.26 and
+// 1.27, runtime/synctest.go: synctest_disassociate drops what removespecial tells its caller to
 // free). The informers and work queues of a small operator leave 2.2 KB in a run (fuzz/scale), so
 // that a million runs would take 2 GB.
 const mostWorn = 64 << 20

@@ -195,7 +195,7 @@ func TestShrinkLooksAtTheLastBitsOfWords(t *testing.T) {
 }
 
 // A sweep tries every answer of every point where a fault can be injected, and of every point about
-// time and order, each once; sequence k is the same whoever asks for it.
+// time and order, each once. Sequence k is always the same.
 func TestASweepLeavesNothingOut(t *testing.T) {
 	var log []Answer
 	points := []Point{

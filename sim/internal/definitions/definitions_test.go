@@ -43,8 +43,8 @@ func TestOfDirectory(t *testing.T) {
 	}
 }
 
-// What cannot be read is refused with what to do, in no time and without much memory, whoever wrote
-// it: aliases that stand for a billion entries, and what is nested too deeply, among others.
+// A file that cannot be read is refused with a hint, at once and without much memory. Among them
+// are aliases that stand for a billion entries, and documents that are nested too deeply.
 func TestHostileFiles(t *testing.T) {
 	bomb, last := things+"a: &a [x,x,x,x,x,x,x,x,x,x]\n", "a"
 	for i := range 12 {

@@ -49,7 +49,7 @@ func TestWordsAreAskedForAsTheyAreRead(t *testing.T) {
 	}
 }
 
-// A generator that gives no value is told what is wrong with it.
+// A generator that gives no value gets a message that says why.
 func TestGeneratorsWithoutAValue(t *testing.T) {
 	odd := rapid.IntRange(0, 1<<30).Filter(func(n int) bool { return n%2 == 1 })
 	if v, err := draw.From("odd", odd, zero); err != nil || v%2 == 0 {

@@ -206,9 +206,9 @@ func TestAStoppedProcessBeginsNoReconcile(t *testing.T) {
 	})
 }
 
-// What is sent to a process that was killed, or pending in it, is gone; the next incarnation lists
-// anew.
-func TestAKilledProcessListsAnew(t *testing.T) {
+// What is sent to a process that was killed, or pending in it, is gone. The next incarnation lists
+// again.
+func TestKilledProcessListsAgain(t *testing.T) {
 	bothQueues(t, func(t *testing.T, w *world, o ctrl.Options) {
 		w.createConfigMap(t, "a")
 		p := w.manage("p", o, reconciling(func(context.Context, request) (reconcile.Result, error) {

@@ -118,7 +118,7 @@ func TestTheBackOffOfRestarts(t *testing.T) {
 	})
 }
 
-// A program that ends whenever it is asked to is in the same back-off, but for the first time.
+// A program that ends whenever it is asked to is in the same back-off, except for the first time.
 func TestTheBackOffOfGracefulRestarts(t *testing.T) {
 	run(t, func(t *testing.T, w *world) {
 		p := w.Start("p", obedient, Settings{})
@@ -149,7 +149,7 @@ func TestFaultsEndAProcessSoOftenOnly(t *testing.T) {
 			}
 			expect(t, "incarnations that were ended", n, "19")
 			if w.Settled(); !p.MayEnd() {
-				t.Error("the count does not begin anew when the world has settled")
+				t.Error("the count does not start at zero when the world has settled")
 			}
 			p.Current().Kill()
 			w.drain(w.Sched.Now() + time.Hour)
@@ -193,7 +193,7 @@ func TestAProgramThatEndsByItself(t *testing.T) {
 				expect(t, "events", w.events(changes...), c.notes)
 				var panicked *PanicError
 				if is := errors.As(w.exits[0], &panicked); is != (name == "panics") {
-					t.Errorf("the observer is told of %v", w.exits[0])
+					t.Errorf("the observer is notified of %v", w.exits[0])
 				} else if is && !strings.Contains(panicked.Stack, "TestAProgramThatEndsByItself") {
 					t.Errorf("the stack does not say where it panicked:\n%s", panicked.Stack)
 				}
@@ -258,7 +258,7 @@ func TestIncarnationsDrawDifferentNames(t *testing.T) {
 	})
 }
 
-// A frozen program that ends does so when it goes on, as nobody hears of it before.
+// A paused program that ends does so when it resumes. Its end is not visible before.
 func TestAFrozenProgramEndsLater(t *testing.T) {
 	run(t, func(t *testing.T, w *world) {
 		p := w.Start("p", func(ctx context.Context, _ *rest.Config) error {
@@ -345,7 +345,7 @@ func TestIdentity(t *testing.T) {
 	})
 }
 
-// Reap lets the goroutines of incarnations that are over end while the run goes on.
+// Reap lets the goroutines of incarnations that are over end while the run continues.
 func TestReapEndsTheGoroutinesOfTheDead(t *testing.T) {
 	run(t, func(t *testing.T, w *world) {
 		ended := 0
@@ -364,7 +364,7 @@ func TestReapEndsTheGoroutinesOfTheDead(t *testing.T) {
 		expect(t, "ended before", ended, 0)
 		w.Reap(synctest.Wait)
 		expect(t, "ended after", ended, 1)
-		w.Reap(synctest.Wait) // there is nobody left
+		w.Reap(synctest.Wait) // none is left
 		expect(t, "pending", w.Sched.Pending()[0].What(), "restart of p, which crashed")
 	})
 }

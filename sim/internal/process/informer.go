@@ -46,7 +46,7 @@ type registration struct {
 func (r *registration) HasSynced() bool               { return r.synced.is.Load() }
 func (r *registration) Checker() versions.DoneChecker { return r.synced.checker() }
 
-// end lets those go on who wait for a sync that will not come any more.
+// end resumes the goroutines that wait for a sync that will not come any more.
 func (i *informer) end() {
 	i.synced.end()
 	i.mu.Lock()
@@ -143,7 +143,7 @@ func (i *informer) RemoveEventHandler(r cache.ResourceEventHandlerRegistration) 
 }
 
 // onQuiet releases the notifications that handlers wait for, and notes what has synced. It is
-// called when the bubble is quiet, and reports whether a goroutine can go on because of that.
+// called when the bubble is quiet, and reports whether that made a goroutine runnable.
 func (i *informer) onQuiet() (woke bool) {
 	if !i.synced.is.Load() && i.SharedIndexInformer.HasSynced() {
 		woke = i.synced.set()
@@ -163,7 +163,7 @@ func (i *informer) onQuiet() (woke bool) {
 }
 
 // marked marks the requests of an informer: what it lists is sorted, and its objects are
-// unstructured or not. An informer of Go's types beside it sends the same requests. It also notes
+// unstructured or not. An informer of Go's types next to it sends the same requests. It also notes
 // when all objects are requested.
 func (i *informer) marked(lw *cache.ListWatch, unstructured bool) *cache.ListWatch {
 	list, watching, out := lw.ListWithContextFunc, lw.WatchFuncWithContext, *lw
@@ -224,12 +224,12 @@ func (s *syncState) checker() versions.DoneChecker {
 func (s *syncState) Name() string          { return s.name }
 func (s *syncState) Done() <-chan struct{} { return s.done }
 
-// set notes that it has synced. It reports whether a goroutine may go on because of that.
+// set notes that it has synced. It reports whether that may have made a goroutine runnable.
 func (s *syncState) set() (woke bool) {
 	s.is.Store(true)
 	s.end()
 	return s.asked.Load()
 }
 
-// end lets those go on who wait.
+// end resumes the goroutines that wait.
 func (s *syncState) end() { s.closed.Do(func() { close(s.done) }) }

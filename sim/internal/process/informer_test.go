@@ -101,8 +101,7 @@ func names(list corev1.ConfigMapList) string {
 	return strings.Join(out, " ")
 }
 
-// An object of the cache is changed in place: whoever looks at the caches learns which field it
-// was.
+// An object of the cache is changed in place. The next look at the caches finds the field.
 func TestChangesInPlaceAreFound(t *testing.T) {
 	run(t, func(t *testing.T, w *world) {
 		w.createConfigMap(t, "a")

@@ -59,10 +59,10 @@ func operations(priority, aside bool) *rapid.Generator[[]operation] {
 }
 
 // At each quiet moment, and once a millisecond, what the observer believes to be ready is what the
-// real queue holds ready. This goes on until every timer that the observer knows has fired, and for
-// as long again as the longest delay. So the observer knows no timer that the queue does not have,
-// and the queue has none that the observer does not know. Operations come from one goroutine or
-// from several at a time.
+// real queue holds ready. This continues until every timer that the observer knows has fired, and
+// for as long again as the longest delay. So the observer knows no timer that the queue does not
+// have, and the queue has none that the observer does not know. Operations come from one goroutine
+// or from several at a time.
 func TestTheObserverAgreesWithTheQueue(t *testing.T) {
 	for _, priority := range []bool{false, true} {
 		t.Run(fmt.Sprintf("priority=%v", priority), func(t *testing.T) {
@@ -99,8 +99,8 @@ func TestAQueueDoesTheSameTwice(t *testing.T) {
 }
 
 // check tries more sequences than rapid does by itself: some orders of goroutines are rare. It uses
-// one processor, as runs do: with two, a worker may have its key before the goroutine that made it
-// goes on.
+// one processor, as runs do: with two, a worker may have its key before the goroutine that added it
+// continues.
 func check(t *testing.T, prop func(*rapid.T)) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for range 5 {

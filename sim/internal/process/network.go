@@ -24,7 +24,7 @@ import (
 var errNetwork = errors.New("sim: a run does not reach the real network; use sim.HTTPClient(mgr)")
 
 // OverlayNetwork precedes the name of the network when the overlay of exact mode asks whether a
-// dial may go on. See cmd/wavetank/internal/exact.
+// dial is allowed. See cmd/wavetank/internal/exact.
 const OverlayNetwork = "wavetank "
 
 // dialled reports an address that the code under test dials.
@@ -108,12 +108,12 @@ func inBubble() bool {
 // Outside is the transport in place of http.DefaultTransport during a run. Requests with a context
 // of an incarnation belong to it; all others are refused.
 type Outside struct {
-	// Dialled, if set, is told when the code under test dials an address by itself: which process,
-	// "" if that is not known, which address, at which file:line, and whether net/http's transport
-	// dials for it.
+	// Dialled, if set, is called when the code under test dials an address by itself: which
+	// process, "" if that is not known, which address, at which file:line, and whether net/http's
+	// transport dials for it.
 	Dialled func(process, address, at string, byHTTP bool)
-	// Unattributed, if set, is told of each request that is refused because its context belongs to
-	// no incarnation, on the goroutine of a run that sends it.
+	// Unattributed, if set, is called with each request that is refused because its context belongs
+	// to no incarnation, on the goroutine of a run that sends it.
 	Unattributed func(*http.Request)
 }
 

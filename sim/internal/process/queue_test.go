@@ -17,7 +17,7 @@ import (
 
 // A key fails three times; after the first and the second failure an event arrives (its own status
 // write), while it is still being reconciled or just after. Both queues run it again at once. They
-// differ in what is left of the timers: in the classic queue the earliest deadline survives, in the
+// differ in which timers remain: in the classic queue the earliest deadline survives, in the
 // priority queue an event consumes the timer that is pending. The observer changes none of this,
 // and tells which it was.
 func TestWhatAnEventDoesToAPendingBackOff(t *testing.T) {

@@ -68,10 +68,10 @@ func (s *Supervisor) Settled() {
 	}
 }
 
-// Flush is called at each quiet moment. First it lets those go on, one by one, who have waited for
-// a cache. Then informers' handlers get their notifications in order, and handlers that wait after
-// an addition continue. When there are none it passes the held adds to the queues, process by
-// process and controller by controller. It reports whether any goroutine can go on.
+// Flush is called at each quiet moment. First it resumes, one by one, the goroutines that waited
+// for a cache. Then informers' handlers get their notifications in order, and handlers that wait
+// after an addition continue. When there are none it passes the held adds to the queues, process by
+// process and controller by controller. It reports whether a goroutine is runnable.
 func (s *Supervisor) Flush() (woke bool) {
 	s.alive = slices.DeleteFunc(append(s.alive[:0], s.incarnations...), isDead)
 	for _, i := range s.alive {

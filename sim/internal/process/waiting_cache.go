@@ -15,7 +15,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// waitingCache is a cache whose callers, when they have waited for it, go on one at a time (see
+// waitingCache is a cache whose callers, when they have waited for it, continue one at a time (see
 // [turns.inTurn]).
 //
 // A manager does not wait for it when its incarnation is over. It would do so in a loop without a

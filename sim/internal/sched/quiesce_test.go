@@ -8,8 +8,8 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/choice"
 )
 
-// One step performs one action. Whoever the action has woken is blocked again when Step returns,
-// and what he has parked is the next step's.
+// One step performs one action. When Step returns, the goroutines that the action woke are blocked
+// again, and the actions that they parked are for the next step.
 func TestAStepIsOneActionAndThenQuiescence(t *testing.T) {
 	run(t, nil, func(t *testing.T, w *fakeWorld) {
 		wake, ready := make(chan bool, 1), false
@@ -46,7 +46,7 @@ func TestQuiesceTakesActionsInAndPerformsNone(t *testing.T) {
 	run(t, nil, func(t *testing.T, w *fakeWorld) {
 		w.park("a")
 		if len(w.Pending()) > 0 {
-			t.Error("the action is pending before anybody was quiet")
+			t.Error("the action is pending before the bubble was quiet")
 		}
 		w.Quiesce()
 		w.expect(t, "")
@@ -56,9 +56,9 @@ func TestQuiesceTakesActionsInAndPerformsNone(t *testing.T) {
 	})
 }
 
-// An observer may let goroutines go on when all are blocked. The scheduler waits until it has no
-// more to wake.
-func TestQuiesceWaitsForWhomTheObserverWakes(t *testing.T) {
+// An observer may resume goroutines when all are blocked. The scheduler waits until it has no more
+// to wake.
+func TestQuiesceWaitsForGoroutinesThatTheObserverWakes(t *testing.T) {
 	run(t, nil, func(t *testing.T, w *fakeWorld) {
 		turns := 0
 		w.quiet = func() bool {
@@ -76,7 +76,7 @@ func TestQuiesceWaitsForWhomTheObserverWakes(t *testing.T) {
 	})
 }
 
-// Notes run in canonical order on the scheduling goroutine, before the observer is told of the
+// Notes run in canonical order on the scheduling goroutine, before the observer is notified of the
 // quiet.
 func TestNotesRunInOrderAtTheNextQuietMoment(t *testing.T) {
 	run(t, nil, func(t *testing.T, w *fakeWorld) {
@@ -156,8 +156,8 @@ func TestCurrentIsWhatTheStepSaysUntilTimePasses(t *testing.T) {
 	})
 }
 
-// Whoever works between two steps says so; the next step then takes in what came of it before it
-// decides.
+// Code that works between two steps calls Disturb. The next step then admits the actions that
+// arrived before it decides.
 func TestDisturbMakesTheNextStepLookFirst(t *testing.T) {
 	for disturbed, want := range map[bool]string{true: "c@0s a@0s b@0s", false: "c@0s b@0s a@0s"} {
 		run(t, takeLast, func(t *testing.T, w *fakeWorld) {

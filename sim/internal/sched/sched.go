@@ -37,7 +37,7 @@ type Action struct {
 	Own time.Duration
 	// Do performs the action, on the scheduling goroutine.
 	Do func()
-	// Idle marks actions that come again for ever, such as lease renewals and watch time-outs. A
+	// Idle marks actions that always come again, such as lease renewals and watch time-outs. A
 	// quiescent world still has them.
 	Idle bool
 	// Chatter marks actions about leases and Kubernetes Events, which are not the subject of a
@@ -68,7 +68,7 @@ type Scheduler struct {
 	Choices *choice.Recorder
 	// Wait waits until every goroutine is blocked. It is synctest.Wait, which only a bubble has.
 	Wait func()
-	// Told, when set, is told of every action before it is performed.
+	// Told, if set, is called with every action before it is performed.
 	Told func(*Action)
 	// Before, when set, is called before an action that was chosen is performed, and may perform
 	// others.

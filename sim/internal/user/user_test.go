@@ -22,7 +22,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/user"
 )
 
-// server answers a client in the caller's goroutine. Before says what somebody else does before a
+// server answers a client in the caller's goroutine. Before is what another client does before a
 // request takes effect.
 type server struct {
 	*apiserver.Server
@@ -95,7 +95,7 @@ func TestApplyTakesBackItsOwn(t *testing.T) {
 	}
 }
 
-// An object that disappears between the read and the write is made anew.
+// An object that disappears between the read and the write is created again.
 func TestApplyMeetsADeletion(t *testing.T) {
 	ctx := context.Background()
 	u, s := newClient()
@@ -138,7 +138,7 @@ type thing struct{ corev1.ConfigMap }
 func TestSchemes(t *testing.T) {
 	u, s := newClient()
 	if _, err := u.GroupVersionKindFor(&thing{}); err == nil {
-		t.Fatal("nobody should know it")
+		t.Fatal("no scheme should know it")
 	}
 	theirs := runtime.NewScheme()
 	theirs.AddKnownTypeWithName(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Thing"}, &thing{})

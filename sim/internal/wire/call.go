@@ -111,8 +111,8 @@ func (c *Call) Writes() bool {
 	return true
 }
 
-// Idle reports whether the call is one that comes again for ever, as lease renewals do in a
-// quiescent world.
+// Idle reports whether the call is one that always comes again, as lease renewals do in a quiescent
+// world.
 func (c *Call) Idle() bool {
 	return c.Info.Group == "coordination.k8s.io" && c.Info.Resource == "leases"
 }
@@ -157,7 +157,7 @@ func (c *Call) order() string {
 		c.subjectKey = c.Port.Name() + " " + c.Reconcile.String() + " " + c.Request.Method + " " + u + " " + sum
 		c.key = c.subjectKey
 		as := c.Request.Header.Get("Accept")
-		if strings.Contains(as, ";as=") { // an informer of metadata, beside one of whole objects
+		if strings.Contains(as, ";as=") { // an informer of metadata, next to one of whole objects
 			c.key += " " + as
 		}
 		if variant := c.variant(); variant != "" {

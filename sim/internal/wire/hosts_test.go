@@ -148,8 +148,8 @@ func TestEffectsOutside(t *testing.T) {
 	})
 }
 
-// client-go's event broadcaster holds a mutex while it writes, so it is told at once what the
-// server would say. The request itself takes steps like every other.
+// client-go's event broadcaster holds a mutex while it writes, so it gets at once what the server
+// would say. The request itself takes steps like every other.
 func TestEventSeriesAreAcknowledgedAtOnce(t *testing.T) {
 	const events = "/apis/events.k8s.io/v1/namespaces/default/events"
 	run(t, func(t *testing.T, w *world) {

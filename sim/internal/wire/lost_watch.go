@@ -21,7 +21,7 @@ type LostWatch struct {
 // (tools/cache, defaultBackoffMax and defaultBackoffJitter).
 const maxReflectorBackOff = time.Minute
 
-// Until is when a reflector has tried again at the latest. After it nobody asks for the watch any
+// Until is when a reflector has tried again at the latest. After it the watch is not requested any
 // more.
 func (l *LostWatch) Until() time.Duration { return l.Since + maxReflectorBackOff }
 

@@ -100,8 +100,8 @@ func (o *outside) findHandler(call *Call) error {
 }
 
 // noSuchHost is the error of a request that leads to no model: what a resolver says of a host that
-// does not exist. If the scenario does not say that, it is incomplete, and the observer is told: an
-// operator that goes on after errors would hide it.
+// does not exist. If the scenario does not say that, it is incomplete, and the observer is
+// notified. An operator that continues after errors would hide it.
 func (o *outside) noSuchHost(call *Call, t target) error {
 	if t.refused {
 		return &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("connect to %s: connection refused", call.Host)}

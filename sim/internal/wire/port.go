@@ -120,7 +120,7 @@ func (p *Port) Thawed() time.Duration {
 }
 
 // Await parks an action as soon as the frozen process resumes. Parked before, it would be due when
-// the pause ends, and a schedule might prefer it to all other actions for ever.
+// the pause ends, and a schedule might always prefer it to all other actions.
 func (p *Port) Await(a *sched.Action) { p.waiting = append(p.waiting, a) }
 
 // Client returns a transport over the port for one more client of the process. Clients are numbered

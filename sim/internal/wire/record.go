@@ -112,7 +112,7 @@ func (r *recorder) delivery(s *Stream, f apiserver.Frame, data []byte) history.E
 	}
 }
 
-// Beside is when goroutines of a process that work beside its controllers last sent a request that
+// Beside is when goroutines of a process that work next to its controllers last sent a request that
 // is known to be theirs, or received its reply. ok is false if they never did. The scheduling
 // goroutine may call it.
 func (r *recorder) Beside(process string) (at time.Duration, ok bool) {

@@ -225,7 +225,7 @@ func TestACancelledRequestMayHaveTakenEffect(t *testing.T) {
 }
 
 // The writes of a frozen process arrive, whatever its contexts say. It learns of nothing before it
-// goes on.
+// resumes.
 func TestAFrozenProcessHearsNothing(t *testing.T) {
 	run(t, func(t *testing.T, w *world) {
 		p := w.program("p")
@@ -241,7 +241,7 @@ func TestAFrozenProcessHearsNothing(t *testing.T) {
 		expect(t, "answer while it is frozen", got, "waits")
 		p.Thaw()
 		w.drain(91 * time.Second)
-		expect(t, "answer when it goes on", got, context.DeadlineExceeded)
+		expect(t, "answer when it resumes", got, context.DeadlineExceeded)
 		expect(t, "thawed", p.Thawed(), 90*time.Second)
 		p.Thaw() // one that is not frozen stays as it is
 		expect(t, "thawed", p.Thawed(), 90*time.Second)
@@ -321,7 +321,7 @@ func TestRequestsToAnotherCluster(t *testing.T) {
 	})
 }
 
-// Whoever asks for it learns from where each request was made.
+// A run can note the line that made each request.
 func TestCallersOfRequests(t *testing.T) {
 	run(t, func(t *testing.T, w *world) {
 		w.Callers = map[int][]uintptr{}
@@ -334,7 +334,7 @@ func TestCallersOfRequests(t *testing.T) {
 }
 
 // A watch or list outside any reconcile that fails leaves its program without news, until it is
-// repeated or nobody would any more.
+// repeated or no reflector would repeat it any more.
 func TestFailedListsAreRemembered(t *testing.T) {
 	run(t, func(t *testing.T, w *world) {
 		p := w.program("p")

@@ -107,7 +107,7 @@ func (b *body) signal() {
 
 // Read implements io.Reader. It blocks on channels of the bubble only, so the bubble is quiet while
 // a reader waits. After Close it returns io.EOF: client-go would make an event of an error, which
-// nobody receives any more, and watch.Filter would keep its goroutine.
+// is not received any more, and watch.Filter would keep its goroutine.
 func (b *body) Read(p []byte) (int, error) {
 	for {
 		b.mu.Lock()

@@ -100,7 +100,7 @@ func TestFates(t *testing.T) {
 	}
 }
 
-// A waiting event lags anew each time that it is due.
+// A waiting event lags again each time that it is due.
 func TestAWaitingEventLagsAgain(t *testing.T) {
 	run(t, func(t *testing.T, w *world) {
 		times := 0
@@ -122,7 +122,7 @@ func TestAWaitingEventLagsAgain(t *testing.T) {
 }
 
 // The initial events of a watch-list come in one step, as one list would. An informer of a
-// program's own is told to list instead.
+// program's own has to list instead.
 func TestAWatchListIsOneStep(t *testing.T) {
 	const list = configMaps + "?watch=1&sendInitialEvents=true" +
 		"&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"

@@ -229,7 +229,7 @@ func (t transport) linger(call *Call) (*http.Response, error) {
 	return nil, ErrDead
 }
 
-// sentBeside reports whether a goroutine that works beside the controllers of a manager sends the
+// sentBeside reports whether a goroutine that works next to the controllers of a manager sends the
 // call, and may send more by timers of its own: a runnable of the manager, or a goroutine that a
 // timer woke, that runs no reconcile and that asks an outside host. The context does not tell: a
 // goroutine may outlive the reconcile that began it.

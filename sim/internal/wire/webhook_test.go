@@ -86,7 +86,7 @@ func TestWebhooksThatDoNotAnswer(t *testing.T) {
 		handler http.HandlerFunc
 		says    string
 	}{
-		"nobody serves it":   {says: "connection refused"},
+		"nothing serves it":  {says: "connection refused"},
 		"lost":               {rule: lost, handler: judge, says: errLost.Error()},
 		"slow":               {handler: sleep, says: "context deadline exceeded"},
 		"panics":             {handler: func(http.ResponseWriter, *http.Request) { panic("oops") }, says: "EOF"},
@@ -142,7 +142,7 @@ func TestAWebhookServerIsKilled(t *testing.T) {
 	})
 }
 
-// A call to a frozen server waits until it goes on, and reaches it then.
+// A call to a paused server waits until it resumes, and reaches it then.
 func TestAFrozenWebhookServerIsAskedLater(t *testing.T) {
 	run(t, func(t *testing.T, w *world) {
 		w.configure(t, "")
@@ -153,7 +153,7 @@ func TestAFrozenWebhookServerIsAskedLater(t *testing.T) {
 		expect(t, "reply while it is frozen", got, "waits")
 		server.Thaw()
 		w.drain(2 * time.Second)
-		expect(t, "reply when it goes on", got, http.StatusCreated)
+		expect(t, "reply when it resumes", got, http.StatusCreated)
 	})
 }
 
@@ -171,7 +171,7 @@ func TestTheServerGivesUpWhenTheCallerIsGone(t *testing.T) {
 	})
 }
 
-// A step of a built-in controller waits for webhooks like everybody else, and goes on where it was.
+// A step of a built-in controller waits for webhooks, too, and then continues.
 func TestAStepOfABuiltInControllerWaitsForWebhooks(t *testing.T) {
 	run(t, func(t *testing.T, w *world) {
 		w.configure(t, "")

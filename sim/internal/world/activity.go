@@ -27,7 +27,7 @@ type activity struct {
 
 	// spoke is when each process last sent a request or received a reply. Leases and watches do not
 	// count. beside is the same for requests for an object, or to the outside, that the process
-	// made beside its controllers.
+	// made apart from its controllers.
 	spoke, beside map[string]time.Duration
 	busy          map[string]int // by process: reconciles under way
 	// outside are the keys whose reconciles have asked an outside service, by process.

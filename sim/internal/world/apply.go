@@ -102,7 +102,7 @@ const insistence = 10 * time.Minute
 
 // insist repeats a write every second while the webhook of an operator is away, as people and
 // GitOps tools do. The webhook is away before its process has started, after a crash and under a
-// fault. Faults may keep the webhook of a correct operator away for ever, so in the end they stop,
+// fault. Faults could always keep the webhook of a correct operator away, so in the end they stop,
 // as in Settle.
 func (a *actions) insist(write func() error) error {
 	limit := a.sched.Now() + insistence

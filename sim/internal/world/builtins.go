@@ -64,8 +64,8 @@ func (b *builtins) observe(ch apiserver.Change) {
 	}
 }
 
-// retried reports whether every attempt that controllers repeat for ever has been made since an
-// event.
+// retried reports whether every attempt that controllers never stop repeating has been made since
+// an event.
 func (b *builtins) retried(since int) bool {
 	for _, one := range b.all {
 		for key, step := range one.steps {

@@ -102,7 +102,7 @@ func (c *core) failIfAsserted() {
 }
 
 // failIfReported ends the run if a goroutine of the code under test has reported a failure, or if a
-// program has ended in a way from which no world can go on.
+// program has ended in a way after which no world can continue.
 func (c *core) failIfReported() {
 	c.failIfAsserted()
 	if c.exit != nil {

@@ -40,8 +40,8 @@ func chatter(mgr ctrl.Manager) error {
 }
 
 // The broadcaster of Events ends a series that has been quiet for six minutes, and holds a mutex
-// until the server has answered. Whoever has something to say meanwhile waits for the mutex, and
-// the world must not wait for them for ever.
+// until the server has answered. Other events wait for the mutex meanwhile, and the world must not
+// wait for them forever.
 func TestEventsAreSaidWhileASeriesEnds(t *testing.T) {
 	ended := 0
 	scenario := func(w *World) {

@@ -46,7 +46,7 @@ func (b *builtins) names() (names []string, known bool) {
 }
 
 // ignoredObjects counts the objects that a real cluster would act upon and nothing in this world
-// does. It is nil where nobody knows: if the world has a controller that is not from package
+// does. It is nil if that is not known: if the world has a controller that is not from package
 // models, or if the run forgets what was watched.
 func (b *builtins) ignoredObjects() (out []run.Ignored) {
 	names, known := b.names()

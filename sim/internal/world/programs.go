@@ -142,7 +142,7 @@ func (p *programs) exited(l *process.Incarnation, err error) (restart bool) {
 		p.setups[l.Process] = failedSetup{l.N, bad.error}
 		if !p.faults.declared.Armed() {
 			message := p.setups.of(l.Process)
-			message += ", and no fault is in the way: the kubelet starts it again for ever"
+			message += ", and no fault is in the way: the kubelet never stops starting it again"
 			p.exit = &result.Ending{Kind: result.Settles, Property: worldSettles, Message: message}
 		}
 	}

@@ -127,7 +127,7 @@ func defaultProperties(testFailed func() bool, missing func(*history.History) er
 		return &property{kind: k, sentence: sentence, site: "a default property", holds: holds}
 	}
 	hotLoop := of(result.Always, shipped.DefaultNoHotLoop, shipped.NoHotLoop(100, 10*time.Second))
-	hotLoop.ends = true // it would go on until the steps are used up
+	hotLoop.ends = true // it would continue until the steps are used up
 	return []*property{
 		of(result.Always, shipped.DefaultNoPanic, unless(testFailed, shipped.NoPanic())),
 		of(result.Always, shipped.DefaultCacheUntouched, shipped.CacheUntouched()),

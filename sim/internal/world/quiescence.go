@@ -88,7 +88,7 @@ func (q *quiescence) reached() (ok bool, again time.Duration) {
 }
 
 // lastSpoke is when living programs with timers of their own last sent a request or received a
-// reply. These are programs without a manager, and programs that work beside its controllers.
+// reply. These are programs without a manager, and programs that work apart from its controllers.
 func (q *quiescence) lastSpoke() (out []time.Duration) {
 	for _, p := range q.procs.Processes() {
 		l := p.Current()

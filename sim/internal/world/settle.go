@@ -18,7 +18,7 @@ const (
 	faultPhaseSteps = 2000
 )
 
-// settler lets the world go on, and runs it until nothing is left to do.
+// settler runs the world until nothing is left to do.
 type settler struct {
 	*core
 	faults     *faults

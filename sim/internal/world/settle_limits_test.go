@@ -182,7 +182,7 @@ func TestSettleWaitsForACreationOutside(t *testing.T) {
 	}
 }
 
-// An operator that asks an outside service for ever, and gets its answer, is not waited for long.
+// Settle does not wait long for an operator that never stops asking an outside service.
 func TestSettleDoesNotWaitForAPollerOutside(t *testing.T) {
 	mustHold(t, func(w *World) {
 		w.External("shop.example", http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {}))

@@ -39,7 +39,7 @@ func polls(ctx context.Context, r *reconciling) {
 	}
 }
 
-// A goroutine beside the controllers polls an outside service. Its first request is sent while a
+// A goroutine next to the controllers polls an outside service. Its first request is sent while a
 // reconcile is under way, and others only after the world has been quiet for seconds.
 func TestSettleWaitsForAPollerBesideAReconcile(t *testing.T) {
 	shop := func(w *World) {

@@ -151,7 +151,7 @@ func TestThousandsOfRunsLeaveNothing(t *testing.T) {
 	}
 }
 
-// A killed program does not go on: if its goroutines did, and lost the lease while
+// A killed program does not continue. If its goroutines did, and lost the lease while
 // controller-runtime still waited for a reconcile whose request has no answer, it would write a
 // field that it reads without a lock, and the race detector would fail the test of an operator that
 // is right (manager.gracefulShutdownTimeout).

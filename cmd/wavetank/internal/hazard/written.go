@@ -201,7 +201,7 @@ func name(f *ssa.Function) string {
 	return f.RelString(f.Package().Pkg)
 }
 
-// changes are the methods of package sync and sync/atomic that change their receiver, but for
+// changes are the methods of package sync and sync/atomic that change their receiver, except for
 // locks, which a process leaves as it found them.
 var changes = map[string]bool{
 	"Do": true, "Store": true, "Swap": true, "CompareAndSwap": true, "Add": true, "And": true, "Or": true,

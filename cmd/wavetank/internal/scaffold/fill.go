@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// simulated are the options of a manager that a simulation heeds, beside the scheme.
+// simulated are the options of a manager that a simulation heeds, except the scheme.
 var simulated = []string{"Cache", "NewCache", "Client", "NewClient", "Controller", "MapperProvider",
 	"GracefulShutdownTimeout"}
 

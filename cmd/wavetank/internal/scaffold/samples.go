@@ -61,7 +61,7 @@ func (p *Project) kustomization(file, text string) {
 // refused matches the names of samples that show what is refused.
 var refused = regexp.MustCompile(`(?i)(^|[-_.])(fail(s|ed|ing|ure)?|invalid|refused|bad|broken)([-_.]|$)`)
 
-// selectSamples leaves out the samples that the kustomization beside them does not name, and those
+// selectSamples leaves out the samples that the kustomization next to them does not name, and those
 // whose names say that they fail.
 func (p *Project) selectSamples() {
 	var out []Sample

@@ -274,8 +274,8 @@ func TestClusterScopedKinds(t *testing.T) {
 	}
 }
 
-// A project is read without a compiler: code that does not compile, and code of another platform or
-// another module, hinders nobody.
+// A project is read without a compiler, so code that does not compile, and code of another platform
+// or another module, is no obstacle.
 func TestNothingIsCompiled(t *testing.T) {
 	const runtimeImport = "\"sigs.k8s.io/controller-runtime\"\n"
 	dir := project(t, map[string]string{"cmd/main.go": program, "internal/mail/mail.go": mail,

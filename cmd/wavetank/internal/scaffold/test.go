@@ -44,9 +44,9 @@ type writer struct {
 	empty   []Empty
 }
 
-// Test renders the test of a process, beside the function that makes its manager. That of a
-// controller that no main starts is, where the tests beside it are Ginkgo's, a spec in a package of
-// its own, which needs no etcd. Hosts are those of services that the process was seen to ask.
+// Test renders the test of a process, next to the function that makes its manager. That of a
+// controller that no main starts is, where the tests next to it are Ginkgo's, a spec in a package
+// of its own, which needs no etcd. Hosts are those of services that the process was seen to ask.
 func (p *Project) Test(process *Process, hosts ...string) (*Test, error) {
 	w := &writer{project: p, process: process, hosts: hosts, imports: map[string]string{
 		"sigs.k8s.io/controller-runtime": "ctrl", modulePath + "/sim": "",
@@ -104,8 +104,8 @@ func (w *writer) test(name, short, scenario string) string {
 		name, w.environment(), scenario)
 }
 
-// free is a name for the scenario that nothing else has in the package of the test, beside the file
-// of the test itself.
+// free is a name for the scenario that nothing else has in the package of the test, apart from the
+// file of the test itself.
 func (w *writer) free(short, file string) string {
 	runes := []rune(short)
 	for i, r := range runes {
@@ -137,7 +137,7 @@ func declaredBeside(file, name string) bool {
 	})
 }
 
-// comments are the guesses, for whoever reads the test.
+// comments are the guesses, for the reader of the test.
 func (w *writer) comments() string {
 	var b strings.Builder
 	for _, g := range w.guesses {

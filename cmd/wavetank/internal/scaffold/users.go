@@ -81,7 +81,7 @@ func (w *writer) kinds(of []Controller) (out []string) {
 }
 
 // actsByTheClock reports whether a file with methods of the controller imports a library of
-// schedules. Such a controller creates something for ever.
+// schedules. Such a controller never stops creating objects.
 func (c Controller) actsByTheClock() bool {
 	for _, file := range c.Package.Syntax {
 		if !slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool {

@@ -218,8 +218,8 @@ func main() {
 	}
 }
 
-// The function that makes the manager need not be in main. Its test stands beside it, and gets what
-// main gives it, as far as main does not keep that for itself.
+// The function that makes the manager need not be in main. Its test stands next to it, and gets
+// what main gives it, as far as main does not keep that for itself.
 func TestWiringOutsideOfMain(t *testing.T) {
 	source, notes := wiringOf(t, map[string]string{
 		"cmd/operator/main.go": `package main

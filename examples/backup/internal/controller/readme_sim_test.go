@@ -35,7 +35,7 @@ func TestReadmeShowsAFailure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := t.TempDir() // stories are kept beside the test
+	root := t.TempDir() // stories are kept next to the test
 	dir := filepath.Join(root, "internal", "controller")
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		t.Fatal(err)
