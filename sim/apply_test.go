@@ -22,7 +22,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -32,48 +31,6 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
-
-// finalizing is the textbook finalizer on ConfigMaps.
-func finalizing(mgr ctrl.Manager) error {
-	c := mgr.GetClient()
-	return ctrl.NewControllerManagedBy(mgr).Named("finalizing").For(&corev1.ConfigMap{}).Complete(
-		reconcile.Func(func(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-			var cm corev1.ConfigMap
-			if err := c.Get(ctx, req.NamespacedName, &cm); err != nil {
-				return ctrl.Result{}, client.IgnoreNotFound(err)
-			}
-			change := controllerutil.AddFinalizer
-			if !cm.DeletionTimestamp.IsZero() {
-				change = controllerutil.RemoveFinalizer
-			}
-			if !change(&cm, "example.com/f") {
-				return ctrl.Result{}, nil
-			}
-			return ctrl.Result{}, client.IgnoreNotFound(c.Update(ctx, &cm))
-		}))
-}
-
-// The user deletes an object and applies it again at once. What Apply reads is being deleted and
-// may be gone when it writes: then it is made.
-func TestApplyCreatesWhatDisappears(t *testing.T) {
-	gone := 0
-	simtest.Holds(t, func(w *sim.World) {
-		w.Start("op", finalizing)
-		w.Apply(simtest.ConfigMap("a", "round", "1"))
-		w.Settle()
-		w.Remove(simtest.ConfigMap("a"))
-		w.Apply(simtest.ConfigMap("a", "round", "2"))
-		for _, e := range w.History().Events {
-			if e.Kind == history.Request && e.Process == "user" && e.Verb == "patch" && e.Code == http.StatusNotFound {
-				gone++
-				expectData(w, t, "map[round:2]")
-			}
-		}
-	}, sim.Runs(60), sim.For(0), sim.Verify(10), sim.Strategy("random"))
-	if gone == 0 {
-		t.Error("in no run did the object disappear before it was written; the test shows nothing")
-	}
-}
 
 // classes sets the class of a ConfigMap when it is created, and refuses every later change of it.
 func classes(mgr ctrl.Manager) error {

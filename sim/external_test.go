@@ -66,26 +66,6 @@ func asked(ctx context.Context, transport http.RoundTripper, method, url string)
 	return string(body)
 }
 
-func TestHostPatternsMatch(t *testing.T) {
-	simtest.Holds(t, func(w *sim.World) {
-		w.External("*-svc.*.svc.cluster.local", named("short"))
-		w.External("db-*-svc.*.svc.cluster.local", named("long"))
-		w.External("db-main-svc.default.svc.cluster.local", named("exact"))
-		w.External("*.svc.cluster.local:*", named("port"))
-		w.External("telemetry.*", nil)
-		got := asking(w, "op", "http://web-x7-svc.default.svc.cluster.local/",
-			"http://db-x7-svc.prod.svc.cluster.local/",
-			"http://db-main-svc.default.svc.cluster.local/", "http://web.svc.cluster.local:80/",
-			"http://telemetry.example/")
-		want := []string{"short at web-x7-svc.default.svc.cluster.local", "long at db-x7-svc.prod.svc.cluster.local",
-			"exact at db-main-svc.default.svc.cluster.local", "port at web.svc.cluster.local:80", "lookup " +
-				"telemetry.example: no such host"}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q", got)
-		}
-	}, sim.Runs(3), sim.Verify(1))
-}
-
 var hosts = []misuse{
 	in("a malformed host pattern", func(w *sim.World) { w.External("*.[a", nil) },
 		`w.External: the host pattern "*.[a" is malformed; * stands for any text within one label`),

@@ -29,88 +29,6 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// incarnations returns the starts, stops and crashes, as "kind process/N @time".
-func incarnations(h *history.History) []string {
-	var out []string
-	for i := range h.Events {
-		switch e := &h.Events[i]; e.Kind {
-		case history.Start, history.Stop, history.Crash:
-			out = append(out, fmt.Sprintf("%s %s @%v", e.Kind, e.Actor(), e.At.Truncate(time.Second)))
-		}
-	}
-	return out
-}
-
-// doomed ends its program with an error some time after it has started.
-func doomed(after time.Duration) func(context.Context, *rest.Config) error {
-	return func(ctx context.Context, _ *rest.Config) error {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(after):
-			return errors.New("no luck")
-		}
-	}
-}
-
-// The kubelet's back-off: 10 s, doubled up to 300 s, and forgotten after 10 minutes of running.
-func TestKubeletBacksOff(t *testing.T) {
-	for _, c := range []struct {
-		runsFor time.Duration
-		want    []time.Duration
-	}{
-		{time.Second, []time.Duration{10, 20, 40, 80, 160, 300, 300}},
-		{11 * time.Minute, []time.Duration{10, 10, 10}},
-	} {
-		var ends, starts []time.Duration
-		sim.Check(t, func(w *sim.World) {
-			ends, starts = nil, nil
-			w.Run("doomed", doomed(c.runsFor))
-			w.Sleep(c.runsFor*time.Duration(len(c.want)) + 1000*time.Second)
-			for _, e := range w.History().Events {
-				switch e.Kind {
-				case history.Stop:
-					ends = append(ends, e.At)
-				case history.Start:
-					starts = append(starts, e.At)
-				}
-			}
-		}, sim.Runs(1))
-		for i, want := range c.want {
-			if got := starts[i+1] - ends[i]; got != want*time.Second {
-				t.Errorf("a program that runs for %v: restart %d came after %v, want %v", c.runsFor, i+1, got,
-					want*time.Second)
-			}
-		}
-	}
-}
-
-// A graceful stop lets the program end by itself; the next incarnation starts at once, with the
-// setup function called afresh.
-func TestStopEndsAnIncarnation(t *testing.T) {
-	setups := 0
-	sim.Check(t, func(w *sim.World) {
-		setups = 0
-		w.Start("mirror", func(mgr ctrl.Manager) error {
-			setups++
-			return simtest.Mirror(mgr)
-		})
-		w.Eventually("every source has its copy", simtest.Mirrored)
-		w.Apply(simtest.Source("src-a", "k", "1"))
-		w.Settle()
-		w.Stop("mirror")
-		w.Apply(simtest.Source("src-b", "k", "1"))
-		w.Settle()
-		if setups != 2 {
-			panic(fmt.Sprintf("setup was called %d times", setups))
-		}
-		if got := strings.Join(incarnations(w.History()), ", "); !strings.HasPrefix(got,
-			"start mirror/1 @0s, stop mirror/1") || !strings.Contains(got, "start mirror/2") {
-			panic(got)
-		}
-	})
-}
-
 // A program that knows nothing of controller-runtime runs too, against the same cluster.
 func TestAnyProgramRuns(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
@@ -327,17 +245,6 @@ func TestRestlessWorldDoesNotSettle(t *testing.T) {
 	if r.Failure != nil || judged == 0 {
 		t.Errorf("without that property it was judged %d times and failed with %v", judged, r.Failure)
 	}
-}
-
-// A world without work settles at once, not when the limit is reached.
-func TestIdleWorldSettlesAtOnce(t *testing.T) {
-	sim.Check(t, func(w *sim.World) {
-		w.Start("mirror", simtest.Mirror)
-		w.Settle()
-		if now := w.History().Now(); now > 10*time.Second {
-			panic(fmt.Sprintf("it took %v", now))
-		}
-	}, sim.Runs(5))
 }
 
 // A property that panics is named.

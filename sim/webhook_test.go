@@ -155,27 +155,6 @@ func TestProcessServesWebhooks(t *testing.T) {
 	}, sim.Runs(20), sim.Verify(1))
 }
 
-// A webhook's process that is down is a connection that is refused, which the failurePolicy judges.
-func TestFailurePolicyDecides(t *testing.T) {
-	for policy, want := range map[admissionregv1.FailurePolicyType]string{
-		admissionregv1.Ignore: "",
-		admissionregv1.Fail: `Internal error occurred: failed calling webhook "stamp.example.org": ` +
-			`failed to call webhook: Post "https://keeper.default.svc:443/stamp?timeout=10s": ` +
-			`dial tcp keeper.default.svc:443: connect: connection refused`,
-	} {
-		simtest.Holds(t, func(w *sim.World) {
-			w.Apply(hooked(policy)...)
-			got := ""
-			if err := w.Client().Create(w.Context(), simtest.ConfigMap("a")); err != nil {
-				got = err.Error()
-			}
-			if got != want {
-				t.Errorf("%s: %s\nwant %s", policy, got, want)
-			}
-		}, sim.Runs(1))
-	}
-}
-
 // A user's write waits for a webhook whose process has not started yet, or has died, or cannot be
 // reached, as people try again.
 func TestUsersRetry(t *testing.T) {
@@ -303,32 +282,6 @@ func TestNamespaceControllerRetries(t *testing.T) {
 	if refused == 0 {
 		t.Error("the webhook refused nothing")
 	}
-}
-
-// Webhooks can be models of the outside world too.
-func TestWebhookMayBeOutside(t *testing.T) {
-	url := "https://policy.example/validate"
-	config := hooked(admissionregv1.Fail)[1].(*admissionregv1.ValidatingWebhookConfiguration)
-	config.Webhooks[0].ClientConfig = admissionregv1.WebhookClientConfig{URL: &url}
-	config.Webhooks[0].Rules[0].Operations = []admissionregv1.OperationType{"CREATE"}
-	simtest.Holds(t, func(w *sim.World) {
-		refuse := true
-		w.External("policy.example", &webhook.Admission{Handler: admission.HandlerFunc(
-			func(context.Context, admission.Request) admission.Response {
-				if refuse {
-					return admission.Denied("closed")
-				}
-				return admission.Allowed("")
-			})})
-		w.Apply(config)
-		err := w.Client().Create(w.Context(), simtest.ConfigMap("a"))
-		if want := `admission webhook "keep.example.org" denied the request: closed`; err == nil ||
-			err.Error() != want {
-			t.Errorf("%v\nwant %s", err, want)
-		}
-		refuse = false
-		w.Apply(simtest.ConfigMap("a"))
-	}, sim.Runs(1))
 }
 
 var writesMaps = rbacv1.PolicyRule{Verbs: []string{"update"}, APIGroups: []string{""},

@@ -103,6 +103,15 @@ func (s *stream) Close() error {
 	return nil
 }
 
+func widget(name string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"size": int64(1), "unknown": "x"}}}
+	u.SetAPIVersion("test.wavetank.dev/v1")
+	u.SetKind("Widget")
+	u.SetNamespace("default")
+	u.SetName(name)
+	return u
+}
+
 // TestInformers lets controller-runtime's cache follow three ways of seeing the same objects:
 // typed, unstructured and metadata alone, all by watch-list.
 func TestInformers(t *testing.T) {
@@ -263,5 +272,19 @@ func TestTypedWorkload(t *testing.T) {
 	d.Spec.Replicas = nil
 	if err := c.Update(ctx, d, client.DryRunAll); err != nil || d.Generation != 2 {
 		t.Fatalf("%v %v", err, d)
+	}
+}
+
+// Paths of a real server that are no resources are refused by name: a 404 would mean that they do
+// not exist.
+func TestPathsThatAreNotModelled(t *testing.T) {
+	s := newServer(t)
+	for path, want := range map[string]int{
+		"/healthz": 200, "/livez": 200, "/metrics": 501, "/metrics/slis": 501, "/readyz/etcd": 501, "/livez/ping": 501,
+		"/openid/v1/jwks": 501, "/.well-known/openid-configuration": 501, "/metricsandmore": 404, "/nowhere": 404,
+	} {
+		if r := do(t, s, "GET", path, "", ""); r.Code != want {
+			t.Errorf("%s: %d %s, want %d", path, r.Code, r.Body, want)
+		}
 	}
 }

@@ -78,7 +78,7 @@ func TestReadingWithoutARequest(t *testing.T) {
 	for o := range s.Objects("", "ConfigMap") {
 		names = append(names, o.Name)
 	}
-	if got := join(names); got != "c000000 c000001 c000002" {
+	if got := strings.Join(names, " "); got != "c000000 c000001 c000002" {
 		t.Fatal(got)
 	}
 	if s.KindOf("apps", "deployments") != "Deployment" || s.KindOf("apps", "nothings") != "" {

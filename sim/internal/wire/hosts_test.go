@@ -25,6 +25,7 @@ func TestHostsAndPatterns(t *testing.T) {
 		"ghcr.example":       {answer: "pattern"},
 		"eu.registry.sample": {answer: "longer"},
 		"us.registry.sample": {answer: "long"},
+		"web.port.test:80":   {answer: "port"},
 		"a.b.example":        {answer: noHost, unknown: "a.b.example"}, // a star stands for no dot
 		"gone.example.org":   {answer: noHost},
 		"x.gone.test":        {answer: noHost},
@@ -36,7 +37,8 @@ func TestHostsAndPatterns(t *testing.T) {
 				for pattern, h := range map[string]http.Handler{
 					"git.example": says("exact"), "*.example": says("pattern"), "*.registry.sample": says("long"),
 					"e?.registry.sample": says("longer"), "gone.example.org": nil, "*.gone.test": nil,
-					"a?.clash": says("one"), "?b.clash": says("other"),
+					"*.port.test:*": says("port"),
+					"a?.clash":      says("one"), "?b.clash": says("other"),
 				} {
 					if err := w.Hosts.Outside(pattern, h); err != nil {
 						t.Fatal(err)
