@@ -29,7 +29,7 @@ func changedFields(before, after []byte) (changes []fieldChange) {
 type changed struct{ before, after map[string]string }
 
 // compare takes two encoded values at a path; nil stands for none.
-func (d changed) compare(path string, before, after []byte) {
+func (c changed) compare(path string, before, after []byte) {
 	if bytes.Equal(before, after) {
 		return
 	}
@@ -40,24 +40,24 @@ func (d changed) compare(path string, before, after []byte) {
 				delete(is, name)
 			}
 		}
-		d.members(path, was, is, func(name string) string { return path + "." + name })
+		c.members(path, was, is, func(name string) string { return path + "." + name })
 		return
 	}
 	if was, is, ok := split(namedElements, before, after); ok {
-		d.members(path, was, is, func(name string) string { return path + "[" + name + "]" })
+		c.members(path, was, is, func(name string) string { return path + "[" + name + "]" })
 		return
 	}
-	flattenRaw(path, before, d.before)
-	flattenRaw(path, after, d.after)
+	flattenRaw(path, before, c.before)
+	flattenRaw(path, after, c.after)
 }
 
-func (d changed) members(path string, before, after map[string][]byte, at func(name string) string) {
+func (c changed) members(path string, before, after map[string][]byte, at func(name string) string) {
 	for name, is := range after {
-		d.compare(at(name), before[name], is)
+		c.compare(at(name), before[name], is)
 	}
 	for name, was := range before {
 		if _, both := after[name]; !both {
-			d.compare(at(name), was, nil)
+			c.compare(at(name), was, nil)
 		}
 	}
 }
