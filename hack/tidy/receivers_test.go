@@ -24,7 +24,7 @@ var otherReceivers = map[string]string{
 	"n":  "tally",
 	"o":  "example",
 	"p":  "Reader benchPage htmlPage",
-	"r":  "EstimateRow Orders caller executor pullReply",
+	"r":  "EstimateRow Orders caller pullReply",
 	"s":  "PipelineSpec World trio",
 	"t":  "Setting",
 	"x":  "indexPage tracing",

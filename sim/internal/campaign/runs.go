@@ -49,10 +49,10 @@ func (e *executor) executeWith(o choice.Source, s run.Settings) *run.Result {
 }
 
 // tell makes a run that will be told: it has what reconciles read from caches.
-func (r *executor) tell(o choice.Source) *run.Result {
-	s := r.settings
+func (e *executor) tell(o choice.Source) *run.Result {
+	s := e.settings
 	s.Reads = true
-	return r.executeWith(o, s)
+	return e.executeWith(o, s)
 }
 
 // ignore has runs end at a violation, except of some properties, until restore is called.
