@@ -39,22 +39,22 @@ func (n *narrator) asleep(add func(string, ...any)) {
 // after that and changed nothing; -1 if there is none. If d is -1, it is that of any program. If
 // its object is gone, it had nothing to do. Reconciles of objects that have no part in the chain do
 // not count.
-func (x *tracing) unneeded(d int) int {
-	last, related := -1, x.related()
+func (u *unseen) unneeded(d int) int {
+	last, related := -1, u.related()
 	if d >= 0 {
-		related[objectOf(x.h.Events[d].Reconcile.Key)] = true
+		related[objectOf(u.h.Events[d].Reconcile.Key)] = true
 	}
-	for i := d + 1; i < x.violation; i++ {
-		switch e := &x.h.Events[i]; {
-		case d >= 0 && e.Process != x.h.Events[d].Process:
-		case e.Kind == history.Dequeue && d >= 0 && len(x.named) > 0 && !related[objectOf(e.Reconcile.Key)]:
+	for i := d + 1; i < u.violation; i++ {
+		switch e := &u.h.Events[i]; {
+		case d >= 0 && e.Process != u.h.Events[d].Process:
+		case e.Kind == history.Dequeue && d >= 0 && len(u.named) > 0 && !related[objectOf(e.Reconcile.Key)]:
 		case e.Kind == history.Dequeue:
 			last = i
-		case last >= 0 && x.dequeued[i] == last && x.changes(i):
+		case last >= 0 && u.dequeued[i] == last && u.changes(i):
 			last = -1
 		}
 	}
-	if last >= 0 && x.gone(x.h.Events[last].Reconcile.Key) {
+	if last >= 0 && u.gone(u.h.Events[last].Reconcile.Key) {
 		return -1
 	}
 	return last
@@ -67,14 +67,14 @@ func objectOf(key history.Key) history.Key {
 
 // related are the names of the objects that the sentence of the violation names, that the chain
 // changes, or whose reconciles are on the chain.
-func (x *tracing) related() map[history.Key]bool {
+func (u *unseen) related() map[history.Key]bool {
 	out := map[history.Key]bool{}
 	add := func(ref history.Ref) { out[history.Key{Namespace: ref.Namespace, Name: ref.Name}] = true }
-	for _, ref := range x.named {
+	for _, ref := range u.named {
 		add(ref)
 	}
-	for i := range x.met {
-		e := &x.h.Events[i]
+	for i := range u.met {
+		e := &u.h.Events[i]
 		add(e.Ref)
 		for _, c := range e.Changes {
 			add(c.Ref)
@@ -88,16 +88,16 @@ func (x *tracing) related() map[history.Key]bool {
 
 // idle are the events of reconciles that ended, changed nothing and in which nothing failed, if no
 // event of them is on the chain and their object is not related to it.
-func (x *tracing) idle() map[int]bool {
-	related, busy, ended := x.related(), map[int]bool{}, map[int]bool{}
-	for i, start := range x.dequeued {
-		e := &x.h.Events[i]
+func (u *unseen) idle() map[int]bool {
+	related, busy, ended := u.related(), map[int]bool{}, map[int]bool{}
+	for i, start := range u.dequeued {
+		e := &u.h.Events[i]
 		ended[start] = ended[start] || e.Kind == history.Done
-		busy[start] = busy[start] || x.on(i) || x.changes(i) || e.Kind == history.Fault || failed(e) ||
+		busy[start] = busy[start] || u.on(i) || u.changes(i) || e.Kind == history.Fault || failed(e) ||
 			e.Kind == history.Done && e.Outcome.Failed() || related[objectOf(e.Reconcile.Key)]
 	}
 	out := map[int]bool{}
-	for i, start := range x.dequeued {
+	for i, start := range u.dequeued {
 		if ended[start] && !busy[start] {
 			out[i] = true
 		}
@@ -106,11 +106,11 @@ func (x *tracing) idle() map[int]bool {
 }
 
 // gone reports whether the last write to an object of a key's name deleted it.
-func (x *tracing) gone(key history.Key) bool {
-	for ref := range x.writes {
-		writes := x.writesBefore(ref, x.violation)
+func (f *finder) gone(key history.Key) bool {
+	for ref := range f.writes {
+		writes := f.writesBefore(ref, f.violation)
 		if ref.Namespace == key.Namespace && ref.Name == key.Name && len(writes) > 0 &&
-			removes(&x.h.Events[writes[len(writes)-1]], ref) {
+			removes(&f.h.Events[writes[len(writes)-1]], ref) {
 			return true
 		}
 	}

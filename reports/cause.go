@@ -24,35 +24,35 @@ type Explanation struct {
 // CauseOf follows the chain of a history that ends with a violation. The choices are those of its
 // story. Without a violation, there is no cause.
 func CauseOf(h *history.History, choices []story.Choice) (c Explanation) {
-	x := newTracing(h)
-	if x.violation < 0 {
+	u := newTracing(h)
+	if u.violation < 0 {
 		return c
 	}
-	x.delay(choices)
-	x.trace()
-	c.Led = x.led(choices)
-	idle := x.idle()
+	u.delay(choices)
+	u.trace()
+	c.Led = u.led(choices)
+	idle := u.idle()
 	for n, l := range h.Rendered() {
 		if idle[l.Event] {
 			c.Idle = append(c.Idle, n)
 		}
 	}
-	if i := x.decision(); i >= 0 {
+	if i := u.decision(); i >= 0 {
 		c.Line = h.Events[i].Source
 	}
-	c.Sentences = newNarrator(x).sentences()
+	c.Sentences = newNarrator(u).sentences()
 	return c
 }
 
 // decision is the last event of the chain with which the program changed something or panicked. If
 // there is none, it is the last request that failed; -1 if there is none either.
-func (x *tracing) decision() int {
+func (t *tracing) decision() int {
 	refused := -1
-	for i := x.violation - 1; i >= 0; i-- {
-		e := &x.h.Events[i]
+	for i := t.violation - 1; i >= 0; i-- {
+		e := &t.h.Events[i]
 		switch {
-		case !x.on(i) || e.Source == "" || e.Chatter():
-		case e.Kind == history.Done || x.changes(i):
+		case !t.on(i) || e.Source == "" || e.Chatter():
+		case e.Kind == history.Done || t.changes(i):
 			return i
 		case refused < 0 && e.Kind == history.Request && failed(e):
 			refused = i
@@ -64,16 +64,16 @@ func (x *tracing) decision() int {
 // led are the lines of the chain. With a request that failed comes how its reconcile ended. Beneath
 // a reconcile stands what its cache lacked. Values that the scenario drew are shown if the story's
 // choices differ from the default there.
-func (x *tracing) led(choices []story.Choice) (out []story.Led) {
-	ranks := maps.Clone(x.met)
-	for i := range x.h.Events {
-		start, ok := x.dequeued[i]
-		if !ok || x.h.Events[i].Kind != history.Done || x.on(i) {
+func (u *unseen) led(choices []story.Choice) (out []story.Led) {
+	ranks := maps.Clone(u.met)
+	for i := range u.h.Events {
+		start, ok := u.dequeued[i]
+		if !ok || u.h.Events[i].Kind != history.Done || u.on(i) {
 			continue
 		}
-		for _, j := range x.inside[start] {
-			if x.on(j) && failed(&x.h.Events[j]) {
-				ranks[i] = x.met[j]
+		for _, j := range u.inside[start] {
+			if u.on(j) && failed(&u.h.Events[j]) {
+				ranks[i] = u.met[j]
 			}
 		}
 	}
@@ -81,8 +81,8 @@ func (x *tracing) led(choices []story.Choice) (out []story.Led) {
 	for _, c := range choices {
 		drawn[c.Of] = drawn[c.Of] || c.Kind == story.Draw
 	}
-	draws := x.h.Draws()
-	for n, l := range x.h.Rendered() {
+	draws := u.h.Draws()
+	for n, l := range u.h.Rendered() {
 		if l.Event < 0 {
 			if drawn[draws[0].Label] {
 				out = append(out, story.Led{Line: n})
@@ -92,9 +92,9 @@ func (x *tracing) led(choices []story.Choice) (out []story.Led) {
 		}
 		if rank, ok := ranks[l.Event]; ok {
 			led := story.Led{Line: n, Rank: rank}
-			if x.h.Events[l.Event].Kind == history.Dequeue {
-				led.Notes = x.lacking(l.Event)
-				if read := x.readOf(l.Event, x.violation); read != "" && len(led.Notes) > 0 {
+			if u.h.Events[l.Event].Kind == history.Dequeue {
+				led.Notes = u.lacking(l.Event)
+				if read := u.readOf(l.Event, u.violation); read != "" && len(led.Notes) > 0 {
 					led.Notes = append(led.Notes, read)
 				}
 			}

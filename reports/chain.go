@@ -25,61 +25,61 @@ import (
 //
 // It is empty if there is no violation. The links are ordered by To, then From.
 func Chain(h *history.History) []Link {
-	x := newTracing(h)
-	if x.violation < 0 {
+	u := newTracing(h)
+	if u.violation < 0 {
 		return nil
 	}
-	x.trace()
-	sort.Slice(x.links, func(i, j int) bool {
-		a, b := x.links[i], x.links[j]
+	u.trace()
+	sort.Slice(u.links, func(i, j int) bool {
+		a, b := u.links[i], u.links[j]
 		return a.To < b.To || a.To == b.To && a.From < b.From
 	})
-	return x.links
+	return u.links
 }
 
-func (x *tracing) trace() {
-	x.subjects()
-	read := slices.Clone(x.h.Events[x.violation].Read)
+func (u *unseen) trace() {
+	u.subjects()
+	read := slices.Clone(u.h.Events[u.violation].Read)
 	slices.SortFunc(read, history.Ref.Compare)
 	if read = slices.Compact(read); len(read) <= mostRead {
 		for _, ref := range read {
-			x.last(x.writes[ref], x.violation, "the last write of what the property looked at")
+			u.last(u.writes[ref], u.violation, "the last write of what the property looked at")
 		}
 	}
-	for i := x.violation - 1; i >= 0; i-- {
-		if e := &x.h.Events[i]; x.changes(i) && !e.Chatter() {
-			x.link(i, x.violation, "the last change before the violation")
+	for i := u.violation - 1; i >= 0; i-- {
+		if e := &u.h.Events[i]; u.changes(i) && !e.Chatter() {
+			u.link(i, u.violation, "the last change before the violation")
 			break
 		}
 	}
-	x.background()
-	x.follow()
-	x.begun()
-	x.follow()
-	if i := x.unneeded(x.decision()); i >= 0 {
-		x.link(i, x.violation, "the last reconcile before it changed nothing")
+	u.background()
+	u.follow()
+	u.begun()
+	u.follow()
+	if i := u.unneeded(u.decision()); i >= 0 {
+		u.link(i, u.violation, "the last reconcile before it changed nothing")
 	}
-	x.missed()
+	u.missed()
 }
 
 // follow links what led to the events that are queued.
-func (x *tracing) follow() {
-	for len(x.queue) > 0 {
-		i := x.queue[0]
-		x.queue = x.queue[1:]
-		switch e := &x.h.Events[i]; e.Kind {
+func (t *tracing) follow() {
+	for len(t.queue) > 0 {
+		i := t.queue[0]
+		t.queue = t.queue[1:]
+		switch e := &t.h.Events[i]; e.Kind {
 		case history.Request:
-			x.request(i)
+			t.request(i)
 		case history.Dequeue:
-			x.reconcile(i, e)
+			t.reconcile(i, e)
 		case history.Done:
-			x.ended(i, e)
+			t.ended(i, e)
 		case history.Crash, history.Fault, history.Stop:
-			x.struck(i, e)
-			x.lost(i)
+			t.struck(i, e)
+			t.lost(i)
 		case history.Deliver:
-			if w, ok := x.write[commit{e.Ref.Cluster, e.Revision}]; ok && e.Verb != "LIST" {
-				x.link(w, i, deliveredAfter(e.At-x.h.Events[w].At))
+			if w, ok := t.write[commit{e.Ref.Cluster, e.Revision}]; ok && e.Verb != "LIST" {
+				t.link(w, i, deliveredAfter(e.At-t.h.Events[w].At))
 			}
 		}
 	}
@@ -100,42 +100,42 @@ const maxDisturbances = 12
 // reconcile ended without an error, and the last one that failed in a program without reconciles,
 // unless it was repeated with success. If there are few faults and ends of incarnations, as in a
 // shrunk story, it links all of them, because the story needs each.
-func (x *tracing) background() {
+func (t *tracing) background() {
 	var disturbances []int
 	last, swallowed, refusedLast := -1, -1, -1
-	for i := range x.violation {
-		switch e := &x.h.Events[i]; e.Kind {
+	for i := range t.violation {
+		switch e := &t.h.Events[i]; e.Kind {
 		case history.Fault, history.Crash, history.Stop:
 			disturbances = append(disturbances, i)
 		case history.Request:
-			switch _, ok := x.dequeued[i]; {
+			switch _, ok := t.dequeued[i]; {
 			case ok || e.Incarnation == 0 || e.Source == "" || e.Chatter():
 			case refused(e):
 				refusedLast = i
-			case refusedLast >= 0 && repeats(e, &x.h.Events[refusedLast]):
+			case refusedLast >= 0 && repeats(e, &t.h.Events[refusedLast]):
 				refusedLast = -1
 			}
 		case history.Done:
 			last = i
-			for _, j := range x.inside[x.dequeued[i]] {
-				if r := &x.h.Events[j]; e.Outcome.OK() && j < i && r.Kind == history.Request && refused(r) {
+			for _, j := range t.inside[t.dequeued[i]] {
+				if r := &t.h.Events[j]; e.Outcome.OK() && j < i && r.Kind == history.Request && refused(r) {
 					swallowed = j
 				}
 			}
 		}
 	}
 	if swallowed >= 0 {
-		x.link(swallowed, x.violation, "failed, and its reconcile ended without an error")
+		t.link(swallowed, t.violation, "failed, and its reconcile ended without an error")
 	}
 	if refusedLast >= 0 {
-		x.link(refusedLast, x.violation, "failed, and was not repeated with success")
+		t.link(refusedLast, t.violation, "failed, and was not repeated with success")
 	}
-	if last >= 0 && x.h.Events[last].Outcome.Failed() {
-		x.link(last, x.violation, "the last reconcile before it had failed")
+	if last >= 0 && t.h.Events[last].Outcome.Failed() {
+		t.link(last, t.violation, "the last reconcile before it had failed")
 	}
 	if len(disturbances) <= maxDisturbances {
 		for _, i := range disturbances {
-			x.link(i, x.violation, "happened before")
+			t.link(i, t.violation, "happened before")
 		}
 	}
 }
@@ -147,31 +147,31 @@ func repeats(e, earlier *history.Event) bool {
 
 // request follows a request to the reconcile that sent it, with what had failed in it before, and
 // to what others wrote to the object.
-func (x *tracing) request(i int) {
-	if start, ok := x.dequeued[i]; ok {
-		x.link(start, i, "this reconcile sent it")
-		for _, j := range x.inside[start] {
-			if e := &x.h.Events[j]; failed(e) || e.Kind == history.Fault {
-				x.link(j, i, "came before it in this reconcile")
+func (t *tracing) request(i int) {
+	if start, ok := t.dequeued[i]; ok {
+		t.link(start, i, "this reconcile sent it")
+		for _, j := range t.inside[start] {
+			if e := &t.h.Events[j]; failed(e) || e.Kind == history.Fault {
+				t.link(j, i, "came before it in this reconcile")
 			}
 		}
 	}
-	x.follows(i)
-	e := &x.h.Events[i]
+	t.follows(i)
+	e := &t.h.Events[i]
 	for _, c := range e.Changes {
-		writes := x.writes[c.Ref]
-		if n := sort.SearchInts(writes, i); n > 0 && x.h.Events[writes[n-1]].Actor() != e.Actor() {
-			x.link(writes[n-1], i, "wrote the same object before")
+		writes := t.writes[c.Ref]
+		if n := sort.SearchInts(writes, i); n > 0 && t.h.Events[writes[n-1]].Actor() != e.Actor() {
+			t.link(writes[n-1], i, "wrote the same object before")
 		}
 	}
-	if w, ok := x.write[commit{e.Ref.Cluster, e.Revision}]; ok && len(e.Changes) == 0 && e.Revision != 0 {
-		x.link(w, i, "is what it read")
+	if w, ok := t.write[commit{e.Ref.Cluster, e.Revision}]; ok && len(e.Changes) == 0 && e.Revision != 0 {
+		t.link(w, i, "is what it read")
 	}
-	for _, e := range x.effects[i] {
-		for _, j := range x.same[x.identity(e)] {
+	for _, e := range t.effects[i] {
+		for _, j := range t.same[t.identity(e)] {
 			if j < i {
-				x.link(j, i, fmt.Sprintf("the same %s, made before", e.Kind))
-				x.between(j, i)
+				t.link(j, i, fmt.Sprintf("the same %s, made before", e.Kind))
+				t.between(j, i)
 			}
 		}
 	}
@@ -179,62 +179,62 @@ func (x *tracing) request(i int) {
 
 // between links the crash of the incarnation that made request j to the reconcile of a later
 // incarnation that made it again.
-func (x *tracing) between(j, i int) {
-	a, b := &x.h.Events[j], &x.h.Events[i]
-	start, ok := x.dequeued[i]
-	if c, killed := x.crash[a.Actor()]; ok && killed && a.Process == b.Process && a.Incarnation < b.Incarnation {
-		x.link(j, c, "not recorded when it was killed")
-		x.link(c, start, "its memory was lost")
+func (t *tracing) between(j, i int) {
+	a, b := &t.h.Events[j], &t.h.Events[i]
+	start, ok := t.dequeued[i]
+	if c, killed := t.crash[a.Actor()]; ok && killed && a.Process == b.Process && a.Incarnation < b.Incarnation {
+		t.link(j, c, "not recorded when it was killed")
+		t.link(c, start, "its memory was lost")
 	}
 }
 
 // reconcile follows a dequeue to the writes that its cache did not contain, and to what triggered
 // it.
-func (x *tracing) reconcile(i int, e *history.Event) {
+func (t *tracing) reconcile(i int, e *history.Event) {
 	for _, s := range e.Seen {
-		if w, ok := x.write[commit{s.Ref.Cluster, s.Server}]; ok && s.Server != 0 {
-			x.link(w, i, fmt.Sprintf("not in its cache yet, which held rv %d of %s", s.Cache, s.Ref))
+		if w, ok := t.write[commit{s.Ref.Cluster, s.Server}]; ok && s.Server != 0 {
+			t.link(w, i, fmt.Sprintf("not in its cache yet, which held rv %d of %s", s.Cache, s.Ref))
 		}
-		if w, ok := x.write[commit{s.Ref.Cluster, s.Cache}]; ok && s.Cache != 0 {
-			x.link(w, i, fmt.Sprintf("stale read of %s", s.Ref))
+		if w, ok := t.write[commit{s.Ref.Cluster, s.Cache}]; ok && s.Cache != 0 {
+			t.link(w, i, fmt.Sprintf("stale read of %s", s.Ref))
 		}
 	}
 	actor := e.Actor()
 	if e.Incarnation > 1 && e.Cause.Kind == history.CauseInitialList {
 		before := fmt.Sprintf("%s/%d", e.Process, e.Incarnation-1)
-		if c, killed := x.crash[before]; killed {
-			x.link(c, i, "its memory was lost")
+		if c, killed := t.crash[before]; killed {
+			t.link(c, i, "its memory was lost")
 		}
 	}
 	switch {
 	case e.Cause.Kind == history.CauseWatch || e.Cause.Kind == history.CauseInitialList:
-		x.last(x.delivered[actor+" "+e.Cause.Object], i, "triggered it")
+		t.last(t.delivered[actor+" "+e.Cause.Object], i, "triggered it")
 	case e.Cause.Timer():
-		x.last(x.done[e.KeyID()], i, "requested a requeue")
+		t.last(t.done[e.KeyID()], i, "requested a requeue")
 	}
 }
 
 // ended follows the end of a failed reconcile to its begin, to what failed in it, and to the faults
 // that caused that.
-func (x *tracing) ended(i int, e *history.Event) {
+func (t *tracing) ended(i int, e *history.Event) {
 	if e.Outcome.OK() {
 		return
 	}
-	if start, ok := x.dequeued[i]; ok {
-		x.link(start, i, "is this reconcile")
+	if start, ok := t.dequeued[i]; ok {
+		t.link(start, i, "is this reconcile")
 	}
 	var fault int
-	for _, j := range x.inside[x.dequeued[i]] {
-		switch k := x.h.Events[j].Kind; {
+	for _, j := range t.inside[t.dequeued[i]] {
+		switch k := t.h.Events[j].Kind; {
 		case j >= i:
 		case k == history.Fault:
 			fault = j
-			x.link(j, i, "was injected in it")
+			t.link(j, i, "was injected in it")
 		case fault > 0 && k == history.Reply:
-			x.link(fault, j, "lost its reply")
-			x.link(j, i, "made it fail")
+			t.link(fault, j, "lost its reply")
+			t.link(j, i, "made it fail")
 		default:
-			x.link(j, i, "made it fail")
+			t.link(j, i, "made it fail")
 		}
 	}
 }

@@ -26,47 +26,47 @@ type gap struct {
 
 // lacking says what the cache of an incarnation had not received when reconcile i began, a sentence
 // for each.
-func (x *tracing) lacking(i int) (out []string) {
-	for _, g := range x.gaps(i) {
-		out = append(out, x.lacks(g))
+func (u *unseen) lacking(i int) (out []string) {
+	for _, g := range u.gaps(i) {
+		out = append(out, u.lacks(g))
 	}
 	return out
 }
 
 // missed links the reconciles of the chain to the writes that their caches lacked.
-func (x *tracing) missed() {
-	for i := range x.violation {
-		if x.h.Events[i].Kind == history.Dequeue && x.on(i) {
-			for _, g := range x.gaps(i) {
-				x.link(g.write, i, "not in its cache yet")
+func (u *unseen) missed() {
+	for i := range u.violation {
+		if u.h.Events[i].Kind == history.Dequeue && u.on(i) {
+			for _, g := range u.gaps(i) {
+				u.link(g.write, i, "not in its cache yet")
 			}
 		}
 	}
-	x.queue = nil
+	u.queue = nil
 }
 
 // gaps are writes that the cache of an incarnation had not received when reconcile i began. Objects
 // come first that have to do with the violation: those that its sentence names, those that the
 // property read, those that the chain writes, and those that the same program wrote.
-func (x *tracing) gaps(i int) []gap {
-	e := &x.h.Events[i]
+func (u *unseen) gaps(i int) []gap {
+	e := &u.h.Events[i]
 	inLine := func(ref history.Ref) bool { // of the reconcile
 		return slices.ContainsFunc(e.Seen, func(s history.Seen) bool { return s.Ref == ref })
 	}
-	return first(slices.DeleteFunc(x.gapsAt(i, e), func(g gap) bool { return inLine(g.ref) }), maxLacking)
+	return first(slices.DeleteFunc(u.gapsAt(i, e), func(g gap) bool { return inLine(g.ref) }), maxLacking)
 }
 
 // gapsAt are the gaps at event i of the cache of the incarnation of an event.
-func (x *tracing) gapsAt(i int, e *history.Event) []gap {
-	about := x.about(e.Process)
+func (u *unseen) gapsAt(i int, e *history.Event) []gap {
+	about := u.about(e.Process)
 	var related, others []gap
-	for ref := range x.writes {
-		writes := x.writesBefore(ref, i)
+	for ref := range u.writes {
+		writes := u.writesBefore(ref, i)
 		if len(writes) == 0 || ref.Chatter() {
 			continue
 		}
 		w := writes[len(writes)-1]
-		switch arrival, late := x.arrival(e, ref, w, i); {
+		switch arrival, late := u.arrival(e, ref, w, i); {
 		case late && about[ref]:
 			related = append(related, gap{ref, w, arrival})
 		case late:
@@ -84,29 +84,29 @@ func (x *tracing) gapsAt(i int, e *history.Event) []gap {
 }
 
 // delay notes which watch events the choices of a story delay.
-func (x *tracing) delay(choices []story.Choice) {
-	x.delayed = map[string]bool{}
+func (u *unseen) delay(choices []story.Choice) {
+	u.delayed = map[string]bool{}
 	for _, c := range choices {
 		if c.Kind == story.Inject {
-			x.delayed[c.Who+" "+c.What] = true
+			u.delayed[c.Who+" "+c.What] = true
 		}
 	}
 }
 
 // about are the objects that may have to do with the violation.
-func (x *tracing) about(process string) map[history.Ref]bool {
+func (u *unseen) about(process string) map[history.Ref]bool {
 	out := map[history.Ref]bool{}
-	for _, ref := range x.named {
+	for _, ref := range u.named {
 		out[ref] = true
 	}
-	if read := x.h.Events[x.violation].Read; len(read) <= mostRead {
+	if read := u.h.Events[u.violation].Read; len(read) <= mostRead {
 		for _, ref := range read {
 			out[ref] = true
 		}
 	}
-	for ref, writes := range x.writes {
+	for ref, writes := range u.writes {
 		for _, w := range writes {
-			if x.on(w) || x.h.Events[w].Process == process {
+			if u.on(w) || u.h.Events[w].Process == process {
 				out[ref] = true
 			}
 		}
@@ -117,16 +117,16 @@ func (x *tracing) about(process string) map[history.Ref]bool {
 // arrival is the event with which an incarnation received write w, -1 if it never did, and whether
 // that was after event i. Caches may select objects. So a write that never arrived counts only if
 // the incarnation had received the object before, had written it, or if a fault delays the event.
-func (x *tracing) arrival(e *history.Event, ref history.Ref, w, i int) (at int, late bool) {
+func (u *unseen) arrival(e *history.Event, ref history.Ref, w, i int) (at int, late bool) {
 	revision := int64(0)
-	for _, c := range x.h.Events[w].Changes {
+	for _, c := range u.h.Events[w].Changes {
 		if c.Ref == ref {
 			revision = c.Revision
 		}
 	}
-	known, watched := x.delayed[e.Process+" "+ref.String()], false
-	for _, j := range x.delivered[e.Actor()+" "+ref.Kind] {
-		d := &x.h.Events[j]
+	known, watched := u.delayed[e.Process+" "+ref.String()], false
+	for _, j := range u.delivered[e.Actor()+" "+ref.Kind] {
+		d := &u.h.Events[j]
 		whole := d.Verb == "LIST"
 		watched = watched || j < i
 		if d.Ref != ref && !whole || d.Ref.Cluster != ref.Cluster || d.Ref.Group != ref.Group {
@@ -137,8 +137,8 @@ func (x *tracing) arrival(e *history.Event, ref history.Ref, w, i int) (at int, 
 		}
 		known = known || !whole || slices.ContainsFunc(initialObjects(d), func(o listed) bool { return o.ref == ref })
 	}
-	for _, own := range x.writes[ref] {
-		known = known || x.h.Events[own].Actor() == e.Actor()
+	for _, own := range u.writes[ref] {
+		known = known || u.h.Events[own].Actor() == e.Actor()
 	}
 	return -1, known && watched
 }
@@ -174,8 +174,8 @@ func initialObjects(e *history.Event) (out []listed) {
 }
 
 // lacks is the sentence about a write that a cache had not received.
-func (x *tracing) lacks(g gap) string {
-	e := &x.h.Events[g.write]
+func (f *finder) lacks(g gap) string {
+	e := &f.h.Events[g.write]
 	how, done := "did not have the newest "+g.ref.String(), "written"
 	for _, c := range e.Changes {
 		switch {
@@ -187,9 +187,9 @@ func (x *tracing) lacks(g gap) string {
 		}
 	}
 	when := "the event did not arrive before the violation"
-	if g.arrival >= 0 && g.arrival < x.violation {
-		when = "the event arrived at " + history.Moment(x.h.Events[g.arrival].At)
-		if x.unused(g.arrival) {
+	if g.arrival >= 0 && g.arrival < f.violation {
+		when = "the event arrived at " + history.Moment(f.h.Events[g.arrival].At)
+		if f.unused(g.arrival) {
 			when += ", and no reconcile began after it"
 		}
 	}
@@ -198,14 +198,14 @@ func (x *tracing) lacks(g gap) string {
 
 // unused reports whether an incarnation began no reconcile after event i, although there was time
 // for one.
-func (x *tracing) unused(i int) bool {
-	e := &x.h.Events[i]
-	for j := i + 1; j < x.violation; j++ {
-		o := &x.h.Events[j]
+func (f *finder) unused(i int) bool {
+	e := &f.h.Events[i]
+	for j := i + 1; j < f.violation; j++ {
+		o := &f.h.Events[j]
 		if began := o.Kind == history.Dequeue; o.Actor() == e.Actor() &&
 			(began || o.Kind == history.Crash || o.Kind == history.Stop) {
 			return false
 		}
 	}
-	return x.h.Events[x.violation].At-e.At >= slow
+	return f.h.Events[f.violation].At-e.At >= slow
 }

@@ -33,7 +33,7 @@ type model struct {
 	places   map[string]int
 	refs     map[history.Ref]int
 	lanes    map[string]int
-	trace    *tracing
+	trace    *unseen
 	lines    map[int]string // rendered events, by index
 }
 

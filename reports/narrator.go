@@ -20,16 +20,16 @@ const (
 
 // narrator says in sentences what led to a violation.
 type narrator struct {
-	*tracing
+	*unseen
 	texts map[int]string // lines of events
 	d     int            // the step that the sentences are about; -1 if there is none
 	start int            // the dequeue with which its reconcile began; -1 if it belongs to none
 	steps map[int]bool   // that a sentence has named
 }
 
-func newNarrator(x *tracing) *narrator {
-	n := &narrator{tracing: x, texts: map[int]string{}, d: x.decision(), start: -1, steps: map[int]bool{}}
-	for _, l := range x.h.Lines() {
+func newNarrator(u *unseen) *narrator {
+	n := &narrator{unseen: u, texts: map[int]string{}, d: u.decision(), start: -1, steps: map[int]bool{}}
+	for _, l := range u.h.Lines() {
 		n.texts[l.Event] = strings.TrimSpace(l.Text)
 	}
 	return n

@@ -21,51 +21,51 @@ type StaleRead struct {
 // StaleReads are such reads in the reconciles that led to the violation, those of the reconcile
 // that decided first, and the later ones first. The choices are those of the history's story.
 func StaleReads(h *history.History, choices []story.Choice) (out []StaleRead) {
-	x := newTracing(h)
-	if x.violation < 0 {
+	u := newTracing(h)
+	if u.violation < 0 {
 		return nil
 	}
-	x.delay(choices)
-	x.trace()
-	decided, ok := x.dequeued[x.decision()]
+	u.delay(choices)
+	u.trace()
+	decided, ok := u.dequeued[u.decision()]
 	if ok {
-		out = x.staleReads(decided)
+		out = u.staleReads(decided)
 	}
-	for i := x.violation - 1; i >= 0; i-- {
-		if h.Events[i].Kind == history.Dequeue && x.on(i) && (!ok || i != decided) {
-			out = append(out, x.staleReads(i)...)
+	for i := u.violation - 1; i >= 0; i-- {
+		if h.Events[i].Kind == history.Dequeue && u.on(i) && (!ok || i != decided) {
+			out = append(out, u.staleReads(i)...)
 		}
 	}
 	return out
 }
 
 // staleReads are the stale reads of reconcile start before the violation, the last one first.
-func (x *tracing) staleReads(start int) (out []StaleRead) {
-	e := &x.h.Events[start]
-	for _, r := range slices.Backward(x.reads(start, x.violation)) {
-		at := x.endOfStep(r.Step)
-		if slices.ContainsFunc(x.gapsAt(at, e), func(g gap) bool { return r.Covers(g.ref) }) {
-			out = append(out, StaleRead{r, e.Actor(), x.h.Events[at].At})
+func (u *unseen) staleReads(start int) (out []StaleRead) {
+	e := &u.h.Events[start]
+	for _, r := range slices.Backward(u.reads(start, u.violation)) {
+		at := u.endOfStep(r.Step)
+		if slices.ContainsFunc(u.gapsAt(at, e), func(g gap) bool { return r.Covers(g.ref) }) {
+			out = append(out, StaleRead{r, e.Actor(), u.h.Events[at].At})
 		}
 	}
 	return out
 }
 
 // reads are what reconcile start read from its cache before it sent request i or before event i.
-func (x *tracing) reads(start, i int) (out []history.Read) {
+func (f *finder) reads(start, i int) (out []history.Read) {
 	for j := start + 1; j <= i; j++ {
-		if of, ok := x.dequeued[j]; ok && of == start {
-			out = append(out, x.h.Events[j].Reads...)
+		if of, ok := f.dequeued[j]; ok && of == start {
+			out = append(out, f.h.Events[j].Reads...)
 		}
 	}
 	return out
 }
 
 // endOfStep is the last event of a step, or of the last step with one before it.
-func (x *tracing) endOfStep(step int) int {
+func (f *finder) endOfStep(step int) int {
 	last := 0
-	for i := range x.h.Events {
-		if x.h.Events[i].Step > step {
+	for i := range f.h.Events {
+		if f.h.Events[i].Step > step {
 			break
 		}
 		last = i
@@ -76,17 +76,17 @@ func (x *tracing) endOfStep(step int) int {
 // readOf says where reconcile start read from its cache before event i: what the cache lacked if it
 // lacked something, or else what it read last. It is "" if nothing is known, or if it read last
 // from the server.
-func (x *tracing) readOf(start, i int) string {
-	reads := x.reads(start, i)
+func (u *unseen) readOf(start, i int) string {
+	reads := u.reads(start, i)
 	if len(reads) == 0 {
 		return ""
 	}
-	if stale := x.staleReads(start); len(stale) > 0 {
+	if stale := u.staleReads(start); len(stale) > 0 {
 		if at := slices.Index(reads, stale[0].Read); at >= 0 {
 			return fmt.Sprintf("it read that cache at %s", reads[at])
 		}
 	}
-	if j := x.asked(start, i); j >= 0 && len(x.reads(start, j)) == len(reads) {
+	if j := u.asked(start, i); j >= 0 && len(u.reads(start, j)) == len(reads) {
 		return ""
 	}
 	return fmt.Sprintf("it had read its cache at %s", reads[len(reads)-1])
@@ -94,10 +94,10 @@ func (x *tracing) readOf(start, i int) string {
 
 // asked is the last request of reconcile start before event i that read something from the server;
 // -1 if there is none.
-func (x *tracing) asked(start, i int) int {
+func (f *finder) asked(start, i int) int {
 	for j := i - 1; j > start; j-- {
-		e := &x.h.Events[j]
-		if of, ok := x.dequeued[j]; ok && of == start && e.Kind == history.Request && !refused(e) && e.Host == "" &&
+		e := &f.h.Events[j]
+		if of, ok := f.dequeued[j]; ok && of == start && e.Kind == history.Request && !refused(e) && e.Host == "" &&
 			(e.Verb == "get" || e.Verb == "list") {
 			return j
 		}

@@ -60,18 +60,18 @@ func (n *narrator) refusal(add func(string, ...any)) {
 
 // unchanging are the last requests in reconciles of objects that the sentence names, if these
 // reconciles have changed nothing.
-func (x *tracing) unchanging() (out []int) {
+func (t *tracing) unchanging() (out []int) {
 	last, changed := map[history.Key]int{}, map[history.Key]bool{}
-	for i := range x.violation {
-		e := &x.h.Events[i]
+	for i := range t.violation {
+		e := &t.h.Events[i]
 		if e.Kind == history.Request && e.Source != "" && !e.Chatter() && !e.Reconcile.None() {
 			last[e.Reconcile.Key] = i
-			changed[e.Reconcile.Key] = changed[e.Reconcile.Key] || x.changes(i)
+			changed[e.Reconcile.Key] = changed[e.Reconcile.Key] || t.changes(i)
 		}
 	}
 	for key, i := range last {
 		of := func(ref history.Ref) bool { return ref.Namespace == key.Namespace && ref.Name == key.Name }
-		if !changed[key] && slices.ContainsFunc(x.named, of) {
+		if !changed[key] && slices.ContainsFunc(t.named, of) {
 			out = append(out, i)
 		}
 	}

@@ -17,39 +17,39 @@ const (
 // subjects links the violation to the life of the objects that its sentence names: their creation,
 // their deletion, and their last write and that of each subresource. It also links the effects
 // outside the cluster that the sentence may be about.
-func (x *tracing) subjects() {
-	x.named = x.namedObjects()
-	for _, ref := range x.named {
-		writes := x.writesBefore(ref, x.violation)
+func (t *tracing) subjects() {
+	t.named = t.namedObjects()
+	for _, ref := range t.named {
+		writes := t.writesBefore(ref, t.violation)
 		last := map[string]int{} // by subresource
 		for _, i := range writes {
-			last[x.h.Events[i].Sub] = i
+			last[t.h.Events[i].Sub] = i
 		}
 		for n, i := range writes {
-			e := &x.h.Events[i]
+			e := &t.h.Events[i]
 			switch {
 			case n == 0:
-				x.link(i, x.violation, "the first write of an object that the sentence names")
+				t.link(i, t.violation, "the first write of an object that the sentence names")
 			case strings.HasPrefix(e.Verb, "delete") || removes(e, ref):
-				x.link(i, x.violation, "deleted an object that the sentence names")
+				t.link(i, t.violation, "deleted an object that the sentence names")
 			case i == last[e.Sub]:
-				x.link(i, x.violation, "the last write of an object that the sentence names")
+				t.link(i, t.violation, "the last write of an object that the sentence names")
 			}
 		}
 	}
-	for _, i := range x.namedKeys() {
-		x.link(i, x.violation, "the last change in reconciles of an object that the sentence names")
+	for _, i := range t.namedKeys() {
+		t.link(i, t.violation, "the last change in reconciles of an object that the sentence names")
 	}
-	for _, i := range x.unchanging() {
-		x.link(i, x.violation, "the last request in reconciles of an object that the sentence names")
+	for _, i := range t.unchanging() {
+		t.link(i, t.violation, "the last request in reconciles of an object that the sentence names")
 	}
-	for _, i := range x.namedEffects() {
-		x.link(i, x.violation, "an effect that the sentence may be about")
+	for _, i := range t.namedEffects() {
+		t.link(i, t.violation, "an effect that the sentence may be about")
 	}
 }
 
-func (x *tracing) writesBefore(ref history.Ref, i int) []int {
-	writes := x.writes[ref]
+func (f *finder) writesBefore(ref history.Ref, i int) []int {
+	writes := f.writes[ref]
 	return writes[:sort.SearchInts(writes, i)]
 }
 
@@ -60,22 +60,22 @@ func removes(e *history.Event, ref history.Ref) bool {
 // namedObjects are the objects that the property's error is about, then those that the sentence of
 // the violation names. Last come objects whose names begin with such a name, as children's often
 // do.
-func (x *tracing) namedObjects() []history.Ref {
-	words := wordsOf(x.h.Events[x.violation].Note)
+func (f *finder) namedObjects() []history.Ref {
+	words := wordsOf(f.h.Events[f.violation].Note)
 	named := map[history.Ref]bool{}
-	about := x.h.Events[x.violation].About
+	about := f.h.Events[f.violation].About
 	for _, ref := range about {
 		named[ref] = true
 	}
 	var refs, related []history.Ref
-	for ref := range x.writes {
+	for ref := range f.writes {
 		if !named[ref] && !ref.Chatter() && (words[ref.Namespace+"/"+ref.Name] || words[ref.Kind+" "+ref.Name] ||
 			distinct(ref.Name) && words[ref.Name]) {
 			named[ref] = true
 			refs = append(refs, ref)
 		}
 	}
-	for ref := range x.writes {
+	for ref := range f.writes {
 		child := func(of history.Ref) bool { return distinct(of.Name) && strings.HasPrefix(ref.Name, of.Name+"-") }
 		if !ref.Chatter() && !named[ref] && slices.ContainsFunc(slices.Concat(about, refs), child) {
 			related = append(related, ref)
@@ -96,16 +96,16 @@ func (x *tracing) namedObjects() []history.Ref {
 
 // namedKeys are the last requests with a change in reconciles whose keys are objects that the
 // sentence names.
-func (x *tracing) namedKeys() (out []int) {
+func (t *tracing) namedKeys() (out []int) {
 	last := map[history.Key]int{}
-	for i := range x.violation {
-		if e := &x.h.Events[i]; x.changes(i) {
+	for i := range t.violation {
+		if e := &t.h.Events[i]; t.changes(i) {
 			last[e.Reconcile.Key] = i
 		}
 	}
 	for key, i := range last {
 		of := func(ref history.Ref) bool { return ref.Namespace == key.Namespace && ref.Name == key.Name }
-		if slices.ContainsFunc(x.named, of) {
+		if slices.ContainsFunc(t.named, of) {
 			out = append(out, i)
 		}
 	}
@@ -139,21 +139,21 @@ func wordsOf(sentence string) map[string]bool {
 
 // namedEffects are the last requests with an effect outside the cluster that happened more than
 // once, or whose effect, host or path the sentence names.
-func (x *tracing) namedEffects() (out []int) {
-	words := wordsOf(x.h.Events[x.violation].Note)
-	for _, e := range x.h.Effects("") {
-		if e.Event >= x.violation {
+func (t *tracing) namedEffects() (out []int) {
+	words := wordsOf(t.h.Events[t.violation].Note)
+	for _, e := range t.h.Effects("") {
+		if e.Event >= t.violation {
 			break
 		}
-		r := &x.h.Events[e.Event]
+		r := &t.h.Events[e.Event]
 		named := words[r.Host] || e.Key != "" && words[e.Key] || !e.Unnamed() && words[e.Kind]
 		for segment := range strings.SplitSeq(r.Path, "/") {
 			named = named || distinct(segment) && words[segment]
 		}
-		for _, ref := range x.named {
+		for _, ref := range t.named {
 			named = named || distinct(ref.Name) && strings.Contains(string(r.Sent), `"`+ref.Name+`"`)
 		}
-		if named || len(x.same[x.identity(e)]) > 1 {
+		if named || len(t.same[t.identity(e)]) > 1 {
 			out = append(out, e.Event)
 		}
 	}
@@ -162,10 +162,10 @@ func (x *tracing) namedEffects() (out []int) {
 
 // identity is equal for effects that are the same. It is made of their kind and key, or of the
 // whole request where there is no key.
-func (x *tracing) identity(e history.Effect) string {
-	if !e.Unnamed() || e.Event >= len(x.h.Events) {
+func (f *finder) identity(e history.Effect) string {
+	if !e.Unnamed() || e.Event >= len(f.h.Events) {
 		return e.Kind + " " + e.Key
 	}
-	r := &x.h.Events[e.Event]
+	r := &f.h.Events[e.Event]
 	return strings.Join([]string{e.Kind, r.Verb, r.Host, r.Path, string(r.Sent)}, " ")
 }

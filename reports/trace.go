@@ -23,8 +23,8 @@ type commit struct {
 	revision int64
 }
 
-// tracing is an index of the events that belong together.
-type tracing struct {
+// finder finds the events of a history that belong together.
+type finder struct {
 	h         *history.History
 	violation int
 	dequeued  map[int]int              // event of a reconcile → the dequeue with which it began
@@ -36,23 +36,37 @@ type tracing struct {
 	crash     map[string]int           // incarnation → the event that killed it
 	effects   map[int][]history.Effect // request → its effects
 	same      map[string][]int         // kind and key of an effect → requests that had it
-	named     []history.Ref            // objects that the sentence of the violation names
-	delayed   map[string]bool          // process and object → a fault delays a watch event about it
-	met       map[int]int              // event of the chain → how many were met before it
-	queue     []int
-	links     []Link
 }
 
-func newTracing(h *history.History) *tracing {
-	x := &tracing{
+// tracing is a chain of causes while it is made.
+type tracing struct {
+	*finder
+	named []history.Ref // objects that the sentence of the violation names
+	met   map[int]int   // event of the chain → how many were met before it
+	queue []int
+	links []Link
+}
+
+// unseen is a chain of causes with what the caches of programs lacked.
+type unseen struct {
+	*tracing
+	delayed map[string]bool // process and object → a fault delays a watch event about it
+}
+
+func newTracing(h *history.History) *unseen {
+	return &unseen{tracing: &tracing{finder: newFinder(h), met: map[int]int{}}}
+}
+
+func newFinder(h *history.History) *finder {
+	f := &finder{
 		h: h, violation: -1,
 		dequeued: map[int]int{}, inside: map[int][]int{}, write: map[commit]int{}, writes: map[history.Ref][]int{},
 		delivered: map[string][]int{}, done: map[history.KeyID][]int{}, crash: map[string]int{},
-		effects: map[int][]history.Effect{}, same: map[string][]int{}, met: map[int]int{},
+		effects: map[int][]history.Effect{}, same: map[string][]int{},
 	}
 	for _, e := range h.Effects("") {
-		x.effects[e.Event] = append(x.effects[e.Event], e)
-		x.same[x.identity(e)] = append(x.same[x.identity(e)], e.Event)
+		f.effects[e.Event] = append(f.effects[e.Event], e)
+		f.same[f.identity(e)] = append(f.same[f.identity(e)], e.Event)
 	}
 	current := map[history.ReconcileID]int{}
 	for i := range h.Events {
@@ -62,30 +76,30 @@ func newTracing(h *history.History) *tracing {
 			current[key] = i
 		}
 		if start, ok := current[key]; ok && !e.Reconcile.None() {
-			x.dequeued[i] = start
+			f.dequeued[i] = start
 			if mayExplainFailure(e) {
-				x.inside[start] = append(x.inside[start], i)
+				f.inside[start] = append(f.inside[start], i)
 			}
 		}
 		switch e.Kind {
 		case history.Request:
 			for _, c := range e.Changes {
-				x.write[commit{c.Ref.Cluster, c.Revision}] = i
-				x.writes[c.Ref] = append(x.writes[c.Ref], i)
+				f.write[commit{c.Ref.Cluster, c.Revision}] = i
+				f.writes[c.Ref] = append(f.writes[c.Ref], i)
 			}
 		case history.Deliver:
 			to := e.Actor() + " " + e.Ref.Kind
-			x.delivered[to] = append(x.delivered[to], i)
+			f.delivered[to] = append(f.delivered[to], i)
 		case history.Done:
 			of := e.KeyID()
-			x.done[of] = append(x.done[of], i)
+			f.done[of] = append(f.done[of], i)
 		case history.Crash:
-			x.crash[e.Actor()] = i
+			f.crash[e.Actor()] = i
 		case history.Violation:
-			x.violation = i
+			f.violation = i
 		}
 	}
-	return x
+	return f
 }
 
 // mayExplainFailure reports whether an event of a reconcile is a fault, a failed request or its
@@ -100,9 +114,9 @@ func failed(e *history.Event) bool {
 }
 
 // changes reports whether a request changed something, in the cluster or outside.
-func (x *tracing) changes(i int) bool {
-	e := &x.h.Events[i]
-	return e.Kind == history.Request && (e.Write() || len(x.effects[i]) > 0)
+func (f *finder) changes(i int) bool {
+	e := &f.h.Events[i]
+	return e.Kind == history.Request && (e.Write() || len(f.effects[i]) > 0)
 }
 
 // mostRead is how many objects a property may have looked at for the writes of each to be linked to
@@ -110,35 +124,35 @@ func (x *tracing) changes(i int) bool {
 const mostRead = 8
 
 // link adds an arrow, and queues its start.
-func (x *tracing) link(from, to int, why string) {
-	if from < to && x.meet(from) {
-		x.links = append(x.links, Link{from, to, why})
+func (t *tracing) link(from, to int, why string) {
+	if from < to && t.meet(from) {
+		t.links = append(t.links, Link{from, to, why})
 	}
 }
 
 // meet queues an event. It reports false if the chain is too long for it.
-func (x *tracing) meet(i int) bool {
-	if x.on(i) {
+func (t *tracing) meet(i int) bool {
+	if t.on(i) {
 		return true
 	}
-	if len(x.met) >= longestChain {
+	if len(t.met) >= longestChain {
 		return false
 	}
-	x.met[i] = len(x.met)
-	x.queue = append(x.queue, i)
+	t.met[i] = len(t.met)
+	t.queue = append(t.queue, i)
 	return true
 }
 
 // on reports whether an event is on the chain.
-func (x *tracing) on(i int) bool {
-	_, ok := x.met[i]
+func (t *tracing) on(i int) bool {
+	_, ok := t.met[i]
 	return ok
 }
 
 // last links the last of some events that is before event i.
-func (x *tracing) last(events []int, i int, why string) {
+func (t *tracing) last(events []int, i int, why string) {
 	if n := sort.SearchInts(events, i); n > 0 {
-		x.link(events[n-1], i, why)
+		t.link(events[n-1], i, why)
 	}
 }
 

@@ -27,7 +27,7 @@ var otherReceivers = map[string]string{
 	"r":  "EstimateRow Orders caller pullReply",
 	"s":  "PipelineSpec World trio",
 	"t":  "Setting",
-	"x":  "indexPage tracing",
+	"x":  "indexPage",
 }
 
 // TestReceivers checks that a receiver is the initial of its type. That of a reconciler may be r,
