@@ -224,6 +224,9 @@ func (d Decoder) readMeta(content map[string]any) (*metav1.ObjectMeta, []string,
 	if !found || value == nil {
 		return &metav1.ObjectMeta{}, nil, nil
 	}
+	if meta, ok := value.(*metav1.ObjectMeta); ok { // see patchedMeta
+		return meta, nil, nil
+	}
 	fields, annotations := withoutAnnotations(value)
 	raw, meta := appendJSON(nil, fields), &metav1.ObjectMeta{Annotations: annotations}
 	if d.ignores() {

@@ -82,14 +82,17 @@ func (o *Object) content() map[string]any {
 
 // Document is the whole object as decoded JSON; its top level is fresh, deeper parts are shared
 // with the store.
-func (o *Object) Document() map[string]any {
+func (o *Object) Document() map[string]any { return o.document(metaDocument(o.Meta)) }
+
+// document is the object with metadata in the given form.
+func (o *Object) document(metadata any) map[string]any {
 	content := o.content()
 	out := make(map[string]any, len(content)+3)
 	for name, value := range content {
 		out[name] = value
 	}
 	out["kind"], out["apiVersion"] = o.Version.Type.Kind, o.Version.APIVersion()
-	out["metadata"] = metaDocument(o.Meta)
+	out["metadata"] = metadata
 	return out
 }
 

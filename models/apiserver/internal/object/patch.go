@@ -143,7 +143,39 @@ func (p *Patch) mergePatched(old *Object) (map[string]any, []error, error) {
 	if changes == nil {
 		return nil, nil, apierrors.NewBadRequest(jsonpatch.ErrBadJSONPatch.Error())
 	}
-	return mergeJSON(p.Version.Document(old), changes).(map[string]any), strict, nil
+	document := p.Version.Document
+	if meta := patchedMeta(old.Meta, changes); meta != nil && !p.Version.Type.Builtin {
+		delete(changes, "metadata")
+		document = func(o *Object) map[string]any { return p.Version.shown(o).document(meta) }
+	}
+	return mergeJSON(document(old), changes).(map[string]any), strict, nil
+}
+
+// patchedMeta returns the metadata after a merge patch that changes at most its revision; nil for
+// other patches. Reading metadata back from a document takes a sixth of a small patch. As there,
+// times have no fractions of seconds.
+func patchedMeta(m *metav1.ObjectMeta, patch map[string]any) *metav1.ObjectMeta {
+	out := m.DeepCopy()
+	if change, has := patch["metadata"]; has {
+		members, _ := change.(map[string]any)
+		revision, ok := members["resourceVersion"].(string)
+		if !ok || len(members) > 1 {
+			return nil
+		}
+		out.ResourceVersion = revision
+	}
+	for i := range out.ManagedFields {
+		if t := out.ManagedFields[i].Time; t != nil && t.IsZero() {
+			return nil
+		} else if t != nil {
+			*t = t.Rfc3339Copy()
+		}
+	}
+	if out.DeletionTimestamp != nil {
+		*out.DeletionTimestamp = out.DeletionTimestamp.Rfc3339Copy()
+	}
+	out.CreationTimestamp = out.CreationTimestamp.Rfc3339Copy()
+	return out
 }
 
 // patchOperation is one operation of a JSON patch, for finding unknown and repeated fields.
