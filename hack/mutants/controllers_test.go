@@ -38,7 +38,7 @@ func TestMistakesInControllers(t *testing.T) {
 				found++
 			}
 			t.Logf("found by: %s", seen)
-			if (seen != "") != (m.Seen != "") {
+			if m.Seen != unmeasured && (seen != "") != (m.Seen != "") {
 				t.Errorf("it is found by %q, the table says %q", seen, m.Seen)
 			}
 		})
@@ -65,7 +65,7 @@ func finder(t *testing.T, m Mutant) string {
 	}{
 		{"cell", append(specs, "-ginkgo.focus", ": "+fixed[m.Operator]+" passes ")},
 		{"stories", append(specs, "-ginkgo.focus", ": [^:]* fails ")},
-		{"test", []string{"-test.skip", suite, "-test.failfast"}},
+		{"test", []string{"-test.skip", suite + "|^TestMatrix$/^page$", "-test.failfast"}},
 	} {
 		test := exec.Command(bin, append(part.args, "-test.timeout", "0")...)
 		test.Dir = scenario
