@@ -21,9 +21,10 @@ type calls struct {
 // park lets the next leg of the call wait for its step.
 func (c *calls) park(call *Call, leg string, do func()) {
 	a := &sched.Action{
-		Order: call.order(),
-		Actor: call.Actor(),
-		What:  func() string { return fmt.Sprintf("%s of %s by %s", leg, call, call.Port.Name()) },
+		Order:  call.order(),
+		Actor:  call.Actor(),
+		What:   func() string { return fmt.Sprintf("%s of %s by %s", leg, call, call.Port.Name()) },
+		Detail: call.Description,
 		Delay: func() time.Duration {
 			if (leg == "request" || leg == "end") && !slices.Contains(c.all, call) {
 				c.all = append(c.all, call)

@@ -28,6 +28,9 @@ func writeScript(c *core, isBuiltin func(string) bool, s *run.Script) {
 	*s = run.Script{}
 	c.sched.Told = func(a *sched.Action) {
 		step := run.Step{What: a.Words(), Actor: a.Actor.String(), At: c.sched.Now(), Chatter: a.Chatter}
+		if a.Detail != nil {
+			step.Detail = a.Detail()
+		}
 		if isBuiltin(a.Actor.Process) {
 			step.Builtin = a.Actor.Process
 		}
@@ -212,13 +215,15 @@ func (r *real) step() {
 // sent matches the legs of requests.
 var sent = regexp.MustCompile(`^(request|reply) of `)
 
-// find finds the action that a step is about; nil if there is none. Two workers may send requests
-// that are alike, so one of another actor is taken only if none of the same comes. The actors of
-// watches have resource versions in their names.
+// find finds the action that a step is about; nil if there is none. A program may create two objects
+// at the same time, so one of another name is taken only if none of the same comes. Two workers may
+// send requests that are alike, so one of another actor is taken only if none of the same comes. The
+// actors of watches have resource versions in their names.
 func (r *real) find(pending []*sched.Action, want run.Step, late bool) (other *sched.Action) {
 	for _, a := range pending {
 		switch {
 		case r.words(a) != want.What:
+		case !late && want.Detail != "" && a.Detail != nil && r.course.InScript(a.Detail()) != want.Detail:
 		case r.course.InScript(a.Actor.String()) == want.Actor:
 			return a
 		case other == nil && (late || !sent.MatchString(want.What)):

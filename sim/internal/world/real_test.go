@@ -95,6 +95,27 @@ func TestRealRunLeavesOutRefusedWatches(t *testing.T) {
 	}
 }
 
+// A program may create two objects at the same time. The one of the script's name is waited for.
+func TestRealRunCreatesInTheOrderOfTheScript(t *testing.T) {
+	const words = "request of create Deployment apps/ by op/1"
+	r := following()
+	create := func(name string) *sched.Action {
+		return &sched.Action{What: func() string { return words }, Detail: func() string { return name },
+			Actor: choice.Actor{Process: "op/1", Name: "a"}}
+	}
+	want := run.Step{What: words, Detail: "alpha", Actor: "op/1 a"}
+	alpha, beta := create("alpha"), create("beta")
+	if got := r.find([]*sched.Action{beta, alpha}, want, false); got != alpha {
+		t.Error("the other object is created first")
+	}
+	if got := r.find([]*sched.Action{beta}, want, false); got != nil {
+		t.Error("the other object is created although the step is not late")
+	}
+	if got := r.find([]*sched.Action{beta}, want, true); got != beta {
+		t.Error("no object is created although the step is late")
+	}
+}
+
 // What the control plane has changed by itself is delivered although the script does not have it.
 func TestRealRunDeliversWhatTheControlPlaneChanges(t *testing.T) {
 	const words = "delivery of MODIFIED /orders to CustomResourceDefinition watch of op/1"
