@@ -215,10 +215,10 @@ func (r *real) step() {
 // sent matches the legs of requests.
 var sent = regexp.MustCompile(`^(request|reply) of `)
 
-// find finds the action that a step is about; nil if there is none. A program may create two objects
-// at the same time, so one of another name is taken only if none of the same comes. Two workers may
-// send requests that are alike, so one of another actor is taken only if none of the same comes. The
-// actors of watches have resource versions in their names.
+// find finds the action that a step is about; nil if there is none. A program may create two
+// objects at the same time, so one of another name is taken only if none of the same comes. Two
+// workers may send requests that are alike, so one of another actor is taken only if none of the
+// same comes. The actors of watches have resource versions in their names.
 func (r *real) find(pending []*sched.Action, want run.Step, late bool) (other *sched.Action) {
 	for _, a := range pending {
 		switch {
