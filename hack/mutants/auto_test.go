@@ -174,7 +174,6 @@ var autoMissed = map[string]string{
 	"newest-generation-called-synced": "a property of its own: the end state is right",
 	"changed-source-unnoticed":        "not explained: no property breaks, though users may write another valid certificate",
 	"hash-not-compared":               "a property of its own: the copy is wrong in both runs",
-	"hash-kept-by-generation":         "not measured since users replace a certificate by another valid one",
 	"refusal-remembered":              needsRights,
 	"bindings-unwatched":              needsRights,
 	"denied-too-early":                "users who do not wait, and then end states are not compared",
