@@ -4,13 +4,13 @@
 set -e
 light="promotion reposync throttle" helm="bundledeployment clusterextension"
 
-# show SCENARIO... runs the demos of scenarios, two at a time.
+# show SCENARIO... runs the demos of scenarios, two at a time. Each row names its scenario.
 show() {
-	make --no-print-directory -j2 --output-sync=target $(printf 'demo-%s ' "$@")
+	make --no-print-directory -j2 --output-sync=none $(printf 'demo-%s ' "$@")
 }
 
 sh hack/build.sh bin/demo $(printf './scenarios/%s ' $light)
-echo "The scenarios are searched two at a time; each is printed when it is done."
+echo "The scenarios are searched two at a time, and a row is printed for each variant."
 sh hack/build.sh bin/demo $(printf './scenarios/%s ' $helm) &
 compiling=$!
 show $light
