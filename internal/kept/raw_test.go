@@ -22,7 +22,9 @@ func TestParts(t *testing.T) {
 			t.Errorf("%s is read as %v, want %v", text, got, want)
 		}
 	}
-	for _, text := range []string{``, `1`, `"a"`, `{`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1 2}`, `{1:2}`, `[`, `[1`, `["a]`} {
+	for _, text := range []string{
+		``, `1`, `"a"`, `{`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1 2}`, `{1:2}`, `[`, `[1`, `["a]`,
+	} {
 		if got, ok := kept.Members([]byte(text)); ok {
 			t.Errorf("%s has the members %v", text, got)
 		}

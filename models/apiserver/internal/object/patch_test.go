@@ -19,7 +19,8 @@ func TestMergePatchesOfMetadata(t *testing.T) {
 		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`), Subresource: "status"}
 	metas := map[string]*metav1.ObjectMeta{
 		"little": {Name: "a", ResourceVersion: "1"},
-		"empty":  {Name: "a", Labels: map[string]string{}, Finalizers: []string{}, ManagedFields: []metav1.ManagedFieldsEntry{}},
+		"empty": {Name: "a", Labels: map[string]string{}, Finalizers: []string{},
+			ManagedFields: []metav1.ManagedFieldsEntry{}},
 		"all": {Name: "a", Namespace: "n", GenerateName: "g", UID: "u", ResourceVersion: "1", Generation: 2,
 			CreationTimestamp: at, DeletionTimestamp: at.DeepCopy(), DeletionGracePeriodSeconds: ptr.To[int64](3),
 			Labels: map[string]string{"l": "1"}, Annotations: map[string]string{"a": "1"}, Finalizers: []string{"f/f"},
@@ -31,8 +32,10 @@ func TestMergePatchesOfMetadata(t *testing.T) {
 	ver.Type.Storage, ver.Type.Versions = ver, []*Version{ver}
 	ver.Type.Link()
 	for name, meta := range metas {
-		for _, body := range []string{`{}`, `{"spec":{"a":null,"b":2}}`, `{"metadata":{"resourceVersion":"7"},"spec":null}`,
-			`{"metadata":{"resourceVersion":null}}`, `{"metadata":{}}`, `{"metadata":{"labels":{"l":null},"resourceVersion":"7"}}`} {
+		for _, body := range []string{
+			`{}`, `{"spec":{"a":null,"b":2}}`, `{"metadata":{"resourceVersion":"7"},"spec":null}`, `{"metadata":{}}`,
+			`{"metadata":{"resourceVersion":null}}`, `{"metadata":{"labels":{"l":null},"resourceVersion":"7"}}`,
+		} {
 			old := &Object{Version: ver, Meta: meta.DeepCopy(), Rest: map[string]any{"spec": map[string]any{"a": "1"}}}
 			d := Decoder{Validation: metav1.FieldValidationStrict}
 			got, err := (&Patch{Decoder: d, Kind: types.MergePatchType, Body: []byte(body), Version: ver}).Apply(old)
