@@ -58,7 +58,8 @@ func finder(t *testing.T, m Mutant) string {
 	scenario := absolute(t, filepath.Join("../../scenarios", m.Operator))
 	command(t, scenario, "go", append(append([]string{"test", "-c", "-o", bin}, args...), ".")...)
 	suite := `^Test(?i:` + m.Operator + `)$`
-	specs := []string{"-test.run", suite, "-ginkgo.fail-fast", "-ginkgo.no-color", "-matrix.runs", "5", "-sim.shrink", "0"}
+	specs := []string{"-test.run", suite, "-ginkgo.fail-fast", "-ginkgo.no-color", "-matrix.runs", "5",
+		"-sim.shrink", "0"}
 	for _, part := range []struct {
 		name string
 		args []string

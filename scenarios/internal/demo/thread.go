@@ -36,17 +36,22 @@ type told struct {
 }
 
 var (
-	threadPage = template.Must(template.New("thread").Parse(`<h2>{{.Folder}}{{with .Link}}: <a href="{{.URL}}">{{.Name}}</a>{{end}}</h2>
+	threadPage = template.Must(template.New("thread").Parse(`<h2>{{.Folder}}
+{{- with .Link}}: <a href="{{.URL}}">{{.Name}}</a>{{end}}</h2>
 <ol>
 {{with .Reported}}<li><b>The bug as reported.</b> {{$.Reports}}</li>
-{{if .Message}}<li><b>Found in run {{.Row.Runs}}</b> of “{{.Case}}”, by {{.Variant}}: {{.Is}} It violates “{{.Property}}”: {{.Message}}.
+{{if .Message}}<li><b>Found in run {{.Row.Runs}}</b> of “{{.Case}}”, by {{.Variant}}: {{.Is}}
+It violates “{{.Property}}”: {{.Message}}.
 {{template "pages" .}}</li>{{end}}{{end}}
-{{with .Partial}}{{if .Message}}<li><b>A fix that is not enough,</b> {{.Variant}}: {{.Is}} It fails “{{.Case}}”, found in run {{.Row.Runs}}.
+{{with .Partial}}{{if .Message}}<li><b>A fix that is not enough,</b> {{.Variant}}: {{.Is}}
+It fails “{{.Case}}”, found in run {{.Row.Runs}}.
 It violates “{{.Property}}”: {{.Message}}.{{range .Why}} {{.}}{{end}}
 {{template "pages" .}}</li>{{end}}{{end}}
-{{with .Fixed}}{{if .Row.Outcome}}<li><b>The fix,</b> {{.Variant}}: {{.Is}} Here it {{.Outcome}} in {{.Row.Runs}} runs of “{{.Case}}”. It passes
+{{with .Fixed}}{{if .Row.Outcome}}<li><b>The fix,</b> {{.Variant}}: {{.Is}}
+Here it {{.Outcome}} in {{.Row.Runs}} runs of “{{.Case}}”. It passes
 {{.Runs.Cells}} cases of the table, in {{.Runs.Least}} to {{.Runs.Most}} runs each.
-{{with $.Reported.Beside}}<a href="{{.}}">The run in which the bug was found, beside the fix with the same choices</a>{{end}}</li>{{end}}{{end}}
+{{with $.Reported.Beside}}
+<a href="{{.}}">The run in which the bug was found, beside the fix with the same choices</a>{{end}}</li>{{end}}{{end}}
 </ol>
 {{define "pages"}}{{with .Page}}<a href="{{.}}">Timeline</a>{{end}}{{end}}`))
 	markdownLink = regexp.MustCompile(`^\[(.*)\]\((.*)\)$`)

@@ -46,8 +46,9 @@ func TestThreadTellsFromTheBugToTheFix(t *testing.T) {
 		s.rows = append(s.rows, row)
 	}
 	page := read()
-	for _, part := range []string{`<a href="https://example.com">owner/a #1</a>`, "It breaks.", "Found in run 12", "it is old.",
-		"message of V0", `<a href="a/V0.html">`, "it is half a fix.", "case of V1", "message of V1. Why of V1.",
+	for _, part := range []string{`<a href="https://example.com">owner/a #1</a>`, "It breaks.", "Found in run 12",
+		"it is old.", "message of V0", `<a href="a/V0.html">`, "it is half a fix.",
+		"case of V1", "message of V1. Why of V1.",
 		`<a href="a/V1.html">`, "passed in 100 runs", "7 cases", "20 to 300 runs", `<a href="a/V0.beside.html">`} {
 		i := strings.Index(page, part)
 		if i < 0 {

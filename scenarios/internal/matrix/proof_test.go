@@ -91,7 +91,8 @@ func TestRunsUntilACellIsProved(t *testing.T) {
 			runs := []int{50, 100, 150}[campaigns]
 			campaigns++
 			r := result.Report{Runs: runs, Steps: runs, Spent: time.Minute,
-				Faults: []result.FaultCount{{Fault: "Crash(a)", Injected: runs / 2}, {Fault: "Crash(b)", Injected: runs / 2}}}
+				Faults: []result.FaultCount{{Fault: "Crash(a)", Injected: runs / 2},
+					{Fault: "Crash(b)", Injected: runs / 2}}}
 			if campaigns == c.fails {
 				r.Missed = []string{"it failed"}
 			}
@@ -100,7 +101,8 @@ func TestRunsUntilACellIsProved(t *testing.T) {
 		k := cell{Needed: 50, Each: 300, Outcome: Passes, Open: c.was.Runs == 0, Result: c.was}
 		k.Passed = true
 		r := p.prove(t, p.table.Cases[0], "good", &k)
-		if campaigns != c.campaigns || r.Runs != c.runs || r.Steps != c.runs || r.campaigns != c.was.Campaigns+campaigns {
+		if campaigns != c.campaigns || r.Runs != c.runs || r.Steps != c.runs ||
+			r.campaigns != c.was.Campaigns+campaigns {
 			t.Errorf("%s: %d campaigns and %d runs in %d, %v", c.why, campaigns, r.Runs, r.campaigns, r.Err())
 		}
 		if d := cmp.Diff(map[string]int{"Crash": c.runs}, classes(injections(r.Report))); d != "" {

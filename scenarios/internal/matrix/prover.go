@@ -31,7 +31,7 @@ var (
 	paint  = flag.Bool("matrix.page", false, "write only the page, from the results on file")
 	texts  = flag.Bool("matrix.texts", false, "replay every stored story, and write its text as it reads now")
 	runs   = flag.Int("matrix.runs", few, "runs of each passing cell, unless results are written")
-	limit  = flag.Duration("matrix.cpu", 0, "CPU time for the runs of a passing cell when results are written; 0 for no limit")
+	limit  = flag.Duration("matrix.cpu", 0, "CPU time for runs of a passing cell that results lack; 0 for no limit")
 	commit = flag.String("matrix.commit", "", "the commit that the results name")
 )
 
