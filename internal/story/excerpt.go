@@ -66,7 +66,7 @@ func (s *Story) Excerpt(max int) (out []string) {
 			}
 			return
 		case gaps == 0:
-			out = append(out, fmt.Sprintf("… %d lines left out; the story has them all …", to-from))
+			out = append(out, fmt.Sprintf("… %d lines left out …", to-from))
 		default:
 			out = append(out, fmt.Sprintf("… %d lines …", to-from))
 		}
@@ -246,7 +246,7 @@ func shorten(lines []string, max int) []string {
 		return lines
 	}
 	more := len(lines) - max + 1
-	gap := []string{fmt.Sprintf("… %d lines left out; the story has them all …", more)}
+	gap := []string{fmt.Sprintf("… %d lines left out …", more)}
 	return slices.Concat(lines[:headLines], gap, lines[headLines+more:])
 }
 

@@ -66,7 +66,7 @@ func (f *Failure) tell(b *strings.Builder) {
 		fmt.Fprintf(b, "    %s\n", l)
 	}
 	if n := f.Story.Unshown(excerpt); n > 0 {
-		fmt.Fprintf(b, "    fault: %d more; the story has them all\n", n)
+		fmt.Fprintf(b, "    fault: %d more\n", n)
 	}
 	if needs := f.Story.Needs(); needs != "" && f.OfRun() {
 		fmt.Fprintf(b, "    %s\n", needs)
