@@ -25,10 +25,12 @@ type narrator struct {
 	d     int            // the step that the sentences are about; -1 if there is none
 	start int            // the dequeue with which its reconcile began; -1 if it belongs to none
 	steps map[int]bool   // that a sentence has named
+	told  map[int]bool   // dequeues of reconciles of which a sentence has named a step
 }
 
 func newNarrator(u *unseen) *narrator {
-	n := &narrator{unseen: u, texts: map[int]string{}, d: u.decision(), start: -1, steps: map[int]bool{}}
+	n := &narrator{unseen: u, texts: map[int]string{}, d: u.decision(), start: -1, steps: map[int]bool{},
+		told: map[int]bool{}}
 	for _, l := range u.h.Lines() {
 		n.texts[l.Event] = strings.TrimSpace(l.Text)
 	}
@@ -102,6 +104,9 @@ func (n *narrator) goesOn() bool {
 // step is an event with its time and its actor.
 func (n *narrator) step(i int) string {
 	n.steps[i] = true
+	if start, ok := n.dequeued[i]; ok {
+		n.told[start] = true
+	}
 	e := &n.h.Events[i]
 	text := fmt.Sprintf("at %s: %s %s", history.Moment(e.At), e.Actor(), n.texts[i])
 	if w := n.deletion(i); w >= 0 && !n.steps[w] {
@@ -131,7 +136,7 @@ func (n *narrator) began(add func(string, ...any)) {
 	if why != "" {
 		why = " because of " + why
 	}
-	add("Its reconcile, %s, began at %s%s.", what, history.Moment(e.At), why)
+	add("Its reconcile, %s%s, began at %s%s.", what, n.incarnation(n.start), history.Moment(e.At), why)
 	for _, s := range e.Seen {
 		if writes := n.writesBefore(s.Ref, n.start); len(writes) > 0 {
 			add("It did not know of the last write, %s.", n.step(writes[len(writes)-1]))
@@ -181,12 +186,12 @@ func (n *narrator) failures(add func(string, ...any)) {
 	}
 	switch {
 	case failures == 1:
-		add("In that reconcile a request failed %s.", n.step(last))
+		add("In %s a request failed %s.", n.reconcile(n.start), n.step(last))
 	case failures > 1:
-		add("In that reconcile %d requests failed, the last %s.", failures, n.step(last))
+		add("In %s %d requests failed, the last %s.", n.reconcile(n.start), failures, n.step(last))
 	}
 	if end != "" {
-		add("That reconcile %s.", end)
+		n.ends(n.start, end, add)
 	}
 }
 
@@ -359,8 +364,13 @@ func (n *narrator) idle(add func(string, ...any)) {
 			end = "; it ended without an error"
 		}
 	}
+	n.told[last] = true
 	e := &n.h.Events[last]
-	add("The last reconcile of %s changed nothing: %s, at %s%s.", e.Process, what, history.Moment(e.At), end)
+	of := e.Process
+	if n.restarted(last) {
+		of = e.Actor()
+	}
+	add("The last reconcile of %s changed nothing: %s, at %s%s.", of, what, history.Moment(e.At), end)
 	for _, note := range n.lacking(last) {
 		add("When that reconcile began, %s.", note)
 	}

@@ -56,7 +56,7 @@ func TestParagraphNamesWhatWasDoneBefore(t *testing.T) {
 	got := paragraph(&r)
 	for _, want := range []string{
 		"The last step that led to it was at 00:06.000: op/2 create Namespace late-2 → rv 3 at op/op.go:7.",
-		"Its reconcile, tenants /late #1, began at 00:05.000 because of initial-list.",
+		"Its reconcile, tenants /late #1 of op/2, began at 00:05.000 because of initial-list.",
 		"Before it: at 00:03.000: op/1 create Namespace late-1 → rv 2 at op/op.go:7; at 00:04.000: op/1 is killed.",
 	} {
 		if !strings.Contains(got, want) {
@@ -109,6 +109,32 @@ func TestParagraphCountsALoop(t *testing.T) {
 	}
 }
 
+// Each incarnation counts its reconciles from 1, so the last one is named with its incarnation.
+func TestParagraphNamesTheIncarnationOfTheLastReconcile(t *testing.T) {
+	var r recorded
+	r.during(tenants(1), history.Dequeue, nil)
+	r.sends(tenants(1), "create", lateDev, 201, 2)
+	r.add(by(history.Crash, "", history.Ref{}, 0))
+	for _, kind := range []history.Kind{history.Start, history.Dequeue} {
+		e := by(kind, "", history.Ref{}, 0)
+		e.Incarnation = 2
+		if kind == history.Dequeue {
+			e.Reconcile = tenants(1)
+		}
+		r.add(e)
+	}
+	r.violated("late has one namespace")
+	got := paragraph(&r)
+	for _, want := range []string{
+		"Its reconcile, tenants /late #1 of op/1, began at 00:01.000.",
+		"The last reconcile of op/2 changed nothing: tenants /late #1, at 00:05.000.",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
+	}
+}
+
 // A program that did nothing has no step that could be named.
 func TestParagraphOfAnIdleProgram(t *testing.T) {
 	var r recorded
@@ -133,10 +159,16 @@ func TestParagraphNamesWhatARetryRepeats(t *testing.T) {
 		e.Cause = history.Cause{Kind: history.CauseBackOff}
 	})
 	r.sends(tenants(2), "create", history.Ref{Kind: "Namespace", Name: "late-2"}, 201, 3)
+	r.sends(tenants(2), "patch", late, 409, 0)
 	r.violated("there are 2 namespaces")
-	want := "In the reconcile before it a request failed at 00:03.000: op/1 patch Tenant late → 500 at op/op.go:7."
-	if got := paragraph(&r); !strings.Contains(got, want) {
-		t.Error(got)
+	got := paragraph(&r)
+	for _, want := range []string{
+		"In reconcile tenants /late #2 a request failed at 00:07.000: op/1 patch Tenant late → 409 at op/op.go:7.",
+		"In the reconcile before it a request failed at 00:03.000: op/1 patch Tenant late → 500 at op/op.go:7.",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
 	}
 }
 

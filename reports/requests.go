@@ -50,7 +50,7 @@ func (n *narrator) refusal(add func(string, ...any)) {
 		if start, ok := n.dequeued[i]; ok {
 			for _, j := range n.inside[start] {
 				if n.h.Events[j].Kind == history.Done && j < n.violation && n.texts[j] != "" {
-					add("That reconcile %s.", n.texts[j])
+					n.ends(start, n.texts[j], add)
 				}
 			}
 		}

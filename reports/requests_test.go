@@ -16,7 +16,7 @@ func TestParagraphNamesTheRequestThatFailed(t *testing.T) {
 	}{
 		"swallowed": {tenants(1), []string{
 			"A request failed at 00:02.000: op/1 create Tenant acme → 500 at op/op.go:7.",
-			"That reconcile ends: ok, though a request failed."}},
+			"Reconcile tenants /late #1 ends: ok, though a request failed."}},
 		"of a program without reconciles": {none,
 			[]string{"A request failed at 00:02.000: op/1 create Tenant acme → 500 at op/op.go:7."}},
 	} {
