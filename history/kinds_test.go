@@ -29,7 +29,10 @@ func TestObjectsOfAKindAreThoseOfAllObjects(t *testing.T) {
 				return ref.Cluster == k.cluster && ref.Group == k.group && ref.Kind == k.kind
 			})
 			var got []history.Object
-			read, _ := h.Reads(func() error { got = h.ObjectsIn(k.cluster, k.group, k.kind); return errors.New("wrong") })
+			read, _ := h.Reads(func() error {
+				got = h.ObjectsIn(k.cluster, k.group, k.kind)
+				return errors.New("wrong")
+			})
 			if !slices.EqualFunc(got, want, history.Object.Equal) || len(read) != len(want) {
 				t.Fatalf("%v after %v: %v, want %v", k, change, got, want)
 			}

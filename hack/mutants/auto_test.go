@@ -172,7 +172,8 @@ func autoTable(all map[string]broke) string {
 // autoMissed says why TestAuto misses a mutant.
 var autoMissed = map[string]string{
 	"newest-generation-called-synced": "a property of its own: the end state is right",
-	"changed-source-unnoticed":        "not explained: no property breaks, though users may write another valid certificate",
+	"changed-source-unnoticed": "not explained: no property breaks, though users may write " +
+		"another valid certificate",
 	"hash-not-compared":               "a property of its own: the copy is wrong in both runs",
 	"refusal-remembered":              needsRights,
 	"bindings-unwatched":              needsRights,

@@ -161,7 +161,8 @@ func TestSamplesOfOtherKindsAreLeftOut(t *testing.T) {
 	sim.Explore(t, func(w *sim.World) {
 		start(w, "")
 		meta := metav1.ObjectMeta{Namespace: "default", Name: "sample"}
-		auto.Scenario(w, auto.Kinds(&corev1.ConfigMap{}), auto.Objects(&Widget{ObjectMeta: meta, Spec: WidgetSpec{Size: 1}},
+		auto.Scenario(w, auto.Kinds(&corev1.ConfigMap{}), auto.Objects(
+			&Widget{ObjectMeta: meta, Spec: WidgetSpec{Size: 1}},
 			&corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"a": "b"}}), auto.Actions(0))
 		made := map[string]int{}
 		for _, e := range w.History().Events {

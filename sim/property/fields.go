@@ -40,18 +40,18 @@ func (c changed) compare(path string, before, after []byte) {
 				delete(is, name)
 			}
 		}
-		c.members(path, was, is, func(name string) string { return path + "." + name })
+		c.members(was, is, func(name string) string { return path + "." + name })
 		return
 	}
 	if was, is, ok := split(namedElements, before, after); ok {
-		c.members(path, was, is, func(name string) string { return path + "[" + name + "]" })
+		c.members(was, is, func(name string) string { return path + "[" + name + "]" })
 		return
 	}
 	flattenRaw(path, before, c.before)
 	flattenRaw(path, after, c.after)
 }
 
-func (c changed) members(path string, before, after map[string][]byte, at func(name string) string) {
+func (c changed) members(before, after map[string][]byte, at func(name string) string) {
 	for name, is := range after {
 		c.compare(at(name), before[name], is)
 	}

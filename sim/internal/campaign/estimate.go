@@ -1,7 +1,6 @@
 package campaign
 
 import (
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -55,8 +54,8 @@ func (c *confirmer) estimated(s *story.Story) (e result.Estimate) {
 		row := &rows[i]
 		for row.Runs < max(c.settings.Attempts, 1) {
 			seed := choice.Mix(c.report.Seed, i<<16+row.Runs)
-			at := atRandom(row.Faults, opportunities, rand.New(rand.NewPCG(seed, 0)))
-			source := &chance{drawn: choice.Play(choice.Sequence(s.Choices).Drawn()), classes: faults, at: at, seen: map[string]int{}}
+			source := &chance{drawn: choice.Play(choice.Sequence(s.Choices).Drawn()), classes: faults,
+				at: atRandom(row.Faults, opportunities, seed), seen: map[string]int{}}
 			settings := c.runs.settings
 			settings.Real = &run.Real{Kubeconfig: c.settings.Confirm, Paced: true,
 				Free: &run.Free{Lag: row.Lag, Limit: maxFree}}
@@ -106,10 +105,11 @@ type strike struct {
 }
 
 // atRandom draws an opportunity for each of the faults.
-func atRandom(faults []string, opportunities map[string]int, r *rand.Rand) map[string][]strike {
+func atRandom(faults []string, opportunities map[string]int, seed uint64) map[string][]strike {
 	out := map[string][]strike{}
-	for _, class := range faults {
-		out[class] = append(out[class], strike{r.IntN(max(opportunities[class], 1)), r.Uint64()})
+	for i, class := range faults {
+		n := choice.Mix(seed, 2*i) % uint64(max(opportunities[class], 1))
+		out[class] = append(out[class], strike{int(n), choice.Mix(seed, 2*i+1)})
 	}
 	return out
 }

@@ -16,7 +16,8 @@ func TestSincePanicBeginsWhereItPanicked(t *testing.T) {
 			defer func() {
 				_ = recover()
 				stack := SincePanic(string(debug.Stack()))
-				if first, _, _ := strings.Cut(stack, "\n"); !strings.Contains(first, "TestSincePanicBeginsWhereItPanicked.func") {
+				first, _, _ := strings.Cut(stack, "\n")
+				if !strings.Contains(first, "TestSincePanicBeginsWhereItPanicked.func") {
 					t.Errorf("the stack begins with %q", first)
 				}
 			}()

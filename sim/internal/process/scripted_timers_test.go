@@ -34,7 +34,8 @@ func scriptedTimers(t *testing.T, priority bool) {
 		if err != nil {
 			return err
 		}
-		lim := &limiter{rateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[request](time.Minute, time.Hour)}
+		backOff := workqueue.NewTypedItemExponentialFailureRateLimiter[request](time.Minute, time.Hour)
+		lim := &limiter{rateLimiter: backOff}
 		var q workQueue
 		q, lim.q = i.controllers.observeQueue(&observedController{name: "c"}, plainQueue(priority, lim))
 		defer q.ShutDown()
@@ -58,7 +59,8 @@ func scriptedTimers(t *testing.T, priority bool) {
 		}
 		for _, e := range w.History.Events {
 			if e.Kind == history.Dequeue {
-				out = append(out, fmt.Sprintf("%s at %v, ready at %v after %v", e.Reconcile.Key.Name, e.At, e.Ready, e.Wait))
+				name := e.Reconcile.Key.Name
+				out = append(out, fmt.Sprintf("%s at %v, ready at %v after %v", name, e.At, e.Ready, e.Wait))
 			}
 		}
 		return out
@@ -75,7 +77,8 @@ func scriptedTimers(t *testing.T, priority bool) {
 		t.Errorf("priority %t, after a minute: %q, want %q", priority, got, want)
 	}
 	for _, name := range []string{"back-off", "timer"} {
-		if found := w.FireTimer(func(words string) bool { return strings.Contains(words, name) }); found != (name == "timer") {
+		found := w.FireTimer(func(words string) bool { return strings.Contains(words, name) })
+		if found != (name == "timer") {
 			t.Errorf("priority %t: a timer of %s is pending: %t", priority, name, found)
 		}
 	}

@@ -202,14 +202,20 @@ func (r *real) step() {
 			continue
 		}
 		if late > gap+r.Patience {
-			r.course.Parted = &run.Parted{N: n + 1, Step: want, Behind: began.Sub(r.began) - r.last}
-			for _, a := range pending {
-				r.course.Parted.Pending = append(r.course.Parted.Pending, r.words(a))
-			}
-			panic(stopRun{})
+			r.part(pending, began)
 		}
 		r.core.sched.Await(20 * time.Millisecond)
 	}
+}
+
+// part ends a run that does not come to the next step of the script. It waits since began.
+func (r *real) part(pending []*sched.Action, began time.Time) {
+	n := r.course.Steps
+	r.course.Parted = &run.Parted{N: n + 1, Step: r.Script.Steps[n], Behind: began.Sub(r.began) - r.last}
+	for _, a := range pending {
+		r.course.Parted.Pending = append(r.course.Parted.Pending, r.words(a))
+	}
+	panic(stopRun{})
 }
 
 // sent matches the legs of requests.

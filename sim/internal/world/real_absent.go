@@ -30,7 +30,8 @@ func (r *real) idle(n int, want run.Step) bool {
 // it draws itself.
 func (r *real) refused(n int, want run.Step) bool {
 	return r.absent[want.What] > 0 || slices.ContainsFunc(r.History.Events, func(e history.Event) bool {
-		return e.Step == n+1 && (e.Verb == "watch" || e.Verb == "list") && e.Code >= http.StatusBadRequest && !e.Injected
+		return e.Step == n+1 && (e.Verb == "watch" || e.Verb == "list") && e.Code >= http.StatusBadRequest &&
+			!e.Injected
 	})
 }
 
