@@ -75,7 +75,7 @@ func (s *Server) Close() error {
 	}
 	s.mu.Unlock()
 	// Namespaces come last: nothing can be created in one that is being deleted.
-	slices.SortFunc(mirrors, func(a, b *mirror) int { return rank(a) - rank(b) })
+	slices.SortFunc(mirrors, byRank)
 	for range 2 { // a request that was under way may have created something meanwhile
 		for _, m := range mirrors {
 			errs = append(errs, m.clean())
@@ -87,9 +87,14 @@ func (s *Server) Close() error {
 	return errors.Join(errs...)
 }
 
+func byRank(a, b *mirror) int { return rank(a) - rank(b) }
+
 // rank is the place of a kind in the order of removal. The server makes APIServices for
-// definitions.
+// definitions. Webhooks and admission policies come first, because they may refuse deletions.
 func rank(m *mirror) int {
+	if m.kind.Group == "admissionregistration.k8s.io" {
+		return -2
+	}
 	return slices.Index([]string{"namespaces", "customresourcedefinitions", "apiservices"}, m.name)
 }
 

@@ -1,9 +1,11 @@
 package realserver
 
 import (
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // What a control plane makes for itself does not make a server one that is in use.
@@ -26,5 +28,22 @@ func TestObjectsOfTheControlPlane(t *testing.T) {
 		if got := m.ofControlPlane(o); got != c.want {
 			t.Errorf("%s %s/%s: %t", c.resource, c.namespace, c.name, got)
 		}
+	}
+}
+
+// A webhook that is not reached would refuse to let the other objects go.
+func TestWebhooksAreRemovedFirst(t *testing.T) {
+	mirrors := []*mirror{
+		{name: "customresourcedefinitions"}, {name: "namespaces"}, {name: "configmaps"},
+		{name: "validatingwebhookconfigurations", kind: schema.GroupVersionKind{Group: "admissionregistration.k8s.io"}},
+	}
+	slices.SortFunc(mirrors, byRank)
+	var got []string
+	for _, m := range mirrors {
+		got = append(got, m.name)
+	}
+	want := []string{"validatingwebhookconfigurations", "configmaps", "namespaces", "customresourcedefinitions"}
+	if !slices.Equal(got, want) {
+		t.Errorf("objects are removed in the order %v", got)
 	}
 }
