@@ -88,8 +88,8 @@ func (r *real) quiet() {
 }
 
 // computed finds the action of a step that is about another name than the story's, if neither name
-// was there before: a program may compute names from UIDs, and look for them before it creates the
-// object. The two names are the same from then on.
+// was there before: a program may compute names from UIDs or from its clock, and look for them
+// before it creates the object. The two names are the same from then on.
 func (r *real) computed(pending []*sched.Action, n int) *sched.Action {
 	want := r.Script.Steps[n]
 	for _, a := range pending {
@@ -104,18 +104,23 @@ func (r *real) computed(pending []*sched.Action, n int) *sched.Action {
 	return nil
 }
 
-// otherName returns the names of the objects of two requests that differ in these alone; "" for
-// others.
+// otherName returns the names of two requests that differ in these alone, which are those of their
+// objects or of their namespaces; "" for other requests.
 func otherName(real, scripted string) (a, b string) {
 	x, y := request.FindStringSubmatch(real), request.FindStringSubmatch(scripted)
-	if x == nil || y == nil || x[2] == y[2] || x[1] != y[1] || x[3] != y[3] {
+	switch {
+	case x == nil || y == nil || x[1] != y[1] || x[4] != y[4]:
 		return "", ""
+	case x[2] == y[2] && x[3] != y[3]:
+		return x[3], y[3]
+	case x[2] != y[2] && x[3] == y[3]:
+		return x[2], y[2]
 	}
-	return x[2], y[2]
+	return "", ""
 }
 
-// request matches a request about an object with a name.
-var request = regexp.MustCompile(`^(request of [a-z]+ [A-Za-z]+ [^ /]*/)([^ /]+)((?:/[a-z]+)? by .*)$`)
+// request matches a request about an object or a namespace with a name.
+var request = regexp.MustCompile(`^(request of [a-z]+ [A-Za-z]+) (?:([^ /]*)/)?([^ /]*)((?:/[a-z]+)? by .*)$`)
 
 // anyNames reports whether the description of one of the steps contains name.
 func anyNames(steps []run.Step, name string) bool {

@@ -195,7 +195,7 @@ func TestRealRunLearnsComputedNames(t *testing.T) {
 		{"the story's name was there before", real, []run.Step{{What: story}, ofStory}, false},
 		{"the story has the real name, too", real, []run.Step{create, ofStory, {What: real}}, false},
 		{"another verb", strings.Replace(real, "get", "delete", 1), []run.Step{create, ofStory}, false},
-		{"another namespace", strings.Replace(real, "shop", "dev", 1), []run.Step{create, ofStory}, false},
+		{"another namespace, too", strings.Replace(real, "shop", "dev", 1), []run.Step{create, ofStory}, false},
 		{"another worker", real, []run.Step{create, {What: story, Actor: "op 2"}}, false},
 	} {
 		r := following(c.steps...)
@@ -204,6 +204,22 @@ func TestRealRunLearnsComputedNames(t *testing.T) {
 		}
 		if got := r.course.InScript("web-820"); (got == "web-4fc") != c.found {
 			t.Errorf("%s: web-820 is %s in the script", c.name, got)
+		}
+	}
+}
+
+// A namespace may be named by the clock of the program.
+func TestRealRunLearnsComputedNamespaces(t *testing.T) {
+	for _, c := range []struct{ story, real, name, scripted string }{
+		{"get ConfigMap rc-801/settings", "get ConfigMap rc-531/settings", "rc-531", "rc-801"},
+		{"create ConfigMap rc-801/", "create ConfigMap rc-531/", "rc-531", "rc-801"},
+		{"get Namespace rc-801", "get Namespace rc-531", "rc-531", "rc-801"},
+		{"get ConfigMap rc-801/settings", "get ConfigMap rc-531/other", "", ""},
+		{"get Namespace rc-801", "list Namespace rc-531", "", ""},
+	} {
+		name, scripted := otherName("request of "+c.real+" by op/1", "request of "+c.story+" by op/1")
+		if name != c.name || scripted != c.scripted {
+			t.Errorf("%s for %s: %q is %q", c.real, c.story, name, scripted)
 		}
 	}
 }
