@@ -77,8 +77,6 @@
 package apiserver
 
 import (
-	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -96,27 +94,6 @@ type Options struct {
 	// RefuseDeleteOfTerminating answers the DELETE of a namespace that is being deleted already
 	// with 409 Conflict, as old servers did. Present ones answer 200 and change nothing.
 	RefuseDeleteOfTerminating bool
-}
-
-// Request is one HTTP request to the API server. The body has been read already.
-type Request struct {
-	Method string
-	URL    *url.URL
-	Header http.Header
-	Body   []byte
-	// User and Groups are the authenticated identity, which models of admission and authorisation
-	// judge by. A ServiceAccount is a user too: "system:serviceaccount:<namespace>:<name>". UID, if
-	// set, is the account that the credential was made for: an account of the same name that was
-	// created later is another one. Extra is further information about the user.
-	User   string
-	Groups []string
-	UID    string
-	Extra  map[string][]string
-	// AsOf, when not 0, is how far the watch cache has come of the server that is asked: what may
-	// be answered from it (see [Server.FromCache]) is answered as of that revision.
-	AsOf int64
-
-	target *target
 }
 
 // Change is one committed change of one object: what the store's history records and watches

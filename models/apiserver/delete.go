@@ -248,3 +248,59 @@ func (d *deletion) ofDefinition(o *object.Object) (*object.Object, bool, error) 
 	stored, err := d.commit(draft, o)
 	return stored, false, err
 }
+
+// ofNamespace marks a namespace and changes its phase in one write; what follows is the
+// namespace controller's work. Only a namespace whose finalizers have gone is removed
+// (pkg/registry/core/namespace/storage/storage.go, Delete).
+func (d *deletion) ofNamespace(o *object.Object) (*object.Object, bool, error) {
+	n := o.Typed.(*corev1.Namespace)
+	if why := failedPrecondition(d.opts.Preconditions, o.Meta); why != "" {
+		return nil, false, apierrors.NewConflict(namespaceResource, n.Name, errors.New("Precondition failed: "+why))
+	}
+	if n.DeletionTimestamp != nil {
+		if len(n.Spec.Finalizers) > 0 {
+			if d.s.options.RefuseDeleteOfTerminating {
+				return nil, false, apierrors.NewConflict(namespaceResource, n.Name, errors.New(terminating))
+			}
+			return o, false, nil
+		}
+		return d.ofObject(o)
+	}
+	draft := o.Draft()
+	now := metav1.NewTime(d.s.now())
+	draft.Meta.DeletionTimestamp = &now
+	draft.Typed.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating
+	draft.Meta.Finalizers = namespaceFinalizers(draft.Meta.Finalizers, d.opts)
+	stored, err := d.commit(draft, o)
+	return stored, false, err
+}
+
+// terminating is what old servers said of a namespace that is being deleted.
+const terminating = "The system is ensuring all content is removed from this namespace.  " +
+	"Upon completion, this namespace will automatically be purged by the system."
+
+func namespaceFinalizers(finalizers []string, opts *metav1.DeleteOptions) []string {
+	orphan, foreground := slices.Contains(finalizers, metav1.FinalizerOrphanDependents),
+		slices.Contains(finalizers, metav1.FinalizerDeleteDependents)
+	switch {
+	case opts.OrphanDependents != nil: //nolint:staticcheck // deprecated, still served
+		orphan = *opts.OrphanDependents //nolint:staticcheck // deprecated, still served
+		foreground = !orphan
+	case opts.PropagationPolicy != nil:
+		orphan = *opts.PropagationPolicy == metav1.DeletePropagationOrphan
+		foreground = *opts.PropagationPolicy == metav1.DeletePropagationForeground
+	}
+	var out []string
+	for _, f := range finalizers {
+		if f != metav1.FinalizerOrphanDependents && f != metav1.FinalizerDeleteDependents {
+			out = append(out, f)
+		}
+	}
+	if orphan {
+		out = append(out, metav1.FinalizerOrphanDependents)
+	}
+	if foreground {
+		out = append(out, metav1.FinalizerDeleteDependents)
+	}
+	return out
+}

@@ -56,7 +56,7 @@ func (d discovery) serve(req *Request) (*Response, error) {
 		return encoded200(d.groupList()), nil
 	}
 	if strings.HasPrefix(path, "/openapi") {
-		return d.openAPI(path)
+		return serveOpenAPI(d.registry, path)
 	}
 	for _, served := range unmodelledPaths {
 		if rest, ok := strings.CutPrefix(path, served); ok && (rest == "" || rest[0] == '/') {

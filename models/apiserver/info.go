@@ -4,12 +4,37 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
+
+// Request is one HTTP request to the API server. The body has been read already.
+type Request struct {
+	Method string
+	URL    *url.URL
+	Header http.Header
+	Body   []byte
+	// User and Groups are the authenticated identity, which models of admission and authorisation
+	// judge by. A ServiceAccount is a user too: "system:serviceaccount:<namespace>:<name>". UID, if
+	// set, is the account that the credential was made for: an account of the same name that was
+	// created later is another one. Extra is further information about the user.
+	User   string
+	Groups []string
+	UID    string
+	Extra  map[string][]string
+	// AsOf, when not 0, is how far the watch cache has come of the server that is asked: what may
+	// be answered from it (see [Server.FromCache]) is answered as of that revision.
+	AsOf int64
+
+	target *target
+}
 
 // Info says what a request is about: the verb and the resource that kube-apiserver's authorisation
 // would see.
@@ -163,4 +188,57 @@ func (i Info) matchNameOnURL(name string) error {
 	}
 	return apierrors.NewBadRequest(fmt.Sprintf(
 		"the name of the object (%s) does not match the name on the URL (%s)", name, i.Name))
+}
+
+// resolve finds the kind and version that a request names. It refuses paths that a real server does
+// not route: an unknown group is an unknown path, within a known group it is an unknown resource.
+func resolve(kinds *registry.Registry, method string, info Info) (*registry.Kind, *object.Version, error) {
+	k := kinds.ByResource(info.Group, info.Resource)
+	if k == nil {
+		return nil, nil, noRoute(info)
+	}
+	v := k.Version(info.Version)
+	if v == nil {
+		return nil, nil, noRoute(info)
+	}
+	if method == http.MethodHead {
+		return nil, nil, errNoSuchVerb
+	}
+	if !k.Namespaced && info.Namespace != "" {
+		return nil, nil, noRoute(info)
+	}
+	collection := info.Name == "" || info.Verb == "list" || info.Verb == "watch"
+	if k.Namespaced && info.Namespace == "" && info.Verb != "list" && info.Verb != "watch" {
+		if k.Builtin && collection {
+			return nil, nil, errNoSuchVerb
+		}
+		return nil, nil, noRoute(info)
+	}
+	if info.Subresource != "" {
+		return k, v, nil
+	}
+	if !k.Builtin && info.Verb == "create" && info.Name != "" {
+		return nil, nil, apierrors.NewMethodNotSupported(k.GroupResource(), info.Verb)
+	}
+	onCollection := slices.Contains([]string{"create", "list", "watch", "deletecollection"}, info.Verb)
+	if collection != onCollection || !k.Allows(info.Verb) {
+		return nil, nil, errNoSuchVerb
+	}
+	return k, v, nil
+}
+
+// noRoute is the answer to a path that names no resource.
+func noRoute(info Info) error {
+	if slices.Contains(registry.Unmodelled[info.Group], info.Resource) {
+		return NotModelled("%s of group %q", info.Resource, info.Group)
+	}
+	if info.Group == "autoscaling" && info.Version == "v1" {
+		return NotModelled("autoscaling/v1: use autoscaling/v2")
+	}
+	for _, k := range registry.Builtins().Order {
+		if k.Group == info.Group {
+			return errNoSuchResource
+		}
+	}
+	return errNoSuchPath
 }

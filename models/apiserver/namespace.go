@@ -3,7 +3,6 @@ package apiserver
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -41,63 +40,7 @@ func serveFinalize(r *request) (*Response, error) {
 // already.
 func (s *Server) RefuseDeleteOfTerminating(on bool) { s.options.RefuseDeleteOfTerminating = on }
 
-// ofNamespace marks a namespace and changes its phase in one write; what follows is the
-// namespace controller's work. Only a namespace whose finalizers have gone is removed
-// (pkg/registry/core/namespace/storage/storage.go, Delete).
-func (d *deletion) ofNamespace(o *object.Object) (*object.Object, bool, error) {
-	n := o.Typed.(*corev1.Namespace)
-	if why := failedPrecondition(d.opts.Preconditions, o.Meta); why != "" {
-		return nil, false, apierrors.NewConflict(namespaceResource, n.Name, errors.New("Precondition failed: "+why))
-	}
-	if n.DeletionTimestamp != nil {
-		if len(n.Spec.Finalizers) > 0 {
-			if d.s.options.RefuseDeleteOfTerminating {
-				return nil, false, apierrors.NewConflict(namespaceResource, n.Name, errors.New(terminating))
-			}
-			return o, false, nil
-		}
-		return d.ofObject(o)
-	}
-	draft := o.Draft()
-	now := metav1.NewTime(d.s.now())
-	draft.Meta.DeletionTimestamp = &now
-	draft.Typed.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating
-	draft.Meta.Finalizers = namespaceFinalizers(draft.Meta.Finalizers, d.opts)
-	stored, err := d.commit(draft, o)
-	return stored, false, err
-}
-
-func namespaceFinalizers(finalizers []string, opts *metav1.DeleteOptions) []string {
-	orphan, foreground := slices.Contains(finalizers, metav1.FinalizerOrphanDependents),
-		slices.Contains(finalizers, metav1.FinalizerDeleteDependents)
-	switch {
-	case opts.OrphanDependents != nil: //nolint:staticcheck // deprecated, still served
-		orphan = *opts.OrphanDependents //nolint:staticcheck // deprecated, still served
-		foreground = !orphan
-	case opts.PropagationPolicy != nil:
-		orphan = *opts.PropagationPolicy == metav1.DeletePropagationOrphan
-		foreground = *opts.PropagationPolicy == metav1.DeletePropagationForeground
-	}
-	var out []string
-	for _, f := range finalizers {
-		if f != metav1.FinalizerOrphanDependents && f != metav1.FinalizerDeleteDependents {
-			out = append(out, f)
-		}
-	}
-	if orphan {
-		out = append(out, metav1.FinalizerOrphanDependents)
-	}
-	if foreground {
-		out = append(out, metav1.FinalizerDeleteDependents)
-	}
-	return out
-}
-
 var namespaceResource = schema.GroupResource{Resource: "namespaces"}
-
-// terminating is what old servers said of a namespace that is being deleted.
-const terminating = "The system is ensuring all content is removed from this namespace.  " +
-	"Upon completion, this namespace will automatically be purged by the system."
 
 // lifecycle holds the rules that the NamespaceLifecycle admission plugin has for new objects
 // (staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go).

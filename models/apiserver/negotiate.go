@@ -94,3 +94,7 @@ func notAcceptable(text string) *apierrors.StatusError {
 		Status: metav1.StatusFailure, Code: 406, Reason: metav1.StatusReasonNotAcceptable, Message: text,
 	}}
 }
+
+func (r *request) printer() *printer {
+	return &printer{kind: r.kind, ver: r.ver, now: r.s.options.Now, include: r.query.Get("includeObject")}
+}

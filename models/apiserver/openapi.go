@@ -11,16 +11,17 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
 // OpenAPI v3 documents: what kubectl and Helm read before they send anything. Custom types are
 // described by their schemas, built-in types as far as their modules go (openapi_builtin.go).
 
-// openAPI serves /openapi/v3 and the documents that it lists.
-func (d discovery) openAPI(path string) (*Response, error) {
+// serveOpenAPI serves /openapi/v3 and the documents that it lists.
+func serveOpenAPI(kinds *registry.Registry, path string) (*Response, error) {
 	if path == "/openapi/v3" {
 		paths := map[string]any{}
-		for k := range d.registry.All {
+		for k := range kinds.All {
 			for _, v := range k.Versions {
 				if v.Served {
 					paths[strings.TrimPrefix(root(v), "/")] = map[string]string{"serverRelativeURL": "/openapi/v3" +
@@ -32,7 +33,7 @@ func (d discovery) openAPI(path string) (*Response, error) {
 	}
 	wanted := strings.TrimPrefix(path, "/openapi/v3")
 	var members []*object.Version
-	for k := range d.registry.All {
+	for k := range kinds.All {
 		for _, v := range k.Versions {
 			if v.Served && root(v) == wanted {
 				members = append(members, v)

@@ -117,3 +117,26 @@ func (c *contents) KindOf(group, resource string) string {
 	}
 	return ""
 }
+
+var operations = map[store.Op]string{store.Added: "ADDED", store.Modified: "MODIFIED", store.Deleted: "DELETED"}
+
+func changeOf(e *store.Event[*object.Object]) Change {
+	o := e.Value
+	change := Change{
+		Type:      operations[e.Op],
+		Group:     o.Version.Type.Group,
+		Version:   o.Version.Name,
+		Kind:      o.Version.Type.Kind,
+		Resource:  o.Version.Type.Plural,
+		Namespace: o.Meta.Namespace,
+		Name:      o.Meta.Name,
+		UID:       string(o.Meta.UID),
+		Revision:  e.Revision,
+		Time:      o.CommittedAt,
+		Object:    o.JSON,
+	}
+	if e.Previous != nil {
+		change.Previous = e.Previous.JSON
+	}
+	return change
+}

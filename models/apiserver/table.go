@@ -31,10 +31,6 @@ type printer struct {
 	include string
 }
 
-func (r *request) printer() *printer {
-	return &printer{kind: r.kind, ver: r.ver, now: r.s.options.Now, include: r.query.Get("includeObject")}
-}
-
 // columns are the definition's columns of a version; without any, the age is shown
 // (apiextensions-apiserver's pkg/apiserver/conversion/helpers, GetColumnsForVersion).
 func (p *printer) columns() []apiextensionsv1.CustomResourceColumnDefinition {
