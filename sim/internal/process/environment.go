@@ -110,3 +110,15 @@ func (l *lookups) Missing() (out []history.Ref) {
 	slices.SortFunc(out, history.Ref.Compare)
 	return out
 }
+
+// farOff is longer than a run takes whose timers are scripted.
+const farOff = 1000 * time.Hour
+
+// realDelay is the delay that a real queue gets. Scripted timers of real queues are far off: the
+// observer fires them when virtual time, which is set, has come to their time.
+func (e *environment) realDelay(d time.Duration) time.Duration {
+	if d > 0 && e.ScriptedTimers {
+		return farOff
+	}
+	return d
+}

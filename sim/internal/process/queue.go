@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sort"
@@ -285,7 +286,7 @@ func (q *queue) pass(o priorityqueue.AddOpts, item request) {
 		if o.RateLimited {
 			k.bounds = append(k.bounds, o.After)
 		}
-		o.After = q.realDelay(o.After)
+		o.After = q.waiters.realDelay(o.After)
 		q.priority.AddWithOpts(o, item) // which does not wait: the order of adds is that of bounds
 	}
 	q.mu.Unlock()
@@ -294,7 +295,7 @@ func (q *queue) pass(o priorityqueue.AddOpts, item request) {
 	case o.RateLimited:
 		q.workQueue.AddRateLimited(item)
 	default:
-		q.workQueue.AddAfter(item, q.realDelay(o.After))
+		q.workQueue.AddAfter(item, q.waiters.realDelay(o.After))
 	}
 }
 
@@ -322,4 +323,43 @@ func (q *queue) finish(item request, name history.Reconcile) {
 			clear(k.owed)
 		}
 	}
+}
+
+// fireDue fires the timers that are due, and reports whether there were any.
+func (q *queue) fireDue() bool {
+	now := q.waiters.Sched.Now()
+	return q.fireTimers(func(_ request, t *timer) bool { return t.due <= now })
+}
+
+// fireTimers fires some timers, due or not, and reports whether there were any. The world must be
+// quiet.
+func (q *queue) fireTimers(which func(request, *timer) bool) bool {
+	now := q.waiters.Sched.Now()
+	var items []request
+	q.mu.Lock()
+	q.keys.each(func(item request, k *key) bool {
+		if k.timer != nil && which(item, k.timer) {
+			k.timer.due = min(k.timer.due, now)
+			if owed, ok := k.owed[k.timer.what]; ok {
+				k.owed[k.timer.what] = min(owed, now)
+			}
+			k.fire(now)
+			items = append(items, item)
+		}
+		return true
+	})
+	slices.SortFunc(items, func(a, b request) int { return cmp.Compare(a.String(), b.String()) })
+	ranks := make([]int, len(items))
+	for i, item := range items {
+		ranks[i] = q.keys.of(item).rank
+	}
+	q.mu.Unlock()
+	for i, item := range items {
+		if q.priority == nil {
+			q.workQueue.Add(item)
+		} else {
+			q.priority.AddWithOpts(priorityqueue.AddOpts{Priority: &ranks[i]}, item)
+		}
+	}
+	return len(items) > 0
 }

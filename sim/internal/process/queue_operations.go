@@ -128,7 +128,7 @@ func (l *limiter) When(item request) time.Duration {
 	d := l.rateLimiter.When(item)
 	if l.q != nil {
 		l.note(item, d)
-		d = l.q.realDelay(d)
+		d = l.q.waiters.realDelay(d)
 	}
 	return d
 }

@@ -6,6 +6,7 @@
 package process
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -216,4 +217,41 @@ func (s *Supervisor) holder(lease history.Ref) string {
 		}
 	}
 	return ""
+}
+
+// handleError records an error that a program gives to utilruntime.HandleError, as the workers of a
+// queue of its own do when a key fails. Errors that a library reports are not recorded. The
+// context has the incarnation, or else the goroutine has its label: HandleError gives no context.
+func (s *Supervisor) handleError(ctx context.Context, err error, message string, _ ...any) {
+	source, name := wire.HandlerSource(), labelledName()
+	if c, ok := ctx.Value(incarnationKey{}).(*core); ok {
+		name = c.Name()
+	}
+	if source == "" || name == "" {
+		return
+	}
+	switch {
+	case err != nil && message == "Unhandled Error": // that of HandleError, which is given none
+		message = err.Error()
+	case err != nil:
+		message += ": " + err.Error()
+	}
+	outcome := history.Outcome{Kind: history.OutcomeFailure, Text: repeatable(message)}
+	s.Sched.Note(name+" error "+outcome.Text, func() {
+		for _, i := range s.incarnations {
+			if i.Name() == name && !isDead(i) {
+				e := i.event(history.HandledError)
+				e.Outcome, e.Source = outcome, source
+				s.History.Add(e)
+			}
+		}
+	})
+}
+
+// FireTimer fires the pending timer of the first key whose dequeue, in words, is the one wanted. It
+// reports whether there is one. The world must be quiet.
+func (s *Supervisor) FireTimer(wanted func(words string) bool) bool {
+	return slices.ContainsFunc(s.Controllers(), func(c Controller) bool {
+		return c.q.fireTimers(func(item request, _ *timer) bool { return wanted(c.q.handOut(item)) })
+	})
 }
