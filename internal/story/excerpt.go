@@ -270,7 +270,7 @@ func rounds(lines []string) (round, times int) {
 func (s *Story) Delays() (out []string) {
 	times := map[string]int{}
 	for _, c := range s.Choices {
-		if line := delay(c); line != "" {
+		if line := c.Delay(); line != "" {
 			times[line]++
 		}
 	}
@@ -289,9 +289,9 @@ func (s *Story) Delays() (out []string) {
 // silent are the classes of faults that only delay something.
 var silent = []string{"StaleCache", "SlowEffect", "SlowNamespace"}
 
-// delay says what a choice delays; "" if it is another choice, or if it has a line in the history,
+// Delay says what the choice delays; "" if it is another choice, or if it has a line in the history,
 // as that by which StaleCache outlasts a wait.
-func delay(c Choice) string {
+func (c Choice) Delay() string {
 	what := strings.Join(strings.Fields(c.Verb+" "+c.What), " ")
 	switch c.Kind {
 	case Request, Reply:
@@ -322,7 +322,7 @@ func (s *Story) Unshown(excerpt []string) int {
 		}
 	}
 	for _, c := range s.Choices {
-		if strings.HasPrefix(delay(c), "fault: ") {
+		if strings.HasPrefix(c.Delay(), "fault: ") {
 			n--
 		}
 	}

@@ -185,27 +185,6 @@ func (m *measured) decides() string {
 		"property; before it, %d of %d do.", m.step(high-1), after, continuations, before, continuations)
 }
 
-// after is the first line of the history after an answer. It reports false if there is none.
-func (m *measured) after(answer int) (history.Line, bool) {
-	for _, l := range m.history.Lines() {
-		if l.Event >= m.events[answer] {
-			return l, true
-		}
-	}
-	return history.Line{}, false
-}
-
-// step is the time after an answer, with who did what then.
-func (m *measured) step(answer int) string {
-	l, ok := m.after(answer)
-	if !ok {
-		return "the end of the run"
-	}
-	e := &m.history.Events[l.Event]
-	what, _, _ := strings.Cut(strings.TrimSpace(l.Text), ";")
-	return fmt.Sprintf("%s (%s %s)", history.Moment(e.At), e.Actor(), what)
-}
-
 // needs says how many continuations violate the property without each fault, or without each other
 // choice if there is no fault.
 func (m *measured) needs() string {
@@ -242,6 +221,8 @@ func (m *measured) needs() string {
 			what = injected
 		} else if e.Kind == story.Next {
 			what = m.order(at, 0)
+		} else if sent, ok := m.sent(at); ok {
+			what = sent
 		} else if times[what] > 1 {
 			what += fmt.Sprintf(" (call %d of its kind)", e.Nth+1)
 		}

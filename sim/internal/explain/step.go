@@ -1,0 +1,91 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/story"
+)
+
+// step is the time after an answer, with who did what then. A delay has no line in the history, and
+// is named itself. What a user only reads makes no difference to a program. So the next step that
+// may make one is named, and that the answer came before it.
+func (m *measured) step(answer int) string {
+	a := m.answers[answer]
+	if a.Value > 0 {
+		if kind, what, ok := strings.Cut(m.choice(answer).Delay(), ": "); ok {
+			return fmt.Sprintf("the %s after %s (%s)", kind, history.Moment(m.before(answer)), what)
+		}
+	}
+	where := ""
+	for _, l := range m.history.Lines() {
+		if l.Event < m.events[answer] {
+			continue
+		}
+		e := &m.history.Events[l.Event]
+		if unobserved(e) {
+			where = "the step before "
+			continue
+		}
+		what, _, _ := strings.Cut(strings.TrimSpace(l.Text), ";")
+		return fmt.Sprintf("%s%s (%s %s)", where, history.Moment(e.At), e.Actor(), what)
+	}
+	return "the end of the run"
+}
+
+// choice is an answer as a story has it, with the name of the object that was made if the request
+// did not have it yet.
+func (m *measured) choice(answer int) story.Choice {
+	c := story.Choice{ID: m.answers[answer].ID(), Value: m.answers[answer].Value}
+	if e := m.of(answer); e != nil {
+		made := e.Ref
+		if made.Name = ""; made.String() == c.What {
+			c.What = e.Ref.String()
+		}
+	}
+	return c
+}
+
+// before is the time of the last event before an answer.
+func (m *measured) before(answer int) history.Time {
+	if n := m.events[answer]; n > 0 {
+		return m.history.Events[n-1].At
+	}
+	return 0
+}
+
+// unobserved reports whether an event is a request of another actor than the programs that changed
+// nothing.
+func unobserved(e *history.Event) bool {
+	return e.Kind == history.Request && e.Incarnation == 0 && (e.Verb == "get" || e.Verb == "list") && !e.Write()
+}
+
+// sent is the condition that a request or its reply is not delayed. It says until when it was, and
+// reports false if the history does not show that.
+func (m *measured) sent(answer int) (string, bool) {
+	e := m.of(answer)
+	if e == nil {
+		return "", false
+	}
+	return fmt.Sprintf("%s (until %s)", without(m.choice(answer)), history.Moment(e.At)), true
+}
+
+// of is the event of the request or of the reply that an answer is about: the next one like it in
+// the same reconcile. It is nil for other answers, and if there is none.
+func (m *measured) of(answer int) *history.Event {
+	a, kind := m.answers[answer], history.Request
+	if a.Kind == story.Reply {
+		kind = history.Reply
+	} else if a.Kind != story.Request {
+		return nil
+	}
+	for i := m.events[answer]; i < len(m.history.Events) && len(m.actors[answer]) > 0; i++ {
+		e := &m.history.Events[i]
+		if e.Kind == kind && !e.Reconcile.None() && e.Actor() == m.actors[answer][0].Process &&
+			e.Reconcile.Key.String() == m.actors[answer][0].Name && e.Verb == a.Verb {
+			return e
+		}
+	}
+	return nil
+}
