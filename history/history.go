@@ -104,17 +104,19 @@ type Read struct {
 
 // String is where it was read and what it returned, as
 // "op/op.go:7 (list Secret in default: 2 objects)".
-func (r Read) String() string {
-	found := "not found"
+func (r Read) String() string { return fmt.Sprintf("%s (%s: %s)", r.Source, r.What(), r.Result()) }
+
+// Result is what it returned, as "found" or "2 objects".
+func (r Read) Result() string {
 	switch {
 	case r.Ref.Name == "" && r.Found == 1:
-		found = "1 object"
+		return "1 object"
 	case r.Ref.Name == "":
-		found = fmt.Sprintf("%d objects", r.Found)
+		return fmt.Sprintf("%d objects", r.Found)
 	case r.Found > 0:
-		found = "found"
+		return "found"
 	}
-	return fmt.Sprintf("%s (%s: %s)", r.Source, r.What(), found)
+	return "not found"
 }
 
 // What is what was read, as "get Namespace blue" or "list Secret in default".

@@ -118,12 +118,7 @@ func (u *unseen) about(process string) map[history.Ref]bool {
 // that was after event i. Caches may select objects. So a write that never arrived counts only if
 // the incarnation had received the object before, had written it, or if a fault delays the event.
 func (u *unseen) arrival(e *history.Event, ref history.Ref, w, i int) (at int, late bool) {
-	revision := int64(0)
-	for _, c := range u.h.Events[w].Changes {
-		if c.Ref == ref {
-			revision = c.Revision
-		}
-	}
+	revision := u.revision(w, ref)
 	known, watched := u.delayed[e.Process+" "+ref.String()], false
 	for _, j := range u.delivered[e.Actor()+" "+ref.Kind] {
 		d := &u.h.Events[j]

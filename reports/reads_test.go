@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -34,7 +35,7 @@ func TestTheReadOfTheDecisionIsNamed(t *testing.T) {
 	r := readBy()
 	r.add(by(history.Deliver, "ADDED", lateDev, 3))
 	r.violated("the account of late is closed, and late-dev is there")
-	const stale = "it read that cache at op/op.go:5 (list Namespace: 0 objects)"
+	const stale = "it read that cache at op/op.go:5 (list Namespace at 00:04.000: 0 objects)"
 	if got := paragraph(r); !strings.Contains(got, "Before that step "+stale+".") {
 		t.Error(got)
 	}
@@ -47,7 +48,7 @@ func TestTheReadOfTheDecisionIsNamed(t *testing.T) {
 	}
 	fresh := readBy()
 	fresh.violated("the account of late is closed")
-	want := "Before that step it had read its cache at op/op.go:6 (get Secret ops/key: found)."
+	want := "Before that step it had read its cache at op/op.go:6 (get Secret ops/key at 00:04.000: found)."
 	if got := paragraph(fresh); !strings.Contains(got, want) || len(StaleReads(&fresh.History, nil)) > 0 {
 		t.Error(got)
 	}
@@ -56,8 +57,8 @@ func TestTheReadOfTheDecisionIsNamed(t *testing.T) {
 // If it read from the server last, that is named, even if nothing was found.
 func TestTheReadFromTheServerIsNamed(t *testing.T) {
 	for code, want := range map[int]string{
-		200: "It had read Namespace late-dev from the server at op/op.go:8.",
-		404: "It had read Namespace late-dev from the server at op/op.go:8: not found.",
+		200: "It had read Namespace late-dev from the server at op/op.go:8, at 00:03.000.",
+		404: "It had read Namespace late-dev from the server at op/op.go:8, at 00:03.000: not found.",
 	} {
 		var r recorded
 		r.write("user", "create", late, 2, "ADDED")
@@ -70,6 +71,55 @@ func TestTheReadFromTheServerIsNamed(t *testing.T) {
 		r.violated("late is wrong")
 		if got := paragraph(&r); !strings.Contains(got, want) || strings.Contains(got, "op/op.go:5") {
 			t.Errorf("%d:\n%s", code, got)
+		}
+	}
+}
+
+// A cached read that found an older version says which, and which the server had. If the program
+// has two caches of the kind, it is not known which of them was read.
+func TestTheVersionOfAStaleReadIsNamed(t *testing.T) {
+	for caches, found := range map[int]string{1: "found rv 2, the server had rv 3", 2: "found"} {
+		var r recorded
+		for range caches {
+			r.add(by(history.Deliver, "LIST", history.Ref{Kind: "Namespace"}, 1))
+		}
+		r.write("user", "create", lateDev, 2, "ADDED")
+		r.add(by(history.Deliver, "ADDED", lateDev, 2))
+		r.write("user", "update", lateDev, 3, "MODIFIED")
+		start := r.during(tenants(1), history.Dequeue, nil)
+		r.sends(tenants(1), "update", late, 200, 4)
+		r.Events[start+1].Reads = []history.Read{
+			{Step: r.Events[start].Step, Ref: lateDev, Source: "op/op.go:5", Found: 1}}
+		r.violated("late is wrong")
+		want := fmt.Sprintf("Before that step it read that cache at op/op.go:5 (get Namespace late-dev at 00:0%d.000: %s).",
+			4+caches, found)
+		if got := paragraph(&r); !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
+	}
+}
+
+// A list says when it was made and what it returned.
+func TestTheObjectsOfAListAreNamed(t *testing.T) {
+	items := []string{`{"metadata":{"name":"a","namespace":"default"}}`, `{"metadata":{"name":"b"}}`}
+	for body, want := range map[string]string{
+		`{"items":[]}`:                                 "list Secret in default at 00:02.000: 0 objects",
+		`{"items":[` + items[0] + `]}`:                 "list Secret in default at 00:02.000: 1 object: a",
+		`{"items":[` + strings.Join(items, ",") + `]}`: "list Secret in default at 00:02.000: 2 objects: a, b",
+		`{"items":[` + strings.Repeat(items[0]+",", 4) + items[1] + `]}`: "list Secret in default at 00:02.000: " +
+			"5 objects: a, a, a and 2 more",
+		``: "list Secret in default at 00:02.000",
+	} {
+		var r recorded
+		r.during(tenants(1), history.Dequeue, nil)
+		r.during(tenants(1), history.Request, func(e *history.Event) {
+			e.Verb, e.Ref, e.Code, e.Source = "list", history.Ref{Kind: "Secret", Namespace: "default"}, 200, "op/op.go:8"
+			e.Received = []byte(body)
+		})
+		r.sends(tenants(1), "update", late, 200, 4)
+		r.violated("late is wrong")
+		if got := paragraph(&r); !strings.Contains(got, "It had read the server at op/op.go:8 ("+want+").") {
+			t.Errorf("%s:\n%s", want, got)
 		}
 	}
 }
