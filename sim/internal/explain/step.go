@@ -34,14 +34,13 @@ func (m *measured) step(answer int) string {
 	return "the end of the run"
 }
 
-// choice is an answer as a story has it, with the name of the object that was made if the request
-// did not have it yet.
+// choice is an answer as a story has it, with the name of the object that a request creates.
 func (m *measured) choice(answer int) story.Choice {
 	c := story.Choice{ID: m.answers[answer].ID(), Value: m.answers[answer].Value}
 	if e := m.of(answer); e != nil {
-		made := e.Ref
-		if made.Name = ""; made.String() == c.What {
-			c.What = e.Ref.String()
+		ref := e.Ref
+		if ref.Name = ""; ref.String() == c.What {
+			c.What = made(e).String()
 		}
 	}
 	return c
@@ -61,14 +60,28 @@ func unobserved(e *history.Event) bool {
 	return e.Kind == history.Request && e.Incarnation == 0 && (e.Verb == "get" || e.Verb == "list") && !e.Write()
 }
 
-// sent is the condition that a request or its reply is not delayed. It says until when it was, and
-// reports false if the history does not show that.
+// made is the object of a request, with the name that it got or asked for.
+func made(e *history.Event) history.Ref {
+	ref := e.Ref
+	if ref.Name == "" {
+		ref.Name = history.NameIn(e.Sent)
+	}
+	return ref
+}
+
+// sent is the condition that a request or its reply is not delayed. It says until when it was, or
+// that it had not arrived at the end of the run, and in which reconcile it was sent. It reports
+// false for other answers, and for requests of no reconcile.
 func (m *measured) sent(answer int) (string, bool) {
-	e := m.of(answer)
-	if e == nil {
+	what := without(m.choice(answer))
+	if e := m.of(answer); e != nil {
+		return fmt.Sprintf("%s (until %s)", what, history.Moment(e.At)), true
+	}
+	a, actors := m.answers[answer], m.actors[answer]
+	if a.Kind != story.Request && a.Kind != story.Reply || len(actors) == 0 || strings.HasPrefix(actors[0].Name, "at ") {
 		return "", false
 	}
-	return fmt.Sprintf("%s (until %s)", without(m.choice(answer)), history.Moment(e.At)), true
+	return fmt.Sprintf("%s in a reconcile of %s (it did not arrive before the violation)", what, actors[0].Name), true
 }
 
 // of is the event of the request or of the reply that an answer is about: the next one like it in

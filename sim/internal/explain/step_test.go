@@ -19,6 +19,7 @@ func TestExplainNamesNoStepThatMakesNoDifference(t *testing.T) {
 	lag := story.Label{Kind: story.Inject, Of: "StaleCache(30s)", Who: "op", Verb: "MODIFIED",
 		What: "Secret default/login"}
 	delay := story.Label{Kind: story.Request, Who: "op", Verb: "create", What: "Pod default/"}
+	lost := story.Label{Kind: story.Request, Who: "op", Verb: "delete", What: "Pod default/web"}
 	next := story.Label{Kind: story.Next}
 	for _, c := range []struct {
 		label story.Label
@@ -32,6 +33,8 @@ func TestExplainNamesNoStepThatMakesNoDifference(t *testing.T) {
 			"It was decided at the delay after 00:08.000 (the request create Pod default/web-1 of op): after that, ",
 			"Without the delay of request op create Pod default/web-1 (until 00:09.000), 0 of 20 continuations",
 		}},
+		{lost, 0, []string{"Without the delay of request op delete Pod default/web in a reconcile of pods /web (it did " +
+			"not arrive before the violation), 0 of 20 continuations"}},
 	} {
 		monitor := &run.Monitor{}
 		needed := choice.Sequence{{ID: story.ID{Label: c.label, Nth: c.nth}, Value: 1}}
@@ -69,6 +72,9 @@ func TestExplainNamesNoStepThatMakesNoDifference(t *testing.T) {
 					pod.Kind, pod.Name = "Pod", []string{"web-0", "web-1"}[n]
 					add("op", "create", pod)
 					last = answers[c.label]
+				}
+				if choices.Pace(lost, choice.Actor{Process: "op/1", Name: "pods /web"}, 2, 40) == 1 && c.label == lost {
+					last = 1
 				}
 				choices.Pick(actors[:2])
 				res := &run.Result{History: h, Log: choices.Log(), Choices: choices.Sequence()}
