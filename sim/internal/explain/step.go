@@ -15,7 +15,7 @@ func (m *measured) step(answer int) string {
 	a := m.answers[answer]
 	if a.Value > 0 {
 		if kind, what, ok := strings.Cut(m.choice(answer).Delay(), ": "); ok {
-			return fmt.Sprintf("the %s after %s (%s)", kind, history.Moment(m.before(answer)), what)
+			return fmt.Sprintf("the %s after %s (%s%s)", kind, history.Moment(m.before(answer)), what, m.sender(answer))
 		}
 	}
 	where := ""
@@ -70,18 +70,24 @@ func made(e *history.Event) history.Ref {
 }
 
 // sent is the condition that a request or its reply is not delayed. It says until when it was, or
-// that it had not arrived at the end of the run, and in which reconcile it was sent. It reports
-// false for other answers, and for requests of no reconcile.
+// in which reconcile it was sent if it had not arrived at the end of the run. It reports false for
+// other answers, and for requests of no reconcile.
 func (m *measured) sent(answer int) (string, bool) {
-	what := without(m.choice(answer))
+	what, sender := without(m.choice(answer)), m.sender(answer)
 	if e := m.of(answer); e != nil {
 		return fmt.Sprintf("%s (until %s)", what, history.Moment(e.At)), true
 	}
+	return what + sender + " (it did not arrive before the violation)", sender != ""
+}
+
+// sender is the reconcile of a delayed request or reply that never arrived; "" if there is none.
+func (m *measured) sender(answer int) string {
 	a, actors := m.answers[answer], m.actors[answer]
-	if a.Kind != story.Request && a.Kind != story.Reply || len(actors) == 0 || strings.HasPrefix(actors[0].Name, "at ") {
-		return "", false
+	if a.Kind != story.Request && a.Kind != story.Reply || m.of(answer) != nil || len(actors) == 0 ||
+		strings.HasPrefix(actors[0].Name, "at ") {
+		return ""
 	}
-	return fmt.Sprintf("%s in a reconcile of %s (it did not arrive before the violation)", what, actors[0].Name), true
+	return " in a reconcile of " + actors[0].Name
 }
 
 // of is the event of the request or of the reply that an answer is about: the next one like it in
