@@ -208,8 +208,8 @@ func TestParagraphNamesWhatAReconcileRead(t *testing.T) {
 		e.Verb, e.Ref, e.Revision, e.Code, e.Source = "get", lock, 2, 200, "op/op.go:5"
 	})
 	r.violated("nothing is done")
-	want := "It had read ConfigMap lock from the server at op/op.go:5, at 00:05.000, last written at 00:01.000: op/1 update " +
-		"ConfigMap lock → rv 2."
+	want := "It had read ConfigMap lock from the server at op/op.go:5, at 00:05.000, last written at 00:01.000: op/1 " +
+		"update ConfigMap lock → rv 2."
 	if got := paragraph(&r); !strings.Contains(got, want) {
 		t.Error(got)
 	}

@@ -91,8 +91,8 @@ func TestTheVersionOfAStaleReadIsNamed(t *testing.T) {
 		r.Events[start+1].Reads = []history.Read{
 			{Step: r.Events[start].Step, Ref: lateDev, Source: "op/op.go:5", Found: 1}}
 		r.violated("late is wrong")
-		want := fmt.Sprintf("Before that step it read that cache at op/op.go:5 (get Namespace late-dev at 00:0%d.000: %s).",
-			4+caches, found)
+		want := fmt.Sprintf("Before that step it read that cache at op/op.go:5 (get Namespace late-dev at "+
+			"00:0%d.000: %s).", 4+caches, found)
 		if got := paragraph(&r); !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, got)
 		}
@@ -113,8 +113,8 @@ func TestTheObjectsOfAListAreNamed(t *testing.T) {
 		var r recorded
 		r.during(tenants(1), history.Dequeue, nil)
 		r.during(tenants(1), history.Request, func(e *history.Event) {
-			e.Verb, e.Ref, e.Code, e.Source = "list", history.Ref{Kind: "Secret", Namespace: "default"}, 200, "op/op.go:8"
-			e.Received = []byte(body)
+			e.Verb, e.Ref, e.Code = "list", history.Ref{Kind: "Secret", Namespace: "default"}, 200
+			e.Source, e.Received = "op/op.go:8", []byte(body)
 		})
 		r.sends(tenants(1), "update", late, 200, 4)
 		r.violated("late is wrong")

@@ -34,8 +34,8 @@ func TestExplainNamesNoStepThatMakesNoDifference(t *testing.T) {
 			"Without the delay of request op create Pod default/web-1 (until 00:09.000), 0 of 20 continuations",
 		}},
 		{lost, 0, []string{
-			"It was decided at the delay after 00:09.000 (the request delete Pod default/web of op in a reconcile of pods " +
-				"/web): after that, ",
+			"It was decided at the delay after 00:09.000 (the request delete Pod default/web of op in a reconcile of " +
+				"pods /web): after that, ",
 			"Without the delay of request op delete Pod default/web in a reconcile of pods /web (it did " +
 				"not arrive before the violation), 0 of 20 continuations",
 		}},
