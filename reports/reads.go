@@ -96,8 +96,8 @@ func (u *unseen) readOf(start, i int) string {
 	return "it had read its cache at " + u.readAt(&u.h.Events[start], reads[len(reads)-1])
 }
 
-// readAt is where the incarnation of an event read its cache, when, and what it found: the versions,
-// if the server had a later one.
+// readAt is where the incarnation of an event read its cache, when, and what it found. It has both
+// versions if the server had a later one.
 func (u *unseen) readAt(e *history.Event, r history.Read) string {
 	at := u.endOfStep(r.Step)
 	if u.h.Events[at].Step != r.Step { // then the time is not known
