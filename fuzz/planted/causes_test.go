@@ -47,7 +47,8 @@ func TestTheExplanationMakesAReadFresh(t *testing.T) {
 	}
 	got := strings.Join(f.Story.Paragraph(), "\n")
 	for _, want := range []string{
-		`Before that step it read that cache at planted/operator\.go:\d+ \(list Secret in default at \S+: 0 objects\)\.`,
+		`Before that step it read that cache at planted/operator\.go:\d+ ` +
+			`\(list Secret in default at \S+: 0 objects\)\.`,
 		`With the cache up to date when parents/1 read it at planted/operator\.go:\d+ \(list Secret in default, ` +
 			`\S+\), 0 of 20 continuations violate it\.`,
 	} {

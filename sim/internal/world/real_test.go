@@ -146,7 +146,8 @@ func TestRealRunKnowsObjectsByName(t *testing.T) {
 	r.History.Add(added(1, "alpha", "u1"))
 	r.History.Add(added(2, "beta", "u2"))
 	r.History.Add(added(3, "beta", "u3"))
-	for _, e := range []history.Event{added(1, "beta", "real1"), added(2, "alpha", "real2"), added(3, "beta", "real3")} {
+	real := []history.Event{added(1, "beta", "real1"), added(2, "alpha", "real2"), added(3, "beta", "real3")}
+	for _, e := range real {
 		r.core.history.Add(e)
 		r.learn()
 		r.course.Steps++

@@ -383,7 +383,8 @@ spec:
           --level=$(LEVEL)]
         env: [{name: ZONE, value: north}]
 `})
-	for _, want := range []string{`zone := "north" region := "here" strict := true off := false every = 90 * time.Second `,
+	for _, want := range []string{
+		`zone := "north" region := "here" strict := true off := false every = 90 * time.Second `,
 		`count := new(7) level := new(1) `,
 		"// Guess: --skip=a of the Deployment could not be read as the flag's type"} {
 		if !strings.Contains(source, want) || strings.Contains(source, "LeaderElection") {
