@@ -3,7 +3,10 @@ package sim_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -119,5 +122,29 @@ func TestPanicInAPredicateIsAFinding(t *testing.T) {
 	if r.Failure == nil || r.Failure.Kind != result.Panic || !strings.Contains(r.Failure.Message,
 		`process "p" panicked outside a reconcile: runtime error: index out of range`) || r.Failure.Flaky {
 		t.Errorf("got %+v", r.Failure)
+	}
+}
+
+// The message of a reconcile that panics has the line of the operator that did.
+func TestPanicOfAReconcileShowsItsLine(t *testing.T) {
+	f := sim.Explore(t, func(w *sim.World) {
+		w.Start("op", func(mgr ctrl.Manager) error {
+			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(
+				func(context.Context, reconcile.Request) (reconcile.Result, error) {
+					var missing *corev1.ConfigMap
+					missing.Name = "a"
+					return reconcile.Result{}, nil
+				}))
+		})
+		w.Apply(simtest.ConfigMap("a"))
+		w.Settle()
+	}, sim.Runs(1), sim.For(0)).Failure
+	if f == nil || f.Property != "no panic" {
+		t.Fatalf("got %+v", f)
+	}
+	_, file, line, _ := runtime.Caller(0)
+	at := fmt.Sprintf("%s:%d", filepath.Base(file), line-10)
+	if !strings.Contains(f.Message, at) {
+		t.Errorf("%s is missing: %s", at, f.Message)
 	}
 }
