@@ -119,7 +119,7 @@ func (r Read) Result() string {
 	return "not found"
 }
 
-// What is what was read, as "get Namespace blue" or "list Secret in default".
+// What returns what was read, as "get Namespace blue" or "list Secret in default".
 func (r Read) What() string {
 	switch {
 	case r.Ref.Name != "":

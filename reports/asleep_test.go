@@ -108,7 +108,7 @@ func TestParagraphNamesAReconcileThatDidNothing(t *testing.T) {
 	}
 }
 
-// A reconcile of an object that has no part in the violation and that changed nothing is not told.
+// A reconcile that changed nothing is left out if its object has no part in the violation.
 func TestIdleReconcilesOfOtherObjectsAreNotTold(t *testing.T) {
 	other := history.Reconcile{Key: history.Key{Controller: "tenants", Name: "other"}, N: 1}
 	var r recorded

@@ -1,4 +1,4 @@
-// This file is about how a paragraph names reconciles.
+// This file names reconciles in a paragraph.
 
 package reports
 
@@ -20,7 +20,7 @@ func (n *narrator) reconcile(start int) string {
 	return "that reconcile"
 }
 
-// ends says how a reconcile ended, as a line of the story does.
+// ends reports how a reconcile ended, as a line of the story does.
 func (n *narrator) ends(start int, how string, add func(string, ...any)) {
 	name := n.reconcile(start)
 	add("%s%s %s.", strings.ToUpper(name[:1]), name[1:], how)

@@ -77,8 +77,8 @@ func (f *finder) endOfStep(step int) int {
 	return last
 }
 
-// readOf says where reconcile start read from its cache before event i: what the cache lacked if it
-// lacked something, or else what it read last. It is "" if nothing is known, or if it read last
+// readOf reports where reconcile start read from its cache before event i: what the cache lacked if
+// it lacked something, or else what it read last. It is "" if nothing is known, or if it read last
 // from the server.
 func (u *unseen) readOf(start, i int) string {
 	reads := u.reads(start, i)
@@ -161,9 +161,9 @@ func (f *finder) asked(start, i int) int {
 	return -1
 }
 
-// based says what reconcile start read last from the server before event i, and what wrote it
-// unless a sentence has named that. If that was a list, or if nothing was found, it also says what
-// it had read before.
+// based reports what reconcile start read last from the server before event i, and what wrote it
+// unless a sentence has named that. If that was a list, or if nothing was found, it also reports
+// what it had read before.
 func (n *narrator) based(start, i int, add func(string, ...any)) {
 	for j, last := n.asked(start, i), true; j >= 0; j, last = n.asked(start, j), false {
 		e := &n.h.Events[j]

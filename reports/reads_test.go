@@ -75,8 +75,8 @@ func TestTheReadFromTheServerIsNamed(t *testing.T) {
 	}
 }
 
-// A cached read that found an older version says which, and which the server had. If the program
-// has two caches of the kind, it is not known which of them was read.
+// The paragraph names the version that a cached read found if it is older, and the server's. If the
+// program has two caches of the kind, it is not known which of them was read.
 func TestTheVersionOfAStaleReadIsNamed(t *testing.T) {
 	for caches, found := range map[int]string{1: "found rv 2, the server had rv 3", 2: "found"} {
 		var r recorded
@@ -99,7 +99,7 @@ func TestTheVersionOfAStaleReadIsNamed(t *testing.T) {
 	}
 }
 
-// A list says when it was made and what it returned.
+// The paragraph names when a list was made and what it returned.
 func TestTheObjectsOfAListAreNamed(t *testing.T) {
 	items := []string{`{"metadata":{"name":"a","namespace":"default"}}`, `{"metadata":{"name":"b"}}`}
 	for body, want := range map[string]string{

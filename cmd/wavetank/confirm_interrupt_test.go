@@ -127,7 +127,7 @@ func await(t *testing.T, limit time.Duration, complaint func() string) {
 	}
 }
 
-// left is what is there of a confirmation with a temporary directory; "" for nothing.
+// left returns what a confirmation with a temporary directory has left behind; "" for nothing.
 func left(tmp string, ports []string) string {
 	for pid, line := range processesOf(tmp) {
 		return fmt.Sprintf("process %d still runs: %s", pid, strings.ReplaceAll(line, "\x00", " "))

@@ -93,7 +93,7 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 	return append(out, finding{"C compiler", true, compiler})
 }
 
-// outsideOfModules says where there is a module, if this directory is in none; nil if it is in one.
+// outsideOfModules reports where a module is if this directory is in none; nil if it is in one.
 func outsideOfModules(cmd *cobra.Command) error {
 	mod, err := output(cmd, "go", "env", "GOMOD")
 	work, _ := output(cmd, "go", "env", "GOWORK")

@@ -51,7 +51,7 @@ func scenario(start func(*sim.World), asked ...string) func(*sim.World) {
 				declare(sentence, holds)
 			}
 		}
-		// released tells of each AppWrapper whether it says that nothing of it is left.
+		// released reports whether the status of an AppWrapper states that nothing of it is left.
 		released := func(h *history.History, name string) bool {
 			a, there := history.Get[awv1beta2.AppWrapper](h, "default", name)
 			return there && meta.IsStatusConditionFalse(a.Status.Conditions, string(awv1beta2.ResourcesDeployed))

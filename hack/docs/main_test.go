@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The pages that are made from the code are what the code says now.
+// The pages that are made from the code are up to date.
 func TestPagesAreFresh(t *testing.T) {
 	for page, render := range map[string]func(string) ([]byte, error){
 		properties: renderProperties, callsPage: renderCalls,

@@ -46,7 +46,7 @@ func TestMistakesInControllers(t *testing.T) {
 	t.Logf("%d of %d are found", found, tried)
 }
 
-// failed matches what Ginkgo and package testing say of a failure.
+// These match what Ginkgo and package testing print for a failure.
 var (
 	failedSpec = regexp.MustCompile(`\[FAIL\] .*?\[It\] (.*?): \S+ (?:passes|fails) "`)
 	failedTest = regexp.MustCompile(`--- FAIL: (Test\w+)`)

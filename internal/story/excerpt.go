@@ -289,7 +289,7 @@ func (s *Story) Delays() (out []string) {
 // silent are the classes of faults that only delay something.
 var silent = []string{"StaleCache", "SlowEffect", "SlowNamespace"}
 
-// Delay says what the choice delays; "" if it is another choice, or if it has a line in the
+// Delay is what the choice delays; "" if it is another choice, or if it has a line in the
 // history, as that by which StaleCache outlasts a wait.
 func (c Choice) Delay() string {
 	what := strings.Join(strings.Fields(c.Verb+" "+c.What), " ")

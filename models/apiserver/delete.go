@@ -197,8 +197,8 @@ func (d *deletion) ofObject(o *object.Object) (*object.Object, bool, error) {
 	if err := d.kind.CheckPreconditions(d.opts.Preconditions, o); err != nil {
 		return nil, false, err
 	}
-	// An object is read in the version of the request, and what that does not know is lost when it
-	// is written again.
+	// An object is read in the version of the request. Fields that this version does not have are
+	// lost when it is written again.
 	draft := o.In(d.ver).Draft()
 	graceful, pending := d.kind.BeginGraceful(draft, d.opts, d.s.now())
 	if pending {

@@ -33,8 +33,8 @@ func (s *Server) now() time.Time { return s.options.Now().Truncate(time.Second) 
 func (s *Server) Compact(revision int64) { s.store.Compact(revision) }
 
 // Trim forgets the changes that were committed longer ago than an age, and the states before them.
-// Unlike [Server.Compact] it shows only to those who would miss one: lists at older revisions, and
-// watches of a namespace (or of everything) in which one has been forgotten.
+// Unlike after [Server.Compact], requests fail only if they need one of these changes: lists at
+// older revisions, and watches of a namespace (or of everything) in which one was forgotten.
 func (s *Server) Trim(age time.Duration) {
 	before := s.options.Now().Add(-age)
 	log := s.store.History(s.store.Trimmed())

@@ -27,7 +27,7 @@ type printer struct {
 	kind *registry.Kind
 	ver  *object.Version
 	now  func() time.Time
-	// include is what a row has of its object: None, Object or, by default, its metadata.
+	// include is the part of its object that a row has: None, Object or, by default, its metadata.
 	include string
 }
 

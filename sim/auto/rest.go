@@ -52,7 +52,7 @@ type item struct {
 func (r *rest) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	path := strings.TrimRight(req.URL.Path, "/")
 	sent := map[string]any{}
-	_ = json.NewDecoder(req.Body).Decode(&sent) // of what is no JSON object only the path is kept
+	_ = json.NewDecoder(req.Body).Decode(&sent) // without a JSON object, the path is kept
 	at, query := r.find(path), req.URL.Query()
 	switch {
 	case req.Method == http.MethodPost:

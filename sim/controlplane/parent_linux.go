@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// dieWithParent has the kernel kill this process when its parent ends. What replaces the process
-// keeps that. The kernel keeps it by thread, so the goroutine stays on its thread.
+// dieWithParent has the kernel kill this process when its parent ends. A program that replaces the
+// process keeps this setting. It belongs to a thread, so the goroutine stays on its thread.
 func dieWithParent() error {
 	runtime.LockOSThread()
 	_, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0)

@@ -24,7 +24,7 @@ const (
 	patience = 5 * time.Second
 	// maxBehind is how late a real run may be before its text says so.
 	maxBehind = 100 * time.Millisecond
-	// maxLast is how many of the last events of a real run are printed that has parted.
+	// maxLast is how many events are printed of the end of a real run that has parted.
 	maxLast = 20
 	// maxPending is how many pending actions are shown.
 	maxPending = 8

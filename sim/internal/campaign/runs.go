@@ -48,7 +48,7 @@ func (e *executor) executeWith(o choice.Source, s run.Settings) *run.Result {
 	return res
 }
 
-// tell makes a run that will be told: it has what reconciles read from caches.
+// tell makes a run that will be explained: its history has what reconciles read from caches.
 func (e *executor) tell(o choice.Source) *run.Result {
 	s := e.settings
 	s.Reads = true

@@ -26,7 +26,7 @@ const (
 	maxShares     = 16 // prefixes that are continued
 	minRise       = 6  // more of them violate it after a step at which the share rises
 	maxRises      = 3  // such steps that are named
-	maxReads      = 3  // stale reads of which it is measured what happens if they are fresh
+	maxReads      = 3  // stale reads that are made fresh, one at a time, to measure what happens
 )
 
 // Subject is a shrunk run that violates a property.
@@ -254,7 +254,7 @@ func (m *measured) faultsAfter(answers int) *choice.Player {
 	return choice.Play(later)
 }
 
-// unused says how many faults none of the continuations has come to.
+// unused states how many faults no continuation has reached.
 func unused(kept *choice.Player) string {
 	switch missing := len(kept.Unused()); {
 	case missing == 1:

@@ -178,7 +178,7 @@ func TestExplainNamesTheStepsAtWhichTheShareRises(t *testing.T) {
 }
 
 // If half of all continuations violate the property until the last step, no step before it is
-// named, whatever chance adds.
+// named, even if the share varies by chance.
 func TestExplainNamesNoRiseOfChance(t *testing.T) {
 	for salt := range 32 {
 		got := sentences(t, choice.Sequence{crashAt(7)}, 10000, func(struck map[int]bool, first int) bool {

@@ -10,9 +10,9 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/run"
 )
 
-// fresh says how many continuations violate the property if a cache was up to date when it was
-// read. Such a run repeats the other until the step before the read. Then the cache receives what
-// it lacked, the read is made, and a fair schedule follows.
+// fresh states how many continuations violate the property if a cache was up to date when it was
+// read. Such a run repeats the given one until the step before the read. Then the cache receives
+// what it lacked, the read is made, and a fair schedule follows.
 func (m *measured) fresh() string {
 	if m.Freshly == nil {
 		return ""

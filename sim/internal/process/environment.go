@@ -115,7 +115,7 @@ func (l *lookups) Missing() (out []history.Ref) {
 const farOff = 1000 * time.Hour
 
 // realDelay is the delay that a real queue gets. Scripted timers of real queues are far off: the
-// observer fires them when virtual time, which is set, has come to their time.
+// observer fires them when virtual time, which is set, reaches their time.
 func (e *environment) realDelay(d time.Duration) time.Duration {
 	if d > 0 && e.ScriptedTimers {
 		return farOff

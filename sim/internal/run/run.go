@@ -56,7 +56,7 @@ type Fresh struct {
 	Step      int    // before which the pending watch events are delivered, in steps of their own
 	Process   string // with its incarnation, as "pipelines/2"
 	Kind      string
-	Reached   bool // the run has come to the step
+	Reached   bool // the run has reached the step
 	Delivered int  // events
 }
 

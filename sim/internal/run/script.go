@@ -24,7 +24,7 @@ func (s *Script) Cut(after time.Duration) {
 // Step is an action that was performed.
 type Step struct {
 	What   string // in words
-	Detail string // tells it from others with the same words
+	Detail string // distinguishes it from others with the same words
 	// Actor is whose action it was. Two workers may send requests that are alike.
 	Actor string
 	At    time.Duration // virtual time

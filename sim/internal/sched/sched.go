@@ -29,7 +29,7 @@ type Action struct {
 	Actor choice.Actor
 	// What is the action in words. It is called only for a message about what is pending.
 	What func() string
-	// Detail tells it from other actions with the same words; nil if there is no more to tell.
+	// Detail distinguishes it from other actions with the same words; nil if it has no detail.
 	Detail func() string
 	// Delay is asked for when the action is admitted, in canonical order. Nil means due at once. It
 	// may drop the action.

@@ -208,7 +208,7 @@ func (r *real) step() {
 	}
 }
 
-// part ends a run that does not come to the next step of the script. It waits since began.
+// part ends a run that does not reach the next step of the script. It has waited since began.
 func (r *real) part(pending []*sched.Action, began time.Time) {
 	n := r.course.Steps
 	r.course.Parted = &run.Parted{N: n + 1, Step: r.Script.Steps[n], Behind: began.Sub(r.began) - r.last}
