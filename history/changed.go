@@ -108,8 +108,8 @@ func decoded(object []byte) (out map[string]any) {
 }
 
 // edits collects the differences of two objects. Fields whose names are asked for come first, then
-// those that decide whether it is deleted, then states, conditions and truth values. Long texts, and
-// what follows any change, come last: times and the generation. Time stamps of conditions count only
+// those that decide whether it is deleted, then states, conditions and truth values. Last come long
+// texts and what follows any change: times and the generation. Time stamps of conditions count only
 // if nothing else changed.
 type edits struct {
 	names                                           map[string]bool
