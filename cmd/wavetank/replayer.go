@@ -91,7 +91,7 @@ func (r *replayer) replay(path string, out io.Writer) ([]string, error) {
 // isOutcome reports whether a line is the outcome of a story. A test may fail after it, for example
 // because the campaign of a sim.Explore has found nothing.
 func isOutcome(line string) bool {
-	return line == "broke" || line == "estimated" || strings.HasSuffix(line, "confirmed")
+	return line == "broke" || strings.HasSuffix(line, "estimated") || strings.HasSuffix(line, "confirmed")
 }
 
 // build makes the test binary of a story's package, unless an earlier story has needed it.

@@ -34,7 +34,7 @@ var calls = []struct {
 	{"## Another cluster\n\n`w.Cluster` returns one.", "sim", "cluster.", "Cluster", true},
 	{"## Options of w.Start and w.Run", "sim", "sim.", "ProcessOption", false},
 	{"## Campaigns and helpers", "sim", "sim.", "", false},
-	{"## Options of sim.Check\n\nEach has a flag, for example `-sim.runs`.", "sim", "sim.", "ExploreOption", false},
+	{"## Options of sim.Check\n\nMost have a flag, for example `-sim.runs`.", "sim", "sim.", "ExploreOption", false},
 	{"## Scenarios without an author\n\n[auto.md](auto.md) explains them.", "sim/auto", "auto.", "", false},
 	{"## Options of auto.Scenario", "sim/auto", "auto.", "Option", false},
 }

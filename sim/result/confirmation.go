@@ -77,11 +77,10 @@ func (r EstimateRow) conditions() string {
 
 // Text is the estimate for people: a table.
 func (e Estimate) Text() string {
-	s := "estimated: " + e.File
 	if e.Why != "" {
-		return s + "\n    " + strings.ReplaceAll(e.Why, "\n", "\n    ")
+		return "cannot be estimated: " + e.File + "\n    " + strings.ReplaceAll(e.Why, "\n", "\n    ")
 	}
-	s += fmt.Sprintf("\n    kube-apiserver %s, %v", e.Server, e.Took.Round(100*time.Millisecond))
+	s := fmt.Sprintf("estimated: %s\n    kube-apiserver %s, %v", e.File, e.Server, e.Took.Round(100*time.Millisecond))
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "conditions\truns\treconciles\tviolated\tother failures\ttoo long")

@@ -30,7 +30,11 @@ func (c *confirmer) estimate(path string, s *story.Story) {
 	e := c.estimated(s)
 	e.File, e.Took = path, time.Since(began)
 	c.report.Estimates = append(c.report.Estimates, e)
-	c.settings.reportReplayed("estimated")
+	outcome := "estimated"
+	if e.Why != "" {
+		outcome = "cannot be estimated"
+	}
+	c.settings.reportReplayed(outcome)
 	c.settings.Host.Logf("%s", e.Text())
 }
 
