@@ -15,8 +15,12 @@ import (
 // A merge patch gives the metadata that reading the whole patched document gives.
 func TestMergePatchesOfMetadata(t *testing.T) {
 	at := metav1.NewTime(time.Date(2030, 1, 2, 3, 4, 5, 600_000_000, time.UTC))
+	fields := &metav1.FieldsV1{}
+	if err := fields.UnmarshalJSON([]byte(`{"f:spec":{}}`)); err != nil {
+		t.Fatal(err)
+	}
 	entry := metav1.ManagedFieldsEntry{Manager: "m", Operation: "Update", APIVersion: "g/v1", Time: at.DeepCopy(),
-		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`), Subresource: "status"}
+		FieldsType: "FieldsV1", FieldsV1: fields, Subresource: "status"}
 	metas := map[string]*metav1.ObjectMeta{
 		"little": {Name: "a", ResourceVersion: "1"},
 		"empty": {Name: "a", Labels: map[string]string{}, Finalizers: []string{},
