@@ -205,14 +205,17 @@ test('the classes of bugs are found by words of a reviewer', async () => {
   await again.close();
 });
 
-test('the index says first what was found, each cause once, then each package', async () => {
+test('the index begins with the threads; then come what was found, each cause once, and the packages', async () => {
   const index = join(out, 'demo', 'index.html');
   for (const width of [1280, 390]) {
     const page = await open(index, { width });
     assert.match(await page.locator('.lead').innerText(), /^\d+ failures? of operators with known bugs/);
     assert.doesNotMatch(await page.title() + await page.locator('h1').innerText(), /things? (is|are) wrong/);
     const heads = await page.locator('h2').allInnerTexts();
-    assert.equal(heads[0], 'What was found');
+    const found = heads.indexOf('What was found');
+    assert.equal(found, 5, heads.join('; '));
+    assert.ok(heads.slice(0, found).every((h) => /^\w+: \S+ #\d+$/.test(h)), heads.join('; '));
+    assert.ok(await overflow(page) <= 0, `the page is wider than ${width} px`);
     const causes = await page.$$eval('.wrong tbody tr', (rows) => rows.map((r) =>
       [r.children[0], ...r.children[1]!.querySelectorAll('.badge'), r.children[3]!.firstChild].map((c) => c!.textContent!.trim()).join(' | ')));
     assert.deepEqual(causes, [...new Set(causes)], 'one cause has two rows');
