@@ -1,5 +1,5 @@
-// This file is for operators that watch several namespaces. controller-runtime gives each namespace
-// a cache of its own, and goes through them in map order, waiting for each.
+// This file makes the cache of an operator that watches several namespaces repeatable.
+// controller-runtime gives each namespace a cache of its own, and goes through them in map order.
 
 package process
 
@@ -52,7 +52,7 @@ func (c cachesInOrder) List(ctx context.Context, list client.ObjectList, opts ..
 	if o.Namespace != "" {
 		return c.Cache.List(ctx, list, opts...)
 	}
-	if item := c.itemOf(list); item != nil && !c.strict { // else what the first one holds would be read sooner
+	if item := c.newItem(list); item != nil && !c.strict { // else what the first one holds would be read sooner
 		if _, err := c.GetInformer(ctx, item); err != nil {
 			return err
 		}
@@ -73,9 +73,9 @@ func (c cachesInOrder) List(ctx context.Context, list client.ObjectList, opts ..
 	return meta.SetList(list, items)
 }
 
-// itemOf is an object of the item type of a list, as the cache keeps it; nil if the type is not
-// known.
-func (c cachesInOrder) itemOf(list client.ObjectList) client.Object {
+// newItem returns an empty object of the item type of a list, as the cache keeps it; nil if the
+// type is not known.
+func (c cachesInOrder) newItem(list client.ObjectList) client.Object {
 	kind, err := apiutil.GVKForObject(list, c.scheme)
 	if err != nil {
 		return nil

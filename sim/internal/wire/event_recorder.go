@@ -1,5 +1,6 @@
-// This file is for calls that client-go does not expect to fail or to wait. Two parts of it write
-// Events: one sends requests while it holds a mutex, the other for a while after its end.
+// This file holds the rules for requests with which client-go's event broadcasters write Events.
+// One broadcaster sends while it holds a mutex, see underLock. The requests of the other
+// are kept while an incarnation ends, because their end would draw random numbers: see lingering.
 
 package wire
 
@@ -80,7 +81,7 @@ func (l *lingering) add(call *Call) bool {
 	return true
 }
 
-// release returns the calls of one port, or for nil all, which linger no more.
+// release removes the kept calls of one port, or of all ports for nil, and returns them.
 func (l *lingering) release(p *Port) (out []*Call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -96,7 +96,7 @@ func (a *attempt) tearDown() {
 		a.Waits = append(a.Waits, run.Waits(waits))
 	}
 	a.Sometimes, a.Properties = w.judge.probes(), w.judge.properties()
-	a.Objects, a.Required = w.objects(), w.required
+	a.Objects, a.Required = w.userObjects(), w.required
 	for _, e := range w.judge.passed {
 		a.Passed = append(a.Passed, *e)
 	}

@@ -21,8 +21,9 @@ func (w *World) Failing() bool {
 	return slices.ContainsFunc(all.Judged(), func(o run.Object) bool { return o.Failing })
 }
 
-// objects are those of users with the last reconciles of their keys.
-func (w *World) objects() []run.Object {
+// userObjects returns the objects of users, each with the last reconciles of its key. A campaign
+// judges them after all of its runs (see RequireSuccess).
+func (w *World) userObjects() []run.Object {
 	w.window.objects.Read(w.history.Events)
 	all := w.window.objects.Judged()
 	for i := range all {

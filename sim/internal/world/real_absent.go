@@ -13,9 +13,9 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// This file holds what differs at a real API server: steps of built-in controllers that have no
-// cause there, watches that are refused, and names that a program computes from those which
-// the server generates.
+// This file tells which differences between a script and a run at a real API server are no reason
+// to end the run: steps of built-in controllers that have no cause there, watches that the server
+// refuses, and other names, if a program computes them from names that the server generates.
 
 // idle reports whether a step of the script is one of a built-in controller that has changed no
 // object. A real server may give it no cause for such a step.
