@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/wavetank/wavetank/history"
@@ -67,14 +68,8 @@ func (f *finder) reads(start, i int) (out []history.Read) {
 
 // endOfStep is the last event of a step, or of the last step with one before it.
 func (f *finder) endOfStep(step int) int {
-	last := 0
-	for i := range f.h.Events {
-		if f.h.Events[i].Step > step {
-			break
-		}
-		last = i
-	}
-	return last
+	later := sort.Search(len(f.h.Events), func(i int) bool { return f.h.Events[i].Step > step })
+	return max(0, later-1)
 }
 
 // readOf reports where reconcile start read from its cache before event i: what the cache lacked if
