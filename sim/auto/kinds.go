@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/world"
 )
 
 // kind is a kind of objects that users write.
@@ -21,13 +22,19 @@ type kind struct {
 	fields     []field
 }
 
-// subject is an object that users write: it exists or not, but its name is known from the start.
+// subject is an object that users write: it exists or not, but its name is known from the start. It
+// owns what users want of the object.
 type subject struct {
 	*kind
 	namespace, name string
 	sample          *unstructured.Unstructured // nil for one that is made from the schema
 	given           bool                       // it exists when the scenario begins
 	provided        bool                       // a program has looked for it
+
+	settings []setting                  // set when it is made
+	wanted   *unstructured.Unstructured // what was applied last; nil if it does not exist
+	before   *unstructured.Unstructured // what was applied before the last change; nil if nothing was
+	refusals int                        // how often the server refused to make it
 }
 
 // String names the subject.
@@ -63,107 +70,106 @@ func watched(h *history.History, group, kind string) bool {
 	})
 }
 
-// subjectsOf are the objects that users write: the samples, and two of each kind that a program
+// subjects are the objects that users write: the samples, and two of each kind that a program
 // watches and that has a definition but no sample.
-func (u *users) subjectsOf() []*subject {
-	kinds := map[schema.GroupKind]*kind{}
-	var order []*kind
-	for _, crd := range u.world.Definitions() {
-		if k := kindOf(crd); k != nil {
-			kinds[k.GroupKind()] = k
-			order = append(order, k)
-		}
-	}
+func (s *settings) subjects() []*subject {
+	order := definedKinds(s.world)
+	kinds := byKind(order)
+	chosen := func(k *kind) bool { return len(s.kinds) == 0 || slices.Contains(s.kinds, k.GroupKind()) }
 	var out []*subject
 	sampled := map[schema.GroupKind]bool{}
-	for _, obj := range u.samples() {
-		s := u.sampleOf(obj, kinds)
-		if len(u.kinds) > 0 && kinds[s.GroupKind()] != nil && !slices.Contains(u.kinds, s.GroupKind()) {
+	for _, obj := range s.samples() {
+		sample := sampleOf(obj, kinds)
+		if kinds[sample.GroupKind()] != nil && !chosen(sample.kind) {
 			continue
 		}
-		sampled[s.GroupKind()] = true
-		out = append(out, s)
+		sampled[sample.GroupKind()] = true
+		out = append(out, sample)
 	}
-	isWatched := func(k *kind) bool { return watched(u.world.History(), k.Group, k.Kind) }
-	all := !slices.ContainsFunc(order, isWatched)
+	isWatched := func(k *kind) bool { return watched(s.world.History(), k.Group, k.Kind) }
+	all := len(s.kinds) > 0 || !slices.ContainsFunc(order, isWatched)
 	for _, k := range order {
-		if len(u.kinds) > 0 && !slices.Contains(u.kinds, k.GroupKind()) {
-			continue
-		}
-		if sampled[k.GroupKind()] || len(u.kinds) == 0 && !all && !isWatched(k) {
+		if !chosen(k) || sampled[k.GroupKind()] || !all && !isWatched(k) {
 			continue
 		}
 		for i, name := range names {
-			s := &subject{kind: k, name: name, given: i == 0}
+			made := &subject{kind: k, name: name, given: i == 0}
 			if k.namespaced {
-				s.namespace = "default"
+				made.namespace = "default"
 			}
-			out = append(out, s)
+			out = append(out, made)
 		}
 	}
 	if len(out) == 0 {
-		u.world.Misuse("auto.Scenario found nothing that a user could create: call w.Install with the definitions of " +
+		s.world.Misuse("auto.Scenario found nothing that a user could create: call w.Install with the definitions of " +
 			"your kinds before it, or give it samples by auto.Samples or auto.Objects")
+	}
+	return s.withApplied(out, kinds)
+}
+
+// withApplied adds the objects that the scenario has applied itself, as far as they are the
+// programs' business: of a kind that a program watches, and Secrets and ConfigMaps. What a program
+// needs in order to run is left alone: namespaces and rights.
+func (s *settings) withApplied(subjects []*subject, kinds map[schema.GroupKind]*kind) []*subject {
+	for _, o := range s.plain(s.world.Applied()) {
+		gvk := o.GroupVersionKind()
+		fixed := gvk.Group == "" && (gvk.Kind == "Namespace" || gvk.Kind == "ServiceAccount") ||
+			strings.HasSuffix(gvk.Group, ".k8s.io")
+		if !holdsData(history.Ref{Group: gvk.Group, Kind: gvk.Kind}) &&
+			(fixed || !watched(s.world.History(), gvk.Group, gvk.Kind)) {
+			continue
+		}
+		applied := sampleOf(o, kinds)
+		if slices.ContainsFunc(subjects, func(have *subject) bool { return have.ref() == applied.ref() }) {
+			continue
+		}
+		applied.given, applied.provided, applied.wanted = false, true, o
+		subjects = append(subjects, applied)
+	}
+	return subjects
+}
+
+// definedKinds are the kinds that have a definition.
+func definedKinds(w *world.World) (out []*kind) {
+	for _, crd := range w.Definitions() {
+		if k := kindOf(crd); k != nil {
+			out = append(out, k)
+		}
 	}
 	return out
 }
 
-// takeOver makes subjects of the objects that the scenario has applied itself, as far as they are
-// the programs' business: of a kind that a program watches, and Secrets and ConfigMaps. What a
-// program needs in order to run is left alone: namespaces and rights.
-func (u *users) takeOver() {
-	h := u.world.History()
-	for _, o := range u.plain(u.world.Applied()) {
-		gvk := o.GroupVersionKind()
-		fixed := gvk.Group == "" && (gvk.Kind == "Namespace" || gvk.Kind == "ServiceAccount") ||
-			strings.HasSuffix(gvk.Group, ".k8s.io")
-		if !holdsData(history.Ref{Group: gvk.Group, Kind: gvk.Kind}) && (fixed || !watched(h, gvk.Group, gvk.Kind)) {
-			continue
-		}
-		s := u.sampleOf(o, u.byKind())
-		if slices.ContainsFunc(u.subjects, func(have *subject) bool { return have.ref() == s.ref() }) {
-			continue
-		}
-		s.given, s.provided = false, true
-		u.wanted[len(u.subjects)] = o
-		u.subjects = append(u.subjects, s)
-	}
-}
-
-// byKind are the kinds that have a definition.
-func (u *users) byKind() map[schema.GroupKind]*kind {
+func byKind(all []*kind) map[schema.GroupKind]*kind {
 	out := map[schema.GroupKind]*kind{}
-	for _, crd := range u.world.Definitions() {
-		if k := kindOf(crd); k != nil {
-			out[k.GroupKind()] = k
-		}
+	for _, k := range all {
+		out[k.GroupKind()] = k
 	}
 	return out
 }
 
 // samples are the objects that the scenario gave.
-func (u *users) samples() (out []*unstructured.Unstructured) {
+func (s *settings) samples() (out []*unstructured.Unstructured) {
 	var given []client.Object
-	for _, path := range u.paths {
-		found, err := u.world.Objects(path)
+	for _, path := range s.paths {
+		found, err := s.world.Objects(path)
 		if err != nil {
-			u.world.Misuse("auto.Samples(%q): %v", path, err)
+			s.world.Misuse("auto.Samples(%q): %v", path, err)
 		}
 		given = append(given, found...)
 	}
-	return u.plain(append(given, u.objects...))
+	return s.plain(append(given, s.objects...))
 }
 
 // plain are objects as a manifest has them.
-func (u *users) plain(objs []client.Object) (out []*unstructured.Unstructured) {
+func (s *settings) plain(objs []client.Object) (out []*unstructured.Unstructured) {
 	for _, obj := range objs {
-		gvk, err := u.world.Client().GroupVersionKindFor(obj)
+		gvk, err := s.world.Client().GroupVersionKindFor(obj)
 		if err != nil {
-			u.world.Misuse("auto.Objects: %v", err)
+			s.world.Misuse("auto.Objects: %v", err)
 		}
 		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 		if err != nil {
-			u.world.Misuse("auto.Objects: %v", err)
+			s.world.Misuse("auto.Objects: %v", err)
 		}
 		o := (&unstructured.Unstructured{Object: content}).DeepCopy()
 		o.SetGroupVersionKind(gvk)
@@ -177,7 +183,7 @@ func (u *users) plain(objs []client.Object) (out []*unstructured.Unstructured) {
 }
 
 // sampleOf makes a subject of a sample.
-func (u *users) sampleOf(o *unstructured.Unstructured, kinds map[schema.GroupKind]*kind) *subject {
+func sampleOf(o *unstructured.Unstructured, kinds map[schema.GroupKind]*kind) *subject {
 	gvk := o.GroupVersionKind()
 	k := kinds[gvk.GroupKind()]
 	if k == nil {
@@ -192,14 +198,11 @@ func (u *users) sampleOf(o *unstructured.Unstructured, kinds map[schema.GroupKin
 	return &subject{kind: k, namespace: o.GetNamespace(), name: o.GetName(), sample: o, given: true}
 }
 
-// replicas is the field that scales the kind, and whether there is one.
-func (k *kind) replicas() (field, bool) {
-	for _, f := range k.fields {
-		if strings.EqualFold(f.path[len(f.path)-1], "replicas") {
-			return f, true
-		}
-	}
-	return field{}, false
+// replicas is the number of the field that scales the kind; -1 if there is none.
+func (k *kind) replicas() int {
+	return slices.IndexFunc(k.fields, func(f field) bool {
+		return strings.EqualFold(f.path[len(f.path)-1], "replicas")
+	})
 }
 
 // object is the manifest of the subject: its sample, or its name and what its kind requires.

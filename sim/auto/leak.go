@@ -18,13 +18,9 @@ const allDeleted = "all that users have made is deleted"
 // backups, for example. The property [NothingLeft] does not ask for them. Claims of storage and
 // volumes stay without being named.
 func Keeps(objs ...client.Object) Option {
-	return func(u *users) {
-		for _, obj := range objs {
-			gvk, err := u.world.Client().GroupVersionKindFor(obj)
-			if err != nil {
-				u.world.Misuse("auto.Keeps: %v", err)
-			}
-			u.keeps = append(u.keeps, gvk.Kind)
+	return func(s *settings) {
+		for _, gvk := range s.kindsOf("auto.Keeps", objs) {
+			s.keeps = append(s.keeps, gvk.Kind)
 		}
 	}
 }

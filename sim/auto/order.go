@@ -11,6 +11,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/internal/world"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -19,13 +20,13 @@ const orderLabel = "order"
 
 // drawOrder lets two neighbours change places: two objects that are created first, or two actions
 // on objects. None do by default, nor in a run in which users do not wait for the operator.
-func (u *users) drawOrder() {
+func drawOrder(w *world.World, p *plan) {
 	var swaps []func() string
-	first, actions := u.drawn.first, u.drawn.actions
+	first, actions := p.first, p.actions
 	for k := range max(0, len(first)-1) {
 		swaps = append(swaps, func() string {
 			first[k], first[k+1] = first[k+1], first[k]
-			return fmt.Sprintf("create %s before %s", u.subjects[first[k]], u.subjects[first[k+1]])
+			return fmt.Sprintf("create %s before %s", first[k], first[k+1])
 		})
 	}
 	last := -1
@@ -41,11 +42,11 @@ func (u *users) drawOrder() {
 		}
 		last = i
 	}
-	if u.drawn.hurried {
+	if p.hurried {
 		return
 	}
-	if n := u.world.Choose(orderLabel, "which change places", len(swaps)+1, 3); n > 0 {
-		u.world.Drew(orderLabel, swaps[n-1]())
+	if n := w.Choose(orderLabel, "which change places", len(swaps)+1, 3); n > 0 {
+		w.Drew(orderLabel, swaps[n-1]())
 	}
 }
 

@@ -3,6 +3,8 @@ package auto
 import (
 	"fmt"
 	"time"
+
+	"github.com/wavetank/wavetank/sim/internal/world"
 )
 
 // verb is what a user does.
@@ -33,12 +35,12 @@ const (
 // setting gives a field a value when an object is made.
 type setting struct{ field, value int }
 
-// action is one disturbance by a user, drawn before the world begins to move. What it is done to is
-// a number that is the same in the run without faults.
+// action is one disturbance by a user, drawn before the world begins to move. Its subject, or the
+// number of what it is done to, is the same in the run without faults.
 type action struct {
 	label   string
 	what    verb
-	subject int
+	subject *subject // nil where another number says what it is done to
 	field   int
 	value   int
 	nth     int           // of the children, or of the processes
@@ -61,8 +63,7 @@ func (a action) onObject() bool {
 
 // plan is everything that users do in one run.
 type plan struct {
-	settings [][]setting // by subject
-	first    []int       // subjects that are created first, in order
+	first    []*subject // that are created first, in order
 	actions  []action
 	hurried  bool // some actions do not wait for the world to settle
 	restarts bool // every program is restarted while all objects are being deleted
@@ -82,23 +83,24 @@ var soon = []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 20 * time.
 // earlier are the times after which an action happens that does not wait.
 var earlier = []time.Duration{0, 20 * time.Millisecond, 200 * time.Millisecond, 2 * time.Second}
 
-// plan draws what users do. Each object and each action has a label of its own, and the default
-// choice of each is that nothing is set and nothing done, so shrinking takes them away one by one.
-func (u *users) plan() (p plan) {
-	for i, s := range u.subjects {
-		p.settings = append(p.settings, u.drawSettings(s))
+// drawPlan draws what users do, with at most so many actions. Each object and each action has a
+// label of its own, and the default choice of each is that nothing is set and nothing done, so
+// shrinking takes them away one by one. waits reports that programs look for what users create.
+func drawPlan(w *world.World, subjects []*subject, most int, waits bool) (p plan) {
+	for _, s := range subjects {
+		s.settings = drawSettings(w, s)
 		if s.given {
-			p.first = append(p.first, i)
+			p.first = append(p.first, s)
 		}
 	}
-	p.hurried = u.world.Choose("pace", "actions wait", 2, 3) == 1
-	if len(u.prerequisites) > 0 { // a hasty run does not wait until a program has looked for something
-		p.ready = u.world.Choose("prerequisites", "are there from the start", 2, 2) == 1 || p.hurried
+	p.hurried = w.Choose("pace", "actions wait", 2, 3) == 1
+	if waits { // a hasty run does not wait until a program has looked for something
+		p.ready = w.Choose("prerequisites", "are there from the start", 2, 2) == 1 || p.hurried
 	}
-	p.restarts = u.world.Choose("end", "restart while all is deleted", 2, 3) == 1
-	for i := range u.most {
+	p.restarts = w.Choose("end", "restart while all is deleted", 2, 3) == 1
+	for i := range most {
 		a := action{label: fmt.Sprintf("action %d", i+1)}
-		draw := func(what string, n, odds int) int { return u.world.Choose(a.label, what, n, odds) }
+		draw := func(what string, n, odds int) int { return w.Choose(a.label, what, n, odds) }
 		a.what = verb(draw("what", verbs, 2))
 		switch a.what {
 		case nothing, applyAgain:
@@ -108,8 +110,8 @@ func (u *users) plan() (p plan) {
 			a.nth, a.field = draw("which", mostChildren, 0), draw("field", mostChildren, 0)
 			a.value = draw("value", variants, 0)
 		default:
-			a.subject = draw("object", len(u.subjects), 0)
-			a.field = draw("field", max(len(u.subjects[a.subject].fields), 1), 0)
+			a.subject = subjects[draw("object", len(subjects), 0)]
+			a.field = draw("field", max(len(a.subject.fields), 1), 0)
 			a.value = draw("value", variants+1, 0)
 			if a.what == removeAndRestart || a.what == twice {
 				a.nth = draw("then", mostChildren, 0)
@@ -124,13 +126,24 @@ func (u *users) plan() (p plan) {
 }
 
 // drawSettings draws what is set in an object when it is made, besides what it must have.
-func (u *users) drawSettings(s *subject) (out []setting) {
+func drawSettings(w *world.World, s *subject) (out []setting) {
 	label := "object " + s.String()
 	for i := range mostSettings {
 		what := func(part string) string { return fmt.Sprintf("%s %d", part, i+1) }
-		if f := u.world.Choose(label, what("field"), len(s.fields)+1, 2); f > 0 {
-			out = append(out, setting{f - 1, u.world.Choose(label, what("value"), variants, 0)})
+		if f := w.Choose(label, what("field"), len(s.fields)+1, 2); f > 0 {
+			out = append(out, setting{f - 1, w.Choose(label, what("value"), variants, 0)})
 		}
 	}
 	return out
+}
+
+// nextIsEarly is how long after the action before it the next one happens; 0 if it waits for the
+// world to settle.
+func (p *plan) nextIsEarly(from int) time.Duration {
+	for _, a := range p.actions[from:] {
+		if a.what != nothing {
+			return a.early
+		}
+	}
+	return 0
 }

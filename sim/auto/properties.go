@@ -41,29 +41,29 @@ func Properties() []string {
 const site = "auto.Scenario"
 
 // declare declares the properties that are on. calm is the run without faults, and drawn is that
-// run with the actions in the order in which they were drawn.
-func (u *users) declare(calm, drawn *history.History) {
+// run with the actions in the order in which they were drawn. A hurried run is not compared.
+func (s *settings) declare(hurried bool, calm, drawn *history.History) {
 	var defaults []string
-	for _, name := range u.without {
+	for _, name := range s.without {
 		if !slices.Contains(Properties(), name) {
 			defaults = append(defaults, name)
 		}
 	}
-	u.world.Without(defaults...)
+	s.world.Without(defaults...)
 	on := func(k result.Kind, name string, holds func(*history.History) error) {
-		if !slices.Contains(u.without, name) {
-			u.world.Declare(k, name, site, holds)
+		if !slices.Contains(s.without, name) {
+			s.world.Declare(k, name, site, holds)
 		}
 	}
 	on(result.Always, NoWritesAtRest, property.IdempotentAtRest())
 	on(result.Always, OthersFields, property.NoLostField())
 	on(result.Eventually, EffectOnce, noEffectTwice(calm))
-	on(result.Eventually, NothingLeft, nothingLeft(u.keeps))
+	on(result.Eventually, NothingLeft, nothingLeft(s.keeps))
 	on(result.Eventually, ReadyIsTrue, readyMeansDone())
 	on(result.Eventually, NothingOwned, property.NoOrphans(0))
 	on(result.Eventually, UpToDate, property.ObservedGeneration())
 	on(result.Eventually, StatusIsTrue, property.StatusNamesWhatExists())
-	if !u.drawn.hurried {
+	if !hurried {
 		on(result.Eventually, SameEndState, alike(calm, property.CrashSafe(calm)))
 		on(result.Eventually, SameEffects, alike(calm, sameEffects(calm)))
 		on(result.Eventually, SameInAnyOrder, sameInAnyOrder(drawn, calm))

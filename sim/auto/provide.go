@@ -11,30 +11,44 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/internal/world"
 )
 
 // This file is for what a program has looked for and not found: a Secret that a field names, a
 // ConfigMap with a fixed name. Users create it where the program looked.
 
+// provider creates the objects that programs look for. It owns what of them is a subject.
+type provider struct {
+	*author
+	subjects *[]*subject
+}
+
 // provide creates what a program has looked for, or changes or deletes what users have provided.
-func (u *users) provide(a action) string {
-	all := u.lookedFor()
+func (p *provider) provide(a action) string {
+	all := p.lookedFor()
 	if len(all) == 0 {
 		return ""
 	}
 	ref := all[a.nth%len(all)]
-	i := slices.IndexFunc(u.subjects, func(s *subject) bool { return s.provided && s.ref() == ref })
-	if i < 0 || u.wanted[i] == nil {
-		said, _ := u.provideAt(ref, a.value)
+	s := p.provided(ref)
+	if s == nil || s.wanted == nil {
+		said, _ := p.provideAt(ref, a.value)
 		return said
 	}
-	s := u.subjects[i]
-	switch {
-	case a.field == 0 || len(s.fields) == 0:
-		return u.remove(i)
+	if a.field == 0 || len(s.fields) == 0 {
+		return p.remove(s)
 	}
-	a.subject = i
-	return u.change(a, a.field%len(s.fields))
+	return p.change(s, a.field%len(s.fields), a.value)
+}
+
+// provided is the subject that users have provided as an object; nil if there is none.
+func (p *provider) provided(ref history.Ref) *subject {
+	for _, s := range *p.subjects {
+		if s.provided && s.ref() == ref {
+			return s
+		}
+	}
+	return nil
 }
 
 // maxRounds is how often users create what is missing: a program may look for one object after
@@ -43,39 +57,38 @@ const maxRounds = 3
 
 // provideAll creates what programs have looked for while a reconcile of a user's object fails in
 // the quiescent world.
-func (u *users) provideAll() {
+func (p *provider) provideAll() {
 	for range maxRounds {
 		created := false
-		if u.world.Failing() {
-			for _, ref := range u.lookedFor() {
-				if !slices.ContainsFunc(u.subjects, func(s *subject) bool { return s.ref() == ref }) {
-					said, i := u.provideAt(ref, 0)
-					u.world.Drew("begin", said)
-					created = created || u.wanted[i] != nil
+		if p.world.Failing() {
+			for _, ref := range p.lookedFor() {
+				if !slices.ContainsFunc(*p.subjects, func(s *subject) bool { return s.ref() == ref }) {
+					said, s := p.provideAt(ref, 0)
+					p.world.Drew("begin", said)
+					created = created || s.wanted != nil
 				}
 			}
 		}
 		if !created {
 			return
 		}
-		u.world.Settle()
+		p.world.Settle()
 	}
 }
 
-// prerequisitesIn are the objects that users have created in a run because a program looked for
-// them.
-func (u *users) prerequisitesIn(h *history.History) (out []history.Ref) {
+// prerequisites are the objects that users have created in a run because a program looked for them.
+func (p *provider) prerequisites(h *history.History) (out []history.Ref) {
 	if h == nil {
 		return nil
 	}
 	known := map[history.Ref]bool{}
-	for _, s := range u.subjects {
+	for _, s := range *p.subjects {
 		known[s.ref()] = true
 	}
 	for i := range h.Events {
 		e := &h.Events[i]
 		for _, c := range e.Changes {
-			_, there := u.world.History().Find(c.Ref)
+			_, there := p.world.History().Find(c.Ref)
 			if e.Process == run.User && c.Type == "ADDED" && c.Ref.Kind != "Namespace" && !there && !known[c.Ref] {
 				known[c.Ref] = true
 				out = append(out, c.Ref)
@@ -86,20 +99,18 @@ func (u *users) prerequisitesIn(h *history.History) (out []history.Ref) {
 }
 
 // provideAt creates what a program has looked for, and its namespace if that does not exist.
-func (u *users) provideAt(ref history.Ref, variant int) (said string, at int) {
-	i := slices.IndexFunc(u.subjects, func(s *subject) bool { return s.provided && s.ref() == ref })
-	if i < 0 {
-		i = len(u.subjects)
-		u.subjects = append(u.subjects, u.subjectAt(ref, variant))
-		u.drawn.settings = append(u.drawn.settings, nil)
+func (p *provider) provideAt(ref history.Ref, variant int) (said string, s *subject) {
+	if s = p.provided(ref); s == nil {
+		s = p.subjectAt(ref, variant)
+		*p.subjects = append(*p.subjects, s)
 	}
-	made := u.make(i)
+	made := p.make(s)
 	if made == refused && ref.Namespace != "" {
-		if u.apply(namespaceOf(ref)) == nil {
-			made = u.make(i)
+		if p.apply(namespaceOf(ref)) == nil {
+			made = p.make(s)
 		}
 	}
-	return fmt.Sprintf("create %s, which a program looked for: %s", u.subjects[i], made), i
+	return fmt.Sprintf("create %s, which a program looked for: %s", s, made), s
 }
 
 // namespaceOf is the manifest of an object's namespace.
@@ -112,8 +123,8 @@ func namespaceOf(ref history.Ref) *unstructured.Unstructured {
 
 // lookedFor are the objects that programs have looked for and that only users have made so far:
 // Secrets, ConfigMaps, Nodes and objects of kinds with a definition.
-func (u *users) lookedFor() (out []history.Ref) {
-	h := u.world.History()
+func (p *provider) lookedFor() (out []history.Ref) {
+	h := p.world.History()
 	made := map[history.Ref]bool{}
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -126,12 +137,12 @@ func (u *users) lookedFor() (out []history.Ref) {
 			made[c.Ref] = true
 		}
 	}
-	for _, s := range u.subjects {
+	for _, s := range *p.subjects {
 		made[s.ref()] = !s.provided
 	}
-	for _, ref := range u.world.LookedFor() {
+	for _, ref := range p.world.LookedFor() {
 		node := ref.Group == "" && ref.Kind == "Node"
-		if !made[ref] && (node || holdsData(ref) || u.definitionOf(ref) != nil) {
+		if !made[ref] && (node || holdsData(ref) || definitionOf(p.world, ref) != nil) {
 			out = append(out, ref)
 		}
 	}
@@ -148,38 +159,30 @@ func (s *subject) ref() history.Ref {
 	return history.Ref{Group: s.Group, Kind: s.Kind, Namespace: s.namespace, Name: s.name}
 }
 
-func (u *users) definitionOf(ref history.Ref) *kind {
-	for _, crd := range u.world.Definitions() {
-		if k := kindOf(crd); k != nil && k.Group == ref.Group && k.Kind == ref.Kind {
-			return k
-		}
-	}
-	return nil
+func definitionOf(w *world.World, ref history.Ref) *kind {
+	return byKind(definedKinds(w))[schema.GroupKind{Group: ref.Group, Kind: ref.Kind}]
 }
 
 // subjectAt is what users create where a program looked.
-func (u *users) subjectAt(ref history.Ref, variant int) *subject {
-	if k := u.definitionOf(ref); k != nil {
+func (p *provider) subjectAt(ref history.Ref, variant int) *subject {
+	if k := definitionOf(p.world, ref); k != nil {
 		return &subject{kind: k, namespace: ref.Namespace, name: ref.Name, provided: true}
 	}
 	o := &unstructured.Unstructured{Object: map[string]any{}}
 	o.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: ref.Kind})
 	o.SetNamespace(ref.Namespace)
 	o.SetName(ref.Name)
-	if set := u.selected(ref.Kind); len(set) > 0 {
+	if set := p.selected(ref.Kind); len(set) > 0 {
 		o.SetLabels(set)
 	}
-	if !holdsData(ref) {
-		s := u.sampleOf(o, nil)
-		s.given, s.provided = false, true
-		return s
+	if holdsData(ref) {
+		data := map[string]any{}
+		for _, key := range p.keys() {
+			data[key] = another("", ref.Kind == "Secret", variant)
+		}
+		o.Object["data"] = data
 	}
-	data := map[string]any{}
-	for _, key := range u.keys() {
-		data[key] = another("", ref.Kind == "Secret", variant)
-	}
-	o.Object["data"] = data
-	s := u.sampleOf(o, nil)
+	s := sampleOf(o, nil)
 	s.given, s.provided = false, true
 	return s
 }
@@ -191,10 +194,13 @@ var usualKeys = []string{"ca.crt", "key", "password", "tls.crt", "tls.key", "tok
 var dataKey = regexp.MustCompile(`^[-._a-zA-Z0-9]{1,253}$`)
 
 // keys are the usual ones and those that users' objects name in fields like secretKeyRef.key.
-func (u *users) keys() []string {
+func (p *provider) keys() []string {
 	out := slices.Clone(usualKeys)
-	for _, o := range u.wanted {
-		walk(o.Object, func(field string, v any) {
+	for _, s := range *p.subjects {
+		if s.wanted == nil {
+			continue
+		}
+		walk(s.wanted.Object, func(field string, v any) {
 			key, _ := v.(string)
 			if strings.HasSuffix(strings.ToLower(field), "key") && dataKey.MatchString(key) {
 				out = append(out, key)

@@ -20,26 +20,26 @@ var selectable = []history.Ref{{Kind: "Node", Name: "sample"}, {Kind: "Namespace
 
 // provideSelected creates an object of each kind that a program watches, with the labels that
 // users' objects select, unless there is one. A Node is created even if nothing selects it.
-func (u *users) provideSelected() {
+func (p *provider) provideSelected(hurried bool) {
 	created := false
 	for _, ref := range selectable {
-		wanted := u.selected(ref.Kind)
-		if len(wanted) == 0 && ref.Kind != "Node" || !watched(u.world.History(), ref.Group, ref.Kind) ||
-			u.exists(ref, wanted) {
+		wanted := p.selected(ref.Kind)
+		if len(wanted) == 0 && ref.Kind != "Node" || !watched(p.world.History(), ref.Group, ref.Kind) ||
+			exists(p.world.History(), ref, wanted) {
 			continue
 		}
-		said, _ := u.provideAt(ref, 0)
-		u.world.Drew("begin", strings.Replace(said, "a program looked for", "a program watches", 1))
+		said, _ := p.provideAt(ref, 0)
+		p.world.Drew("begin", strings.Replace(said, "a program looked for", "a program watches", 1))
 		created = true
 	}
-	if created && !u.drawn.hurried {
-		u.world.Settle()
+	if created && !hurried {
+		p.world.Settle()
 	}
 }
 
 // exists reports whether an object of a kind has all of some labels.
-func (u *users) exists(kind history.Ref, wanted map[string]string) bool {
-	all := u.world.History().Live(func(r history.Ref) bool {
+func exists(h *history.History, kind history.Ref, wanted map[string]string) bool {
+	all := h.Live(func(r history.Ref) bool {
 		return r.Cluster == "" && r.Group == kind.Group && r.Kind == kind.Kind
 	})
 	return slices.ContainsFunc(all, func(o history.Object) bool {
@@ -58,9 +58,9 @@ func labelsOf(o history.Object) map[string]string {
 
 // selected are the labels that selectors in users' objects ask of a kind: a field like nodeSelector
 // is about Nodes, and selector about any kind.
-func (u *users) selected(kind string) map[string]string {
+func (p *provider) selected(kind string) map[string]string {
 	out := map[string]string{}
-	for _, s := range u.subjects {
+	for _, s := range *p.subjects {
 		walk(s.object().Object, func(key string, v any) {
 			of, is := strings.CutSuffix(strings.ToLower(key), "selector")
 			if !is || of != "" && of != "label" && of != strings.ToLower(kind) {
