@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/tools/go/packages"
 )
 
 // givenFlag is a flag in the arguments of a container. It has a value of its own (--name=value), or
@@ -25,9 +27,9 @@ type arguments map[string][]givenFlag
 
 var variableReference = regexp.MustCompile(`\$\((\w+)\)`)
 
-// arguments notes the flags of the manager's container. Leader election stays as main has it by
+// addArguments notes the flags of the manager's container. Leader election stays as main has it by
 // default: the test runs one replica.
-func (p *Project) arguments(c container, environment map[string]string) {
+func (d *deployment) addArguments(c container, environment map[string]string) {
 	words := slices.Concat(c.Command, c.Args)
 	for i, word := range words {
 		name, ok := strings.CutPrefix(word, "-")
@@ -48,7 +50,7 @@ func (p *Project) arguments(c container, environment map[string]string) {
 			})
 		}
 		if known {
-			p.deployed.arguments[name] = append(p.deployed.arguments[name], a)
+			d.arguments[name] = append(d.arguments[name], a)
 		}
 	}
 }
@@ -64,8 +66,8 @@ func (w *workload) manager() container {
 }
 
 // flagName is the name of a flag, if an expression is constant.
-func (r *reader) flagName(x ast.Expr) string {
-	if v := r.in.TypesInfo.Types[x].Value; v != nil && v.Kind() == constant.String {
+func flagName(pkg *packages.Package, x ast.Expr) string {
+	if v := pkg.TypesInfo.Types[x].Value; v != nil && v.Kind() == constant.String {
 		return constant.StringVal(v)
 	}
 	return ""
@@ -134,22 +136,22 @@ func (r *reader) flagValue(flag string, t types.Type, x ast.Expr) {
 // Deployment gives it.
 func (r *reader) ofOwnType(call *ast.CallExpr) {
 	for _, arg := range call.Args {
-		all := r.w.arguments[r.flagName(arg)]
+		all := r.w.arguments[flagName(r.in, arg)]
 		if len(all) == 0 {
 			continue
 		}
 		if r.mayChange(call); r.t != nil {
-			r.t.lost(r.flagName(arg), cmp.Or(all[0].value, all[0].next))
+			r.t.lost(flagName(r.in, arg), cmp.Or(all[0].value, all[0].next))
 		}
 	}
 }
 
 // lost guesses that a flag has its default.
-func (w *writer) lost(flag, value string) {
+func (r *remarks) lost(flag, value string) {
 	g := fmt.Sprintf("--%s=%s of the Deployment could not be read as the flag's type, so the flag has its default: "+
 		"write its value", flag, value)
-	if !slices.Contains(w.guesses, g) {
-		w.guesses = append(w.guesses, g)
+	if !slices.Contains(r.guesses, g) {
+		r.guesses = append(r.guesses, g)
 	}
 }
 

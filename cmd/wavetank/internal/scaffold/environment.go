@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// deployment are the objects that decide about the environment of the manager.
+// deployment owns the objects that decide about the environment of the manager.
 type deployment struct {
 	workloads  []workload
 	configMaps map[string]map[string]string // data by name
@@ -55,8 +55,8 @@ type variable struct {
 	}
 }
 
-// workload notes the Deployments and the ConfigMaps of a file.
-func (p *Project) workload(file, text string) {
+// add notes the Deployments and the ConfigMaps of a file.
+func (d *deployment) add(file, text string) {
 	for doc := range strings.SplitSeq("\n"+text, "\n---") {
 		o := workload{file: file}
 		if !strings.Contains(doc, "kind:") || yaml.Unmarshal([]byte(doc), &o) != nil {
@@ -64,9 +64,9 @@ func (p *Project) workload(file, text string) {
 		}
 		switch o.Kind {
 		case "Deployment", "StatefulSet":
-			p.deployed.workloads = append(p.deployed.workloads, o)
+			d.workloads = append(d.workloads, o)
 		case "ConfigMap":
-			p.deployed.configMaps[o.Metadata.Name] = o.Data
+			d.configMaps[o.Metadata.Name] = o.Data
 		}
 	}
 }
@@ -78,15 +78,15 @@ var (
 
 // withoutTemplates is a template of a chart with the values of values.yaml. Conditions are taken as
 // true.
-func (p *Project) withoutTemplates(file, text string) string {
+func (d *deployment) withoutTemplates(root, file, text string) string {
 	values := map[string]any{}
-	data, _ := os.ReadFile(filepath.Join(p.Root, path.Dir(path.Dir(file)), "values.yaml"))
+	data, _ := os.ReadFile(filepath.Join(root, path.Dir(path.Dir(file)), "values.yaml"))
 	_ = yaml.Unmarshal(data, &values)
 	return inserted.ReplaceAllStringFunc(directive.ReplaceAllString(text, ""), func(s string) string {
 		name := inserted.FindStringSubmatch(s)[1]
 		switch name {
 		case ".Release.Namespace":
-			return p.Namespace()
+			return d.namespace()
 		case ".Release.Name", ".Chart.Name":
 			return path.Base(path.Dir(path.Dir(file)))
 		}
@@ -102,88 +102,79 @@ func (p *Project) withoutTemplates(file, text string) string {
 	})
 }
 
-// Namespace is where the operator runs: the namespace that config/default names, or else another
+// namespace is where the operator runs: the namespace that config/default names, or else another
 // kustomization.
-func (p *Project) Namespace() string {
-	if ns := p.deployed.namespaces["config/default"]; ns != "" {
+func (d *deployment) namespace() string {
+	if ns := d.namespaces["config/default"]; ns != "" {
 		return ns
 	}
-	for _, dir := range slices.Sorted(maps.Keys(p.deployed.namespaces)) {
-		return p.deployed.namespaces[dir]
+	for _, dir := range slices.Sorted(maps.Keys(d.namespaces)) {
+		return d.namespaces[dir]
 	}
 	return "default"
 }
 
 // environment finds the variables that the Deployment of the manager sets, as far as the code reads
-// them, and the flags that it gives.
-func (p *Project) environment() {
+// them, and notes the flags that it gives. Guesses say how values were found, or why they were not.
+func (d *deployment) environment(reads map[string]bool) (set []Variable, guesses []string) {
 	var of *workload
-	for i, w := range p.deployed.workloads {
+	for i, w := range d.workloads {
 		inManager := strings.HasPrefix(w.file, "config/manager")
 		if of == nil || inManager && !strings.HasPrefix(of.file, "config/manager") {
-			of = &p.deployed.workloads[i]
+			of = &d.workloads[i]
 		}
 	}
 	if of == nil {
-		return
+		return nil, nil
+	}
+	note := func(v Variable, why string) {
+		if reads[v.Name] && why != "" {
+			guesses = append(guesses, why)
+		}
+		if reads[v.Name] && v.Value != "" {
+			set = append(set, v)
+		}
 	}
 	all := map[string]string{}
 	for _, c := range of.Spec.Template.Spec.Containers {
 		for _, from := range c.EnvFrom {
-			data := p.configMap(from.ConfigMapRef.Name)
+			data := d.configMaps[from.ConfigMapRef.Name]
 			for _, name := range slices.Sorted(maps.Keys(data)) {
-				p.setVariable(Variable{name, data[name]}, "")
+				note(Variable{name, data[name]}, "")
 				all[name] = data[name]
 			}
 		}
 		for _, v := range c.Env {
-			value, why := p.valueOf(v, of)
-			p.setVariable(Variable{v.Name, value}, why)
+			value, why := d.valueOf(v, of)
+			note(Variable{v.Name, value}, why)
 			all[v.Name] = value
 		}
 	}
-	p.arguments(of.manager(), all)
-}
-
-// setVariable notes a variable that the code reads. Why says how its value was found, or why it was
-// not.
-func (p *Project) setVariable(v Variable, why string) {
-	if !p.reads[v.Name] {
-		return
-	}
-	if why != "" {
-		p.guessed = append(p.guessed, why)
-	}
-	if v.Value != "" {
-		p.Environment = append(p.Environment, v)
-	}
-}
-
-func (p *Project) configMap(name string) map[string]string {
-	return p.deployed.configMaps[name]
+	d.addArguments(of.manager(), all)
+	return set, guesses
 }
 
 // valueOf is the value of a variable.
-func (p *Project) valueOf(v variable, of *workload) (value, why string) {
+func (d *deployment) valueOf(v variable, of *workload) (value, why string) {
 	switch {
 	case v.ValueFrom == nil:
 		return v.Value, ""
 	case v.ValueFrom.ConfigMapKeyRef != nil:
 		ref := v.ValueFrom.ConfigMapKeyRef
-		value, ok := p.configMap(ref.Name)[ref.Key]
+		value, ok := d.configMaps[ref.Name][ref.Key]
 		if !ok {
 			return "", fmt.Sprintf("%s is not set, because no file has %s of ConfigMap %s, from which %s takes it: "+
 				"set it with t.Setenv", v.Name, ref.Key, ref.Name, of.file)
 		}
 		return value, ""
 	case v.ValueFrom.FieldRef != nil:
-		field, prefix := v.ValueFrom.FieldRef.FieldPath, p.deployed.prefixes["config/default"]
+		field, prefix := v.ValueFrom.FieldRef.FieldPath, d.prefixes["config/default"]
 		if v.Name == "WATCH_NAMESPACE" && field == "metadata.namespace" {
 			return "default", "WATCH_NAMESPACE is default, where the samples are applied, " +
 				"and not the operator's namespace"
 		}
 		value := map[string]string{
-			"metadata.namespace":      p.Namespace(),
+			"metadata.namespace":      d.namespace(),
 			"metadata.name":           prefix + cmp.Or(of.Metadata.Name, "operator") + "-0",
 			"spec.serviceAccountName": prefix + cmp.Or(of.Spec.Template.Spec.ServiceAccountName, "default"),
 			"spec.nodeName":           "node",

@@ -6,6 +6,8 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+
+	"golang.org/x/tools/go/packages"
 )
 
 // expression reads an expression, and reports whether to look at its parts.
@@ -17,7 +19,7 @@ func (r *reader) expression(n ast.Expr) bool {
 	case *ast.CallExpr:
 		return r.call(n)
 	case *ast.UnaryExpr:
-		if lit, ok := n.X.(*ast.CompositeLit); ok && r.ownTransport(lit) {
+		if lit, ok := n.X.(*ast.CompositeLit); ok && (r.t == nil || !r.t.before) && ownTransport(r.in, lit) {
 			r.write(n, func() string { return "sim.HTTPClient(" + r.w.manager.Name() + ")" })
 			return false
 		}
@@ -96,8 +98,8 @@ func (r *reader) standIn(n ast.Expr) bool {
 }
 
 // inside reports whether a variable is declared in the unit itself.
-func (r *reader) inside(o types.Object) bool {
-	return r.stmt != nil && o.Pos() >= r.stmt.Pos() && o.Pos() < r.stmt.End()
+func (u *unit) inside(o types.Object) bool {
+	return u.stmt != nil && o.Pos() >= u.stmt.Pos() && o.Pos() < u.stmt.End()
 }
 
 // realConfigs are the functions that read the configuration of a real cluster.
@@ -105,13 +107,13 @@ var realConfigs = []string{"GetConfig", "GetConfigWithContext", "InClusterConfig
 
 // call replaces what reaches out of the simulation.
 func (r *reader) call(call *ast.CallExpr) bool {
-	if of, fails, ok := r.byName(call); ok {
+	if of, fails, ok := r.w.flags.byName(r.in, call); ok {
 		sub := &reader{unit: &unit{in: of.in, stmt: r.stmt, after: r.after}, w: r.w, t: r.t}
 		t := r.in.TypesInfo.TypeOf(call)
 		if pair, ok := t.(*types.Tuple); ok && pair.Len() > 0 {
 			t = pair.At(0).Type()
 		}
-		sub.flagValue(r.flagName(call.Args[0]), t, of.x)
+		sub.flagValue(flagName(r.in, call.Args[0]), t, of.x)
 		r.reads = append(r.reads, sub.reads...)
 		r.write(call, func() string {
 			text := sub.text(of.x)
@@ -122,12 +124,12 @@ func (r *reader) call(call *ast.CallExpr) bool {
 		})
 		return false
 	}
-	if x := r.pointer(call); x != nil {
+	if x := flagPointer(r.in, call); x != nil {
 		ptr, ok := r.in.TypesInfo.TypeOf(call).(*types.Pointer)
 		if !ok {
 			return true
 		}
-		r.flagValue(r.flagName(call.Args[0]), ptr.Elem(), x)
+		r.flagValue(flagName(r.in, call.Args[0]), ptr.Elem(), x)
 		if r.t != nil {
 			begin, end := "new("+types.TypeString(ptr.Elem(), r.t.qualify)+"(", "))"
 			if slices.Contains([]string{"new(string(", "new(bool(", "new(int("}, begin) {
@@ -170,10 +172,9 @@ func (r *reader) config(call *ast.CallExpr, more string) {
 
 // ownTransport reports whether an HTTP client has another transport than the one that the
 // simulation serves.
-func (r *reader) ownTransport(lit *ast.CompositeLit) bool {
-	t := r.in.TypesInfo.TypeOf(lit)
-	return t != nil && typeName(t) == "net/http.Client" && fieldsOf(lit)["Transport"] != nil &&
-		(r.t == nil || !r.t.before)
+func ownTransport(pkg *packages.Package, lit *ast.CompositeLit) bool {
+	t := pkg.TypesInfo.TypeOf(lit)
+	return t != nil && typeName(t) == "net/http.Client" && fieldsOf(lit)["Transport"] != nil
 }
 
 // name reads an identifier: a variable, or what the package of the unit declares.

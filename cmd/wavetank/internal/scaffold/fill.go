@@ -77,7 +77,6 @@ func (w *writer) options() (before, options string) {
 
 // isFalse reports whether an expression is false, or a variable whose flag's default is.
 func (w *wiring) isFalse(x ast.Expr) bool {
-	r := &reader{unit: &unit{in: w.pkg}, w: w}
 	if star, ok := x.(*ast.StarExpr); ok {
 		x = star.X
 	}
@@ -88,21 +87,20 @@ func (w *wiring) isFalse(x ast.Expr) bool {
 	if id.Name == "false" {
 		return true
 	}
-	o := r.object(id)
+	o := w.object(w.pkg, id)
 	for _, u := range w.units {
 		if o == nil || u.stmt == nil || !slices.Contains(u.sets, o) {
 			continue
 		}
-		r := &reader{unit: u, w: w}
 		switch s := u.stmt.(type) {
 		case *ast.ExprStmt:
 			if call, ok := s.X.(*ast.CallExpr); ok {
-				_, def := r.flag(call)
+				_, def := flagOf(u.in, call)
 				return def != nil && types.ExprString(def) == "false"
 			}
 		case *ast.AssignStmt:
 			if call, ok := s.Rhs[0].(*ast.CallExpr); ok {
-				def := r.pointer(call)
+				def := flagPointer(u.in, call)
 				return def != nil && types.ExprString(def) == "false"
 			}
 		}
@@ -131,40 +129,6 @@ func (w *writer) main(given []types.Object) string {
 // onlyReturns matches a statement that returns its error, if there is one.
 var onlyReturns = regexp.MustCompile(`(?s)^if err :?= (.*); err != nil \{\s*return err\s*\}$`)
 
-// setup is the setup function of a controller that no main starts.
-func (w *writer) setup(c Controller, process string) string {
-	args := w.arguments(c)
-	call := ""
-	if c.typ == nil {
-		call = w.qualified(c.Package.PkgPath, "", c.Setup) + "(" + args + ")"
-	} else {
-		literal := w.qualified(c.Package.PkgPath, "", c.Name)
-		call = fmt.Sprintf("(&%s).%s(%s)", composite(literal, w.fields(c, process)), c.Setup, args)
-	}
-	return fmt.Sprintf("func(mgr ctrl.Manager) error {\nreturn %s\n}", call)
-}
-
-// fields fills a controller in by the types of its fields.
-func (w *writer) fields(c Controller, process string) (out []string) {
-	s := c.typ.Underlying().(*types.Struct)
-	for f := range s.Fields() {
-		if !f.Exported() {
-			continue
-		}
-		if value := w.byType(f.Type(), process); value != "" {
-			out = append(out, f.Name()+": "+value)
-			continue
-		}
-		switch f.Type().Underlying().(type) {
-		case *types.Pointer, *types.Interface, *types.Map, *types.Signature, *types.Chan:
-			why := fmt.Sprintf("%s of %s was left nil: no main was seen that sets it", f.Name(), c.Name)
-			w.empty = append(w.empty, Empty{f.Name(), why})
-			w.guess("%s of %s is left nil, because no main was seen that sets it: write its value", f.Name(), c.Name)
-		}
-	}
-	return out
-}
-
 // composite is a literal of a struct, on one line if that is not long.
 func composite(of string, fields []string) string {
 	if line := strings.Join(fields, ", "); len(line) < 90 {
@@ -189,66 +153,3 @@ func joined(source string) string {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// arguments are those of the setup function: the manager, and what is empty of every other type.
-func (w *writer) arguments(c Controller) string {
-	var out []string
-	for p := range c.params.Variables() {
-		if isManager(p.Type()) {
-			out = append(out, "mgr")
-			continue
-		}
-		value := w.zero(p.Type())
-		out = append(out, value)
-		if typeName(p.Type()) != "context.Context" {
-			w.guess("%s gets %s as %s", c.Setup, value, p.Name())
-		}
-	}
-	return strings.Join(out, ", ")
-}
-
-// zero is the zero value of a type, or a context.
-func (w *writer) zero(t types.Type) string {
-	if typeName(t) == "context.Context" {
-		return w.use("context", "") + ".Background()"
-	}
-	switch u := t.Underlying().(type) {
-	case *types.Struct:
-		return types.TypeString(t, w.qualify) + "{}"
-	case *types.Basic:
-		switch {
-		case u.Info()&types.IsString != 0:
-			return `""`
-		case u.Info()&types.IsBoolean != 0:
-			return "false"
-		}
-		return "0"
-	}
-	return "nil"
-}
-
-// byType is what a field of a type gets from the manager; "" for other types.
-func (w *writer) byType(t types.Type, process string) string {
-	switch typeName(t) {
-	case "sigs.k8s.io/controller-runtime/pkg/client.Client", "sigs.k8s.io/controller-runtime/pkg/client.WithWatch":
-		return "mgr.GetClient()"
-	case "sigs.k8s.io/controller-runtime/pkg/client.Reader":
-		return "mgr.GetAPIReader()"
-	case "*k8s.io/apimachinery/pkg/runtime.Scheme":
-		return "mgr.GetScheme()"
-	case "k8s.io/client-go/tools/record.EventRecorder":
-		return fmt.Sprintf("mgr.GetEventRecorderFor(%q)", process)
-	case "k8s.io/client-go/tools/events.EventRecorder":
-		return fmt.Sprintf("mgr.GetEventRecorder(%q)", process)
-	case "github.com/go-logr/logr.Logger":
-		return "mgr.GetLogger()"
-	case "*k8s.io/client-go/rest.Config":
-		return "mgr.GetConfig()"
-	case "k8s.io/apimachinery/pkg/api/meta.RESTMapper":
-		return "mgr.GetRESTMapper()"
-	case "*net/http.Client":
-		w.guess("a field is an HTTP client; it reaches what w.External declares, and nothing else")
-		return "sim.HTTPClient(mgr)"
-	}
-	return ""
-}

@@ -18,16 +18,17 @@ import (
 // candidates are the directories of packages that are read: those with a function that takes a
 // manager, the packages main that use controller-runtime, and those that import, themselves or
 // through others, a package that makes a manager. A file that cannot be parsed is one, too; whether
-// it is built is found out later.
-func (p *Project) candidates() (dirs []string, err error) {
+// it is built is found out later. Reads are the strings in the code that may be names of variables.
+func candidates(root, module string) (dirs []string, reads map[string]bool, err error) {
 	imports, makers := map[string][]string{}, []string{} // packages of the module
-	own := regexp.MustCompile(`"(` + regexp.QuoteMeta(p.Module) + `(?:/[^"\s]*)?)"`)
-	err = filepath.WalkDir(p.Root, func(path string, d fs.DirEntry, err error) error {
+	reads = map[string]bool{}
+	own := regexp.MustCompile(`"(` + regexp.QuoteMeta(module) + `(?:/[^"\s]*)?)"`)
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if d.IsDir() {
-			if path != p.Root && IsElsewhere(path, d.Name()) {
+			if path != root && IsElsewhere(path, d.Name()) {
 				return filepath.SkipDir
 			}
 			return nil
@@ -40,14 +41,14 @@ func (p *Project) candidates() (dirs []string, err error) {
 			return err
 		}
 		for _, m := range quotedVariable.FindAllSubmatch(data, -1) {
-			p.reads[string(m[1])] = true
+			reads[string(m[1])] = true
 		}
-		rel, err := filepath.Rel(p.Root, filepath.Dir(path))
+		rel, err := filepath.Rel(root, filepath.Dir(path))
 		for _, m := range own.FindAllSubmatch(data, -1) {
 			imports[rel] = append(imports[rel], string(m[1]))
 		}
 		if newManager.Match(data) {
-			makers = append(makers, pathpkg.Join(p.Module, filepath.ToSlash(rel)))
+			makers = append(makers, pathpkg.Join(module, filepath.ToSlash(rel)))
 		}
 		if err == nil && isCandidate(path, data) && !slices.Contains(dirs, rel) {
 			dirs = append(dirs, rel)
@@ -56,7 +57,7 @@ func (p *Project) candidates() (dirs []string, err error) {
 	})
 	for range maxCalls {
 		for _, rel := range slices.Sorted(maps.Keys(imports)) {
-			of := pathpkg.Join(p.Module, filepath.ToSlash(rel))
+			of := pathpkg.Join(module, filepath.ToSlash(rel))
 			if !slices.Contains(makers, of) && slices.ContainsFunc(imports[rel], func(path string) bool {
 				return slices.Contains(makers, path)
 			}) {
@@ -67,7 +68,7 @@ func (p *Project) candidates() (dirs []string, err error) {
 			}
 		}
 	}
-	return dirs, err
+	return dirs, reads, err
 }
 
 var quotedVariable = regexp.MustCompile("[\"`]([A-Z][A-Z0-9_]+)[\"`]")

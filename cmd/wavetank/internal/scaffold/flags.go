@@ -2,7 +2,6 @@ package scaffold
 
 import (
 	"go/ast"
-	"go/constant"
 	"go/token"
 	"strings"
 
@@ -11,10 +10,10 @@ import (
 
 func isFlagPackage(path string) bool { return path == "flag" || path == "github.com/spf13/pflag" }
 
-// flag is the variable that a call binds to a flag, and the flag's default, as in
+// flagOf is the variable that a call binds to a flag, and the flag's default, as in
 // flag.StringVar(&addr, "addr", …); nil for any other call.
-func (r *reader) flag(call *ast.CallExpr) (to *ast.UnaryExpr, x ast.Expr) {
-	f := callee(r.in, call)
+func flagOf(pkg *packages.Package, call *ast.CallExpr) (to *ast.UnaryExpr, x ast.Expr) {
+	f := callee(pkg, call)
 	if f == nil || !isFlagPackage(pathOf(f)) || len(call.Args) < 4 {
 		return nil, nil
 	}
@@ -27,10 +26,10 @@ func (r *reader) flag(call *ast.CallExpr) (to *ast.UnaryExpr, x ast.Expr) {
 	return to, call.Args[i]
 }
 
-// pointer is the default of the flag that a call declares, as in addr := flag.String("addr", …);
-// nil for any other call.
-func (r *reader) pointer(call *ast.CallExpr) ast.Expr {
-	f := callee(r.in, call)
+// flagPointer is the default of the flag that a call declares, as in
+// addr := flag.String("addr", …); nil for any other call.
+func flagPointer(pkg *packages.Package, call *ast.CallExpr) ast.Expr {
+	f := callee(pkg, call)
 	switch {
 	case f == nil || !isFlagPackage(pathOf(f)) || strings.HasSuffix(strings.TrimSuffix(f.Name(), "P"), "Var"):
 		return nil
@@ -42,18 +41,19 @@ func (r *reader) pointer(call *ast.CallExpr) ast.Expr {
 	return nil
 }
 
-// readFlags notes the defaults of the flags that a package declares, for those that are read by
-// name.
-func (w *wiring) readFlags(pkg *packages.Package) {
+// flags are the defaults of the flags that are read by name, by that name.
+type flags map[string]value
+
+// read notes the flags that a package declares.
+func (f flags) read(pkg *packages.Package) {
 	for _, file := range pkg.Syntax {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
-				r := &reader{unit: &unit{in: pkg}, w: w}
-				if x := r.pointer(n); x != nil {
-					w.noteFlag(pkg, n.Args[0], x)
-				} else if to, x := r.flag(n); to != nil {
-					w.noteFlag(pkg, n.Args[1], x)
+				if x := flagPointer(pkg, n); x != nil {
+					f.note(pkg, n.Args[0], x)
+				} else if to, x := flagOf(pkg, n); to != nil {
+					f.note(pkg, n.Args[1], x)
 				}
 			case *ast.CompositeLit: // urfave/cli
 				t := pkg.TypesInfo.TypeOf(n)
@@ -61,7 +61,7 @@ func (w *wiring) readFlags(pkg *packages.Package) {
 					return true
 				}
 				if fields := fieldsOf(n); fields["Name"] != nil && fields["Value"] != nil {
-					w.noteFlag(pkg, fields["Name"], fields["Value"])
+					f.note(pkg, fields["Name"], fields["Value"])
 				}
 			}
 			return true
@@ -69,27 +69,23 @@ func (w *wiring) readFlags(pkg *packages.Package) {
 	}
 }
 
-func (w *wiring) noteFlag(pkg *packages.Package, name, x ast.Expr) {
-	if v := pkg.TypesInfo.Types[name].Value; v != nil && v.Kind() == constant.String {
-		w.flags[constant.StringVal(v)] = value{pkg, x}
+func (f flags) note(pkg *packages.Package, name, x ast.Expr) {
+	if name := flagName(pkg, name); name != "" {
+		f[name] = value{pkg, x}
 	}
 }
 
 // byName is the default of a flag that a call reads by its name, as in
 // cmd.Flags().GetString("addr") or c.String("addr"); fails if the call returns an error, too.
-func (r *reader) byName(call *ast.CallExpr) (of value, fails, ok bool) {
-	f := callee(r.in, call)
-	if f == nil || len(call.Args) != 1 {
+func (f flags) byName(pkg *packages.Package, call *ast.CallExpr) (of value, fails, ok bool) {
+	getter := callee(pkg, call)
+	if getter == nil || len(call.Args) != 1 {
 		return value{}, false, false
 	}
-	get := isFlagPackage(pathOf(f)) && strings.HasPrefix(f.Name(), "Get")
-	if !get && !strings.HasPrefix(pathOf(f), "github.com/urfave/cli") {
+	fails = isFlagPackage(pathOf(getter)) && strings.HasPrefix(getter.Name(), "Get")
+	if !fails && !strings.HasPrefix(pathOf(getter), "github.com/urfave/cli") {
 		return value{}, false, false
 	}
-	v := r.in.TypesInfo.Types[call.Args[0]].Value
-	if v == nil || v.Kind() != constant.String {
-		return value{}, false, false
-	}
-	of, ok = r.w.flags[constant.StringVal(v)]
-	return of, get, ok
+	of, ok = f[flagName(pkg, call.Args[0])]
+	return of, fails, ok
 }

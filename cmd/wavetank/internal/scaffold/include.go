@@ -22,12 +22,23 @@ func (w *wiring) same(o types.Object) types.Object {
 	return o
 }
 
+// object is the local variable that a name in a package stands for; nil for anything else.
+func (w *wiring) object(pkg *packages.Package, id *ast.Ident) types.Object {
+	if id == nil {
+		return nil
+	}
+	v, ok := pkg.TypesInfo.ObjectOf(id).(*types.Var)
+	if !ok || v.IsField() || v.Parent() == nil || v.Pkg() == nil || v.Parent() == v.Pkg().Scope() {
+		return nil
+	}
+	return w.same(v)
+}
+
 // link notes which parameters stand for variables of the caller.
 func (w *wiring) link() {
 	for _, u := range w.units {
 		if id, ok := u.arg.(*ast.Ident); ok && u.param != nil {
-			r := &reader{unit: u, w: w}
-			if of := r.object(id); of != nil && of != u.param {
+			if of := w.object(u.in, id); of != nil && of != u.param {
 				w.alias[u.param] = of
 			}
 		}
@@ -54,7 +65,7 @@ func (w *wiring) setups(refuse func(u *unit, why string)) map[*unit]bool {
 				derived = append(derived, o)
 			}
 		}
-		start := w.starts(u.in, u.stmt)
+		start := starts(u.in, u.stmt)
 		switch _, isGo := u.stmt.(*ast.GoStmt); {
 		case isGo && !start:
 			refuse(u, "it starts a goroutine with the manager; call what it calls before the manager starts")
@@ -125,8 +136,7 @@ func (w *wiring) makes(u *unit) bool {
 // guards reports whether a unit does no more than look at the error of the one before.
 func guards(u, before *unit) bool {
 	s, ok := u.stmt.(*ast.IfStmt)
-	r := &reader{unit: u}
-	if !ok || s.Init != nil || !r.leaves(s.Body) || len(u.reads) == 0 {
+	if !ok || s.Init != nil || !leaves(u.in, s.Body) || len(u.reads) == 0 {
 		return false
 	}
 	for _, o := range u.reads {
@@ -147,9 +157,8 @@ func (w *wiring) bindsFlags(u *unit) bool {
 	if !ok {
 		return false
 	}
-	r := &reader{unit: u, w: w}
-	if to, _ := r.flag(call); to != nil {
-		return r.object(root(to.X)) == nil && u.in == w.pkg
+	if to, _ := flagOf(u.in, call); to != nil {
+		return w.object(u.in, root(to.X)) == nil && u.in == w.pkg
 	}
 	f := callee(u.in, call)
 	return f != nil && f.Signature().Recv() == nil && w.bodies[f.FullName()].f != nil &&
@@ -164,7 +173,6 @@ var harmless = []string{"AddHealthzCheck", "AddReadyzCheck", "AddMetricsServerEx
 
 // isRoot reports whether a unit sets up something with the manager, or with what came of it.
 func (w *wiring) isRoot(u *unit, derived []types.Object) (is bool) {
-	r := &reader{unit: u, w: w}
 	defines := false
 	switch u.stmt.(type) {
 	case *ast.AssignStmt, *ast.DeclStmt:
@@ -187,7 +195,7 @@ func (w *wiring) isRoot(u *unit, derived []types.Object) (is bool) {
 				is = is || isManagerExpr(u.in, arg)
 			}
 		case *ast.Ident:
-			is = is || !defines && slices.Contains(derived, r.object(n)) && r.object(n) != nil
+			is = is || !defines && slices.Contains(derived, w.object(u.in, n)) && w.object(u.in, n) != nil
 		}
 		return !is
 	})
@@ -207,7 +215,7 @@ func isManagerExpr(pkg *packages.Package, x ast.Expr) bool {
 }
 
 // starts reports whether a part of a program starts a manager.
-func (w *wiring) starts(pkg *packages.Package, n ast.Node) (does bool) {
+func starts(pkg *packages.Package, n ast.Node) (does bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "Start" && isManagerExpr(pkg, sel.X) {
 			does = true
@@ -224,7 +232,7 @@ type body struct {
 }
 
 func (w *wiring) startsInside(u *unit) (does bool) {
-	w.reached(map[*unit]bool{u: true}, func(b body) { does = does || w.starts(b.in, b.f.Body) })
+	w.reached(map[*unit]bool{u: true}, func(b body) { does = does || starts(b.in, b.f.Body) })
 	return does
 }
 

@@ -131,7 +131,7 @@ func (p *Project) files() error {
 		p.manifests.see(rel, text)
 		switch {
 		case strings.Contains(text, "{{"): // a template of a chart
-			p.workload(rel, p.withoutTemplates(rel, text))
+			p.deployed.add(rel, p.deployed.withoutTemplates(p.Root, rel, text))
 		case isKustomization(rel):
 			p.kustomization(rel, text)
 		case strings.Contains(text, "kind: CustomResourceDefinition\n"):
@@ -147,9 +147,9 @@ func (p *Project) files() error {
 				p.Webhooks = dir
 			}
 		case strings.HasSuffix(dir, "samples"):
-			p.sample(rel, text)
+			p.Samples = append(p.Samples, samplesIn(rel, text)...)
 		default:
-			p.workload(rel, text)
+			p.deployed.add(rel, text)
 		}
 		return nil
 	})
@@ -161,8 +161,8 @@ func (p *Project) files() error {
 		}
 	}
 	p.selectSamples()
-	p.findRights()
-	p.environment()
+	p.Rights, p.withoutRights = p.manifests.rights(p.Root, p.kustomized)
+	p.Environment, p.guessed = p.deployed.environment(p.reads)
 	if file := converts[p.Definitions]; file != "" {
 		p.conversion(file + " has spec.conversion.strategy Webhook, which w.Install refuses where there are several " +
 			"versions: install a copy without spec.conversion")

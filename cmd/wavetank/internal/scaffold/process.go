@@ -30,10 +30,10 @@ func (p *Project) processes(loaded []*packages.Package) {
 	for _, w := range wirings {
 		process := &Process{wiring: w, pkg: w.pkg, dir: filepath.Dir(w.pkg.Fset.Position(w.made).Filename)}
 		process.units = w.setups(func(u *unit, why string) {
-			process.notes = append(process.notes, p.line(u.in, u.stmt.Pos())+" is left out: "+why)
+			process.notes = append(process.notes, line(p.Root, u.in, u.stmt.Pos())+" is left out: "+why)
 		})
 		process.Controllers = w.start(process.units, p.Controllers)
-		at := p.line(w.pkg, w.made)
+		at := line(p.Root, w.pkg, w.made)
 		if len(process.Controllers) == 0 {
 			p.note("the manager that %s makes sets up no controller that was found here%s", at,
 				strings.Join(append([]string{""}, process.notes...), "; "))

@@ -74,7 +74,7 @@ type Variable struct{ Name, Value string }
 
 // Read reads a project. Dir is the root of its module.
 func Read(dir string) (*Project, error) {
-	p := &Project{Root: dir, reads: map[string]bool{}, reachable: map[string]bool{}, kustomized: map[string][]string{},
+	p := &Project{Root: dir, reachable: map[string]bool{}, kustomized: map[string][]string{},
 		deployed: deployment{configMaps: map[string]map[string]string{}, namespaces: map[string]string{},
 			prefixes: map[string]string{}, arguments: arguments{}}}
 	if mod, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil {
@@ -83,8 +83,9 @@ func Read(dir string) (*Project, error) {
 	if err := p.manifest(); err != nil {
 		return nil, err
 	}
-	dirs, err := p.candidates()
-	if err != nil {
+	var dirs []string
+	var err error
+	if dirs, p.reads, err = candidates(dir, p.Module); err != nil {
 		return nil, err
 	}
 	var loaded []*packages.Package
@@ -95,7 +96,9 @@ func Read(dir string) (*Project, error) {
 		}
 	}
 	for _, pkg := range loaded {
-		p.look(pkg)
+		if pkg.Name != "main" {
+			p.look(pkg)
+		}
 		p.approvals.find(pkg)
 	}
 	if len(p.Controllers) == 0 {
@@ -117,17 +120,6 @@ func Read(dir string) (*Project, error) {
 func (p *Project) note(format string, args ...any) {
 	if s := fmt.Sprintf(format, args...); !slices.Contains(p.Notes, s) {
 		p.Notes = append(p.Notes, s)
-	}
-}
-
-// look reads the declarations of a package.
-func (p *Project) look(pkg *packages.Package) {
-	for _, file := range pkg.Syntax {
-		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil && pkg.Name != "main" {
-				p.function(pkg, f)
-			}
-		}
 	}
 }
 
@@ -164,6 +156,17 @@ func takesManager(sig *types.Signature) bool {
 		}
 	}
 	return false
+}
+
+// look finds the controllers of a package, and which kinds it has webhooks for.
+func (p *Project) look(pkg *packages.Package) {
+	for _, file := range pkg.Syntax {
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
+				p.function(pkg, f)
+			}
+		}
+	}
 }
 
 func (p *Project) function(pkg *packages.Package, f *ast.FuncDecl) {

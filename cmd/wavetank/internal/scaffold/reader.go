@@ -7,6 +7,8 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+
+	"golang.org/x/tools/go/packages"
 )
 
 // edit replaces a part of a source text.
@@ -97,7 +99,7 @@ func (r *reader) leave(n ast.Node, err *ast.Ident) {
 	case err != nil:
 		text = err.Name
 	case r.t != nil:
-		text = fmt.Sprintf("%s.New(%q)", r.t.use("errors", ""), r.t.project.line(r.in, n.Pos())+": main ends here")
+		text = fmt.Sprintf("%s.New(%q)", r.t.use("errors", ""), line(r.t.root, r.in, n.Pos())+": main ends here")
 	}
 	if r.t != nil && r.t.before {
 		r.replace(n, "panic("+text+")")
@@ -109,7 +111,7 @@ func (r *reader) leave(n ast.Node, err *ast.Ident) {
 // branch reads an if statement. One whose body logs and leaves main becomes one that returns the
 // error.
 func (r *reader) branch(n *ast.IfStmt) bool {
-	if r.literals > 0 || !r.leaves(n.Body) {
+	if r.literals > 0 || !leaves(r.in, n.Body) {
 		return true
 	}
 	if n.Init != nil {
@@ -134,7 +136,7 @@ func (r *reader) branch(n *ast.IfStmt) bool {
 }
 
 // leaves reports whether a block ends with leaving main.
-func (r *reader) leaves(b *ast.BlockStmt) bool {
+func leaves(pkg *packages.Package, b *ast.BlockStmt) bool {
 	if len(b.List) == 0 {
 		return false
 	}
@@ -143,7 +145,7 @@ func (r *reader) leaves(b *ast.BlockStmt) bool {
 		return true
 	case *ast.ExprStmt:
 		call, ok := last.X.(*ast.CallExpr)
-		return ok && r.exits(call)
+		return ok && exits(pkg, call)
 	}
 	return false
 }
@@ -160,8 +162,8 @@ func pathOf(f types.Object) string {
 }
 
 // exits reports whether a call ends the program.
-func (r *reader) exits(call *ast.CallExpr) bool {
-	f := callee(r.in, call)
+func exits(pkg *packages.Package, call *ast.CallExpr) bool {
+	f := callee(pkg, call)
 	if id, ok := call.Fun.(*ast.Ident); ok && id.Name == "panic" {
 		return true
 	}
@@ -174,7 +176,7 @@ func (r *reader) statement(n *ast.ExprStmt) bool {
 	if !ok {
 		return true
 	}
-	if to, x := r.flag(call); to != nil {
+	if to, x := flagOf(r.in, call); to != nil {
 		r.set(root(to.X))
 		if r.t != nil && r.t.begins(r.object(root(to.X)), to.X) {
 			r.edits = append(r.edits, edit{n.Pos(), to.X.Pos(), ""}, edit{to.X.End(), x.Pos(), " := "})
@@ -182,7 +184,7 @@ func (r *reader) statement(n *ast.ExprStmt) bool {
 			r.edits = append(r.edits, edit{n.Pos(), to.X.Pos(), ""}, edit{to.X.End(), x.Pos(), " = "})
 			ast.Inspect(to.X, r.visit)
 		}
-		r.flagValue(r.flagName(call.Args[1]), r.in.TypesInfo.TypeOf(to.X), x)
+		r.flagValue(flagName(r.in, call.Args[1]), r.in.TypesInfo.TypeOf(to.X), x)
 		r.edits = append(r.edits, edit{x.End(), n.End(), ""})
 		return false
 	}
@@ -190,7 +192,7 @@ func (r *reader) statement(n *ast.ExprStmt) bool {
 	switch {
 	case r.literals > 0:
 		return true
-	case r.exits(call):
+	case exits(r.in, call):
 		r.leave(n, nil)
 		return false
 	case f != nil && (slices.Contains(logs, pathOf(f)) || isFlagPackage(pathOf(f))):
@@ -280,16 +282,7 @@ func (r *reader) assignment(n *ast.AssignStmt) {
 }
 
 // object is the local variable that a name stands for; nil for anything else.
-func (r *reader) object(id *ast.Ident) types.Object {
-	if id == nil {
-		return nil
-	}
-	v, ok := r.in.TypesInfo.ObjectOf(id).(*types.Var)
-	if !ok || v.IsField() || v.Parent() == nil || v.Pkg() == nil || v.Parent() == v.Pkg().Scope() {
-		return nil
-	}
-	return r.w.same(v)
-}
+func (r *reader) object(id *ast.Ident) types.Object { return r.w.object(r.in, id) }
 
 func (r *reader) set(id *ast.Ident) {
 	if obj := r.object(id); obj != nil {

@@ -51,15 +51,15 @@ func (m *manifests) see(file, text string) {
 
 const usualRights = "config/default"
 
-// findRights finds the manifests with which the operator is deployed. If the usual ones cannot be
-// read, no others are taken.
-func (p *Project) findRights() {
+// rights is the directory with which the operator is deployed, or why there is none. If the usual
+// manifests cannot be read, no others are taken. Kustomized are the files that kustomizations name.
+func (m *manifests) rights(root string, kustomized map[string][]string) (dir, without string) {
 	var named []string
-	for _, files := range p.kustomized {
+	for _, files := range kustomized {
 		named = append(named, files...)
 	}
 	var roots []string
-	for _, dir := range p.manifests.kustomizations {
+	for _, dir := range m.kustomizations {
 		if !slices.Contains(named, dir) {
 			roots = append(roots, dir)
 		}
@@ -69,24 +69,23 @@ func (p *Project) findRights() {
 		roots = slices.Insert(slices.Delete(roots, i, i+1), 0, usualRights)
 	}
 	var why error
-	for _, dir := range slices.Concat(roots, p.manifests.plain, p.manifests.charts, p.manifests.bundles) {
-		_, err := deployed.Read("", filepath.Join(p.Root, filepath.FromSlash(dir)))
+	for _, dir := range slices.Concat(roots, m.plain, m.charts, m.bundles) {
+		_, err := deployed.Read("", filepath.Join(root, filepath.FromSlash(dir)))
 		if err == nil {
-			p.Rights = dir
-			return
+			return dir, ""
 		}
 		if !errors.Is(err, deployed.ErrNoAccount) && why == nil {
-			why = errors.New(strings.ReplaceAll(err.Error(), p.Root+string(filepath.Separator), ""))
+			why = errors.New(strings.ReplaceAll(err.Error(), root+string(filepath.Separator), ""))
 		}
 		if why != nil && dir == usualRights {
 			break
 		}
 	}
-	p.withoutRights = "no kustomization (config/default), Helm chart, OLM bundle or file with a ClusterRoleBinding " +
-		"says with which rights it is deployed"
 	if why != nil {
-		p.withoutRights = why.Error()
+		return "", why.Error()
 	}
+	return "", "no kustomization (config/default), Helm chart, OLM bundle or file with a ClusterRoleBinding " +
+		"says with which rights it is deployed"
 }
 
 // rights is the option with which the test runs the operator as its own ServiceAccount.

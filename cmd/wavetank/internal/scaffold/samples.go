@@ -81,14 +81,15 @@ func (p *Project) selectSamples() {
 	p.Samples = out
 }
 
-// sample notes the objects of a file.
-func (p *Project) sample(file, text string) {
+// samplesIn are the objects of a file.
+func samplesIn(file, text string) (out []Sample) {
 	for doc := range strings.SplitSeq("\n"+text, "\n---") {
 		var o struct{ APIVersion, Kind string }
 		if yaml.Unmarshal([]byte(doc), &o) == nil && o.Kind != "" && o.Kind != "Kustomization" {
-			p.Samples = append(p.Samples, Sample{file, o.Kind, o.APIVersion})
+			out = append(out, Sample{file, o.Kind, o.APIVersion})
 		}
 	}
+	return out
 }
 
 // samplesFor are the files with what users write for controllers: objects of kinds that no other
@@ -127,8 +128,8 @@ func (p *Project) samplesFor(cs []Controller) (files []string, lacking []Control
 }
 
 // hasSampleFor reports whether a file has an object that one of the controllers reconciles.
-func (p *Project) hasSampleFor(file string, cs []Controller) bool {
-	return slices.ContainsFunc(p.Samples, func(s Sample) bool {
+func hasSampleFor(all []Sample, file string, cs []Controller) bool {
+	return slices.ContainsFunc(all, func(s Sample) bool {
 		return s.File == file && slices.ContainsFunc(cs, func(c Controller) bool { return c.Kind == s.Kind })
 	})
 }
@@ -143,12 +144,12 @@ const (
 
 // watchedFor is how long an operator that acts by the clock is watched: three of the longest
 // periods in its samples and of those after which its controllers want to be called again.
-func (p *Project) watchedFor(files []string, of []Controller) (d time.Duration) {
+func watchedFor(root string, files []string, of []Controller) (d time.Duration) {
 	for _, c := range of {
 		d = max(d, 3*c.period())
 	}
 	for _, file := range files {
-		text, _ := os.ReadFile(path.Join(p.Root, file))
+		text, _ := os.ReadFile(path.Join(root, file))
 		for _, m := range schedule.FindAllSubmatch(text, -1) {
 			if s, err := cron.ParseStandard(strings.TrimSpace(string(m[1]))); err == nil {
 				first := s.Next(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) // as runs begin

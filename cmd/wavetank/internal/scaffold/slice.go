@@ -10,9 +10,11 @@ import (
 	"strings"
 )
 
-// slice is the part of a wiring that a test repeats.
+// slice is the part of a wiring that a test repeats. It owns which variables are declared where.
 type slice struct {
-	*writer
+	*imports
+	*remarks
+	root     string // of the project
 	of       *wiring
 	before   bool           // the manager does not exist yet, and an error is a panic
 	given    []types.Object // variables that the manager has got
@@ -24,7 +26,7 @@ type slice struct {
 }
 
 func (w *writer) sliceOf(units map[*unit]bool, also []types.Object) *slice {
-	s := &slice{writer: w, of: w.process.wiring, units: units, read: map[types.Object]bool{},
+	s := &slice{imports: w.imports, remarks: w.remarks, root: w.project.Root, of: w.process.wiring, units: units, read: map[types.Object]bool{},
 		declared: map[types.Object]bool{w.process.wiring.manager: true}, folded: map[types.Object]bool{},
 		renamed: map[types.Object]string{}}
 	for _, o := range also {
@@ -79,7 +81,7 @@ func (s *slice) leftOut(u *unit, why string) {
 			names = append(names, o.Name())
 		}
 	}
-	line := s.project.line(u.in, at.Pos())
+	line := line(s.root, u.in, at.Pos())
 	if len(names) == 0 {
 		s.guess("%s is left out, because it depends on %s: write what stands for it", line, why)
 		return
@@ -161,8 +163,7 @@ func (s *slice) byFlag(o types.Object) bool {
 		if !ok {
 			return false
 		}
-		r := &reader{unit: u, w: s.of}
-		to, _ := r.flag(call)
+		to, _ := flagOf(u.in, call)
 		return to != nil && isName(to.X)
 	}
 	return false
@@ -211,7 +212,7 @@ func (s *slice) missing(u *unit) (out []string) {
 		if isError(o.Type()) || slices.ContainsFunc(s.empty, func(e Empty) bool { return e.Name == o.Name() }) {
 			continue
 		}
-		line := s.project.line(u.in, o.Pos())
+		line := line(s.root, u.in, o.Pos())
 		s.empty = append(s.empty, Empty{o.Name(), fmt.Sprintf("%s of %s was left empty", o.Name(), line)})
 		s.guess("%s of %s is left empty, because what it gets was not seen: write its value", o.Name(), line)
 	}
@@ -223,9 +224,6 @@ func (s *slice) declare(u *unit) {
 		s.declared[o] = s.declared[o] || !isDeclaration(u.stmt) || !s.folded[o]
 	}
 }
-
-// qualify is the name of a package in a type.
-func (w *writer) qualify(p *types.Package) string { return w.use(p.Path(), p.Name()) }
 
 // text is a part of the source, edited.
 func (r *reader) text(n ast.Node) string {

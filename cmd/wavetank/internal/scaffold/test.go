@@ -33,35 +33,57 @@ type Test struct {
 // Empty is a variable or a field without a value, with the reason.
 type Empty struct{ Name, Why string }
 
-// writer collects the parts of a test.
+// remarks are what the reader of a test is told: what was guessed, and what is left empty.
+type remarks struct {
+	guesses []string
+	empty   []Empty
+}
+
+func (r *remarks) guess(format string, args ...any) {
+	r.guesses = append(r.guesses, fmt.Sprintf(format, args...))
+}
+
+// comments are the guesses, for the reader of the test.
+func (r *remarks) comments() string {
+	var b strings.Builder
+	for _, g := range r.guesses {
+		fmt.Fprintf(&b, "// Guess: %s.\n", g)
+	}
+	return b.String()
+}
+
+// writer owns the parts of a test and their order.
 type writer struct {
+	*imports
+	*remarks
 	project *Project
 	process *Process
 	ginkgo  bool
 	hosts   []string
-	imports map[string]string // name by path
-	guesses []string
-	empty   []Empty
+}
+
+func (p *Project) writer(process *Process, ginkgo bool, names map[string]string) *writer {
+	return &writer{project: p, process: process, ginkgo: ginkgo, remarks: &remarks{},
+		imports: &imports{pkg: process.pkg, external: ginkgo, names: names}}
 }
 
 // Test renders the test of a process, next to the function that makes its manager. That of a
 // controller that no main starts is, where the tests next to it are Ginkgo's, a spec in a package
 // of its own, which needs no etcd. Hosts are those of services that the process was seen to ask.
 func (p *Project) Test(process *Process, hosts ...string) (*Test, error) {
-	w := &writer{project: p, process: process, hosts: hosts, imports: map[string]string{
-		"sigs.k8s.io/controller-runtime": "ctrl", modulePath + "/sim": "",
-	}}
-	w.ginkgo = process.wiring == nil && usesGinkgo(process.dir)
+	w := p.writer(process, process.wiring == nil && usesGinkgo(process.dir), map[string]string{
+		"sigs.k8s.io/controller-runtime": "ctrl", modulePath + "/sim": ""})
+	w.hosts = hosts
 	short := process.Name
 	t := &Test{Name: "TestSimulated" + short}
 	dir, pkg := process.dir, process.pkg.Name
 	if w.ginkgo {
 		dir, pkg = filepath.Join(dir, "simulation"), "simulation"
 		t.Suite, t.Name = filepath.Join(dir, "suite_test.go"), "TestSimulations"
-		w.imports[modulePath+"/sim/simginkgo"] = ""
-		w.imports["github.com/onsi/ginkgo/v2"] = "."
+		w.names[modulePath+"/sim/simginkgo"] = ""
+		w.names["github.com/onsi/ginkgo/v2"] = "."
 	} else {
-		w.imports["testing"] = ""
+		w.names["testing"] = ""
 	}
 	t.File = filepath.Join(dir, strings.ToLower(short)+"_sim_test.go")
 	var err error
@@ -75,7 +97,7 @@ func (p *Project) Test(process *Process, hosts ...string) (*Test, error) {
 	body := w.body(dir, strings.ToLower(short))
 	scenario := w.free(short, t.File)
 	source := fmt.Sprintf("package %s\n\n%s\n%s%s\n%s\nfunc %s(w *sim.World) {\n%s}\n",
-		pkg, w.importBlock(), w.comments(), w.test(t.Name, short, scenario), w.about(scenario), scenario, body)
+		pkg, w.block(), w.comments(), w.test(t.Name, short, scenario), w.about(scenario), scenario, body)
 	formatted, err := format.Source([]byte(source))
 	if err != nil {
 		return nil, fmt.Errorf("%w in:\n%s", err, source)
@@ -88,7 +110,7 @@ func (p *Project) Test(process *Process, hosts ...string) (*Test, error) {
 func (w *writer) about(scenario string) string {
 	if of := w.process.wiring; of != nil {
 		return fmt.Sprintf("// %s is the operator, set up as at %s, and what users do.", scenario,
-			w.project.line(of.pkg, of.made))
+			line(w.project.Root, of.pkg, of.made))
 	}
 	return fmt.Sprintf("// %s is what surrounds the operator, and what users do.", scenario)
 }
@@ -137,15 +159,6 @@ func declaredBeside(file, name string) bool {
 	})
 }
 
-// comments are the guesses, for the reader of the test.
-func (w *writer) comments() string {
-	var b strings.Builder
-	for _, g := range w.guesses {
-		fmt.Fprintf(&b, "// Guess: %s.\n", g)
-	}
-	return b.String()
-}
-
 // environment sets what the Deployment of the manager sets, as far as the code reads it.
 func (w *writer) environment() string {
 	t := "t"
@@ -162,8 +175,8 @@ func (w *writer) environment() string {
 // suite renders the bootstrap of a Ginkgo suite of simulations, with the scheme that its specs
 // share.
 func (w *writer) suite() ([]byte, error) {
-	s := &writer{project: w.project, process: w.process, ginkgo: true, imports: map[string]string{"testing": "",
-		"github.com/onsi/ginkgo/v2": ".", "github.com/onsi/gomega": ".", modulePath + "/sim/simginkgo": ""}}
+	s := w.project.writer(w.process, true, map[string]string{"testing": "",
+		"github.com/onsi/ginkgo/v2": ".", "github.com/onsi/gomega": ".", modulePath + "/sim/simginkgo": ""})
 	scheme := s.scheme()
 	w.guesses = append(w.guesses, s.guesses...)
 	return format.Source([]byte(fmt.Sprintf(`// Package simulation has simulated specs: they need no etcd.
@@ -180,7 +193,7 @@ func TestSimulations(t *testing.T) {
 func schemeOfMain() *runtime.Scheme {
 	%s	return scheme
 }
-`, s.importBlock(), scheme)))
+`, s.block(), scheme)))
 }
 
 // usesGinkgo reports whether the tests in a directory are Ginkgo's.
@@ -225,7 +238,7 @@ func (w *writer) body(dir, process string) string {
 	if of := w.process.wiring; of != nil {
 		setup = w.main(of.given())
 	} else {
-		setup = w.setup(w.process.Controllers[0], process)
+		setup = (&filler{w.imports, w.remarks}).setup(w.process.Controllers[0], process)
 	}
 	fmt.Fprintf(&b, "w.Start(%q, %s, sim.Options(%s)%s)\n", process, setup, options, w.rights(up))
 	w.users(&b, process, up)
@@ -279,8 +292,4 @@ func schemeAlias(importPath string) string {
 		return strings.NewReplacer("-", "", ".", "").Replace(path.Base(path.Dir(importPath))) + base
 	}
 	return ""
-}
-
-func (w *writer) guess(format string, args ...any) {
-	w.guesses = append(w.guesses, fmt.Sprintf(format, args...))
 }

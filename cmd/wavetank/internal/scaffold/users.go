@@ -30,10 +30,10 @@ func (w *writer) users(b *strings.Builder, process string, up func(string) strin
 		return
 	}
 	due, _ := w.project.samplesFor(clocked)
-	watched := w.project.watchedFor(due, clocked)
+	watched := watchedFor(w.project.Root, due, clocked)
 	var samples, names []string
 	for _, f := range due {
-		if !slices.Contains(files, f) || len(others) == 0 || w.project.hasSampleFor(f, clocked) {
+		if !slices.Contains(files, f) || len(others) == 0 || hasSampleFor(w.project.Samples, f, clocked) {
 			samples = append(samples, fmt.Sprintf("%q", up(f)))
 		}
 	}

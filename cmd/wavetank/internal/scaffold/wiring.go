@@ -20,7 +20,7 @@ type wiring struct {
 	made    token.Pos
 	manager types.Object
 	options map[string]ast.Expr // of the manager
-	flags   map[string]value    // defaults, by the flag's name
+	flags   flags
 	alias   map[types.Object]types.Object
 	bodies  map[string]body // functions of the module, by their full name
 
@@ -57,13 +57,13 @@ func (p *Project) wirings(loaded []*packages.Package) (out []*wiring) {
 		}
 		for _, file := range pkg.Syntax {
 			for path, s := range statements(file) {
-				w := &wiring{pkg: pkg, flags: map[string]value{}, options: map[string]ast.Expr{}, bodies: bodies,
+				w := &wiring{pkg: pkg, flags: flags{}, options: map[string]ast.Expr{}, bodies: bodies,
 					alias: map[types.Object]types.Object{}, arguments: p.deployed.arguments}
 				if w.manager = makesManager(pkg, s); w.manager == nil {
 					continue
 				}
 				w.made = s.Pos()
-				w.units = w.steps(pkg, path, s)
+				w.units = steps(pkg, path, s)
 				if f := declarationOf(path); f != nil {
 					w.units = append(w.parameters(loaded, pkg, f, 0), w.units...)
 				}
@@ -74,7 +74,7 @@ func (p *Project) wirings(loaded []*packages.Package) (out []*wiring) {
 	}
 	for _, w := range out {
 		for _, pkg := range loaded {
-			w.readFlags(pkg)
+			w.flags.read(pkg)
 		}
 		w.link()
 		for _, u := range w.units {
@@ -150,7 +150,7 @@ func declarationOf(path []ast.Node) *ast.FuncDecl {
 
 // steps are the statements that are executed around one that stands in path: those before it, those
 // after it, and those of a function in which the literal of its own function stands.
-func (w *wiring) steps(pkg *packages.Package, path []ast.Node, at ast.Stmt) (out []*unit) {
+func steps(pkg *packages.Package, path []ast.Node, at ast.Stmt) (out []*unit) {
 	after := []*unit{}
 	fails := false
 	for i, n := range path {
@@ -212,7 +212,7 @@ func (w *wiring) parameters(loaded []*packages.Package, pkg *packages.Package, f
 					continue
 				}
 				out = w.parameters(loaded, from, caller, depth+1)
-				for _, u := range w.steps(from, path, s) {
+				for _, u := range steps(from, path, s) {
 					if !u.after || call == nil { // a function that is handed on is called later
 						u.after = false
 						out = append(out, u)
@@ -357,9 +357,9 @@ func isOptions(t types.Type) bool {
 }
 
 // line is where something stands, as a path from the root of the module.
-func (p *Project) line(pkg *packages.Package, at token.Pos) string {
+func line(root string, pkg *packages.Package, at token.Pos) string {
 	position := pkg.Fset.Position(at)
-	rel, err := filepath.Rel(p.Root, position.Filename)
+	rel, err := filepath.Rel(root, position.Filename)
 	if err != nil {
 		rel = position.Filename
 	}
