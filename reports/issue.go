@@ -22,6 +22,7 @@ var causes = map[string]struct{ when, how string }{
 	"DroppedWatch":  {"an API server restarts, or a connection breaks", "close the watch at this event"},
 	"Expired":       {"an informer is away for longer than etcd keeps old revisions", "answer the watch with 410 Gone"},
 	"FailedEffect":  {"the service is overloaded", "answer the request to the service with an error"},
+	"FailedPod":     {"a program fails, or is out of memory", "let the container exit with this code"},
 	"Forbidden": {"an administrator changes a role, or an aggregated role is not there yet",
 		"answer with 403 Forbidden for a while"},
 	"HostDown":      {"the service is deployed, or overloaded", "stop the service for a while"},

@@ -65,6 +65,9 @@ type Cluster interface {
 	Later(d time.Duration, key string, step func())
 	// Choose decides between n ways; 0 is the dull one.
 	Choose(label string, n int) int
+	// PodExit is the code with which a fault lets the containers of a pod end that starts; 0 for
+	// none. class is what its name has in common with those of other runs.
+	PodExit(p *corev1.Pod, class string) int32
 }
 
 // Get reads an object, and reports whether it exists.

@@ -22,9 +22,9 @@
 package kubelet
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -62,7 +62,8 @@ func Nodes(names ...string) Option { return func(k *kubelet) { k.nodes = names }
 // Plans decides what becomes of pods. It is asked for each start of each pod (restarts is how many
 // there have been), and gets what would happen otherwise: pods become ready after a time between 1
 // s and 2 min that the run chooses; those with restartPolicy Always never end, the others run for
-// as long again and exit with 0; they stop within a second.
+// as long again and exit with 0; they stop within a second. Under fault.FailedPod some run for as
+// long again and exit with 1 or 137. The plan may overrule that.
 func Plans(plan func(pod *corev1.Pod, restarts int, otherwise Plan) Plan) Option {
 	return func(k *kubelet) { k.plan = plan }
 }
@@ -268,12 +269,12 @@ func (k *kubelet) start(p *corev1.Pod, state *pod) {
 			return
 		}
 	}
-	class := p.Namespace + "/" + strings.TrimSuffix(p.GenerateName+p.Name, p.Name)
-	if p.GenerateName == "" {
-		class = p.Namespace + "/" + p.Name
-	}
+	class := p.Namespace + "/" + cmp.Or(p.GenerateName, p.Name)
 	otherwise := Plan{Ready: starts[k.Choose("start of "+class, len(starts))], Stop: time.Second}
-	if p.Spec.RestartPolicy != corev1.RestartPolicyAlways {
+	if otherwise.Exit = k.PodExit(p, class); otherwise.Exit == 137 {
+		otherwise.Reason = "OOMKilled"
+	}
+	if p.Spec.RestartPolicy != corev1.RestartPolicyAlways || otherwise.Exit != 0 {
 		otherwise.Run = otherwise.Ready
 	}
 	state.plan, state.began, state.at = k.plan(p, state.restarts, otherwise), k.Now(), metav1.NewTime(k.Clock())

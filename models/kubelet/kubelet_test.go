@@ -139,3 +139,40 @@ func TestScheduling(t *testing.T) {
 		t.Errorf("when there is a node for it, the pod is on %q and %s", p.Spec.NodeName, p.Status.Phase)
 	}
 }
+
+// A fault decides how the containers of a Pod end, unless its plan does.
+func TestAFaultFailsPods(t *testing.T) {
+	succeeds := kubelet.Plans(func(_ *corev1.Pod, _ int, p kubelet.Plan) kubelet.Plan {
+		p.Exit, p.Reason = 0, ""
+		return p
+	})
+	for _, row := range []struct {
+		policy   corev1.RestartPolicy
+		codes    []int32 // of the starts
+		opts     []kubelet.Option
+		phase    corev1.PodPhase
+		restarts int32
+		reason   string
+	}{
+		{corev1.RestartPolicyNever, []int32{0}, nil, corev1.PodSucceeded, 0, "Completed"},
+		{corev1.RestartPolicyNever, []int32{1}, nil, corev1.PodFailed, 0, "Error"},
+		{corev1.RestartPolicyNever, []int32{137}, nil, corev1.PodFailed, 0, "OOMKilled"},
+		{corev1.RestartPolicyNever, []int32{137}, []kubelet.Option{succeeds}, corev1.PodSucceeded, 0, "Completed"},
+		{corev1.RestartPolicyOnFailure, []int32{1, 0}, nil, corev1.PodSucceeded, 1, "Completed"},
+		{corev1.RestartPolicyAlways, []int32{1, 0}, nil, corev1.PodRunning, 1, ""},
+	} {
+		c := actortest.New(kubelet.New(row.opts...)...)
+		starts := 0
+		c.Exit = func(*corev1.Pod) int32 { starts++; return row.codes[min(starts, len(row.codes))-1] }
+		create(t, c, corev1.PodSpec{RestartPolicy: row.policy})
+		c.Run(5 * time.Minute)
+		s, reason := read(t, c).Status, ""
+		if ended := s.ContainerStatuses[0].State.Terminated; ended != nil {
+			reason = ended.Reason
+		}
+		if s.Phase != row.phase || s.ContainerStatuses[0].RestartCount != row.restarts || reason != row.reason {
+			t.Errorf("%s, %v: the pod is %s after %d restarts because of %q, not %s after %d because of %q", row.policy,
+				row.codes, s.Phase, s.ContainerStatuses[0].RestartCount, reason, row.phase, row.restarts, row.reason)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +23,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/models/kubelet"
+	"github.com/wavetank/wavetank/models/workload"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/internal/simtest"
@@ -98,6 +101,7 @@ func TestFaultsBite(t *testing.T) {
 			restarted(), ""},
 		{"SlowNamespace", func() fault.Fault { return fault.SlowNamespace(time.Minute, fault.Named("shop")) },
 			endingNamespace, "a namespace is gone within ten seconds"},
+		{"FailedPod", func() fault.Fault { return fault.FailedPod() }, jobs, "the Job is complete"},
 		{"Pause, without a lock", func() fault.Fault { return fault.Pause("one", 2*time.Minute) },
 			raises(false), rising},
 		{"Pause, with a lock", func() fault.Fault { return fault.Pause("one", 2*time.Minute) }, raises(true), ""},
@@ -240,6 +244,28 @@ func endingNamespace(f ...declared) func(*sim.World) {
 			}
 			return nil
 		})
+		w.Settle()
+	}
+}
+
+// jobs has a Job whose Pod may fail once.
+func jobs(f ...declared) func(*sim.World) {
+	return func(w *sim.World) {
+		w.Builtin(append(workload.New(), kubelet.New()...)...)
+		for _, declare := range f {
+			w.Inject(declare())
+		}
+		w.Eventually("the Job is complete", func(h *history.History) error {
+			if job, _ := history.Get[batchv1.Job](h, "default", "a"); job.Status.Succeeded != 1 {
+				return fmt.Errorf("%d of its Pods have failed", job.Status.Failed)
+			}
+			return nil
+		})
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}}
+		job.Spec.BackoffLimit = new(int32(1))
+		job.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
+			Containers: []corev1.Container{{Name: "c", Image: "i"}}}
+		w.Apply(job)
 		w.Settle()
 	}
 }

@@ -5,6 +5,10 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim/internal/inject"
@@ -60,4 +64,52 @@ func (s *slowNamespace) StepDelay(actor, key string) time.Duration {
 	}
 	s.observed()
 	return s.share(lags, v)
+}
+
+// FailedPod lets the containers of a Pod end with exit code 1, or with 137 because they are out of
+// memory, in worlds with kubelet.New. A restart succeeds. Of a Job either single Pods fail, or all
+// of them until the Job has failed, even if faults end meanwhile. [Named] narrows the fault to one
+// Pod, or to the Pods of one controller, such as a Job. kubelet.Plans may overrule it.
+func FailedPod(scopes ...Named) Fault {
+	return declare("FailedPod", "", scopes, func(c core) inject.Fault { return &failedPod{c, map[types.UID]int32{}} })
+}
+
+type failedPod struct {
+	core
+	jobs map[types.UID]int32 // the exit codes of their Pods
+}
+
+// exitCodes are the alternatives. The first stands for no failure.
+var exitCodes = []int32{0, 1, 137}
+
+// PodExit implements [inject.PodExiter].
+func (f *failedPod) PodExit(p *corev1.Pod, class string) int32 {
+	ref := history.Ref{Kind: "Pod", Namespace: p.Namespace, Name: p.Name}
+	of := metav1.GetControllerOf(p)
+	if of == nil {
+		of = &metav1.OwnerReference{}
+	}
+	owner := history.Ref{Kind: of.Kind, Namespace: p.Namespace, Name: of.Name}
+	if !f.scope.covers("", "", "", ref) && !f.scope.covers("", "", "", owner) {
+		return 0
+	}
+	if _, known := f.jobs[of.UID]; of.Kind == "Job" && !known {
+		f.jobs[of.UID] = f.exit(owner.String(), owner, "every Pod ends with %d:")
+	}
+	if code := f.jobs[of.UID]; code != 0 {
+		return code
+	}
+	return f.exit("Pod "+class, ref, "ends with %d:")
+}
+
+// exit is the code that is chosen for a Pod, or for all Pods of a Job.
+func (f *failedPod) exit(what string, ref history.Ref, how string) int32 {
+	code := exitCodes[f.injected(story.Label{What: what}, len(exitCodes), 48, 12)]
+	if code != 0 {
+		in := f.injection(fmt.Sprintf(how, code))
+		in.Ref, in.Of = ref, ref.String()
+		f.env.Note(history.Event{Kind: history.Fault, Process: "kubelet", Injection: in})
+		f.observed()
+	}
+	return code
 }

@@ -4,8 +4,12 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/story"
@@ -23,7 +27,9 @@ type fakeWorld struct {
 	now    time.Duration
 	ended  bool
 	answer int // to every choice
-	window time.Duration
+	// answers are those to the first choices.
+	answers []int
+	window  time.Duration
 
 	labels []story.Label // of the choices
 	odds   []int
@@ -37,6 +43,9 @@ func (f *fakeWorld) Ended() bool        { return f.ended }
 
 func (f *fakeWorld) Rarely(label story.Label, _, odds int) int {
 	f.labels, f.odds = append(f.labels, label), append(f.odds, odds)
+	if n := len(f.labels); n <= len(f.answers) {
+		return f.answers[n-1]
+	}
 	return f.answer
 }
 
@@ -285,5 +294,80 @@ func TestConflictPatchesTheObjectItself(t *testing.T) {
 	body := `{"metadata":{"annotations":{"wavetank.example/touched":"1 times"}}}`
 	if got := string(w.writes[0].Body); got != body {
 		t.Errorf("another writer sends %s; expected %s", got, body)
+	}
+}
+
+func TestHostDownRefusesOrDoesNotAnswer(t *testing.T) {
+	for answer, c := range map[int]struct {
+		how, err string
+		wait     time.Duration
+		length   time.Duration
+	}{
+		1:  {"refused for 1s", "dial tcp: connection refused", 0, time.Second},
+		12: {"no answer for 4m16s", "dial tcp: i/o timeout", 30 * time.Second, 256 * time.Second},
+	} {
+		w := &fakeWorld{answer: answer}
+		f := begin(HostDown(256*time.Second), w)
+		f.Arm(1)
+		for w.now = range 2 { // the second request meets the same window
+			call := write()
+			call.Host = "mail.example"
+			ruling := f.(inject.Arriver).Arrive(call)
+			if ruling.Lose == nil || ruling.Lose.Error() != c.err || call.Wait != c.wait {
+				t.Errorf("%d: the request ends with %v after %v; expected %s after %v", answer, ruling.Lose, call.Wait,
+					c.err, c.wait)
+			}
+		}
+		if n := f.Count(); n.Injected != 1 || n.Observed != 1 || len(w.record.Events) != 1 ||
+			!strings.Contains(w.record.Events[0].Remark(), c.how) {
+			t.Errorf("%d: the counts are %+v, the events %+v; expected one %q", answer, n, w.record.Events, c.how)
+		}
+		if w.answer, w.now = 0, c.length; f.(inject.Arriver).Arrive(write()).Lose != nil {
+			t.Errorf("%d: the host is down for longer than %v", answer, c.length)
+		}
+	}
+}
+
+func TestFailedPodIsChosenForAJobAndForAPod(t *testing.T) {
+	pod := func(name string, owner ...metav1.OwnerReference) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, OwnerReferences: owner}}
+	}
+	job := metav1.OwnerReference{Kind: "Job", Name: "a", UID: "1", Controller: new(true)}
+	for _, c := range []struct {
+		answers []int // to the choices
+		pods    []*corev1.Pod
+		scope   Named
+		codes   []int32
+		labels  []string
+		notes   []string
+	}{
+		{[]int{2}, []*corev1.Pod{pod("p"), pod("p")}, "", []int32{137, 0}, []string{"Pod default/p", "Pod default/p"},
+			[]string{"FailedPod: ends with 137: Pod default/p"}},
+		{[]int{1}, []*corev1.Pod{pod("a-1", job), pod("a-2", job)}, "", []int32{1, 1}, []string{"Job default/a"},
+			[]string{"FailedPod: every Pod ends with 1: Job default/a"}},
+		{[]int{0, 1}, []*corev1.Pod{pod("a-1", job), pod("a-2", job)}, "", []int32{1, 0},
+			[]string{"Job default/a", "Pod default/a-1", "Pod default/a-2"},
+			[]string{"FailedPod: ends with 1: Pod default/a-1"}},
+		{[]int{0, 1}, []*corev1.Pod{pod("p"), pod("a-1", job)}, "default/a", []int32{0, 1},
+			[]string{"Job default/a", "Pod default/a-1"}, []string{"FailedPod: ends with 1: Pod default/a-1"}},
+	} {
+		w := &fakeWorld{answers: c.answers}
+		f := begin(FailedPod(c.scope), w)
+		f.Arm(1)
+		var codes []int32
+		for _, p := range c.pods {
+			codes = append(codes, f.(inject.PodExiter).PodExit(p, "default/"+p.Name))
+		}
+		var labels, notes []string
+		for _, l := range w.labels {
+			labels = append(labels, l.What)
+		}
+		for _, e := range w.record.Events {
+			notes = append(notes, e.Remark())
+		}
+		if !slices.Equal(codes, c.codes) || !slices.Equal(labels, c.labels) || !slices.Equal(notes, c.notes) {
+			t.Errorf("%v: the codes are %v, chosen at %q, noted as %q; expected %v, %q, %q", c.answers, codes, labels,
+				notes, c.codes, c.labels, c.notes)
+		}
 	}
 }

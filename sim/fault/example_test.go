@@ -5,6 +5,8 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/wavetank/wavetank/models/kubelet"
+	"github.com/wavetank/wavetank/models/workload"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -114,12 +116,17 @@ func ExampleSlowNamespace() {
 	world.Inject(fault.SlowNamespace(90*time.Second, fault.Named("shop")))
 }
 
+func ExampleFailedPod() {
+	world.Builtin(append(workload.New(), kubelet.New()...)...)
+	world.Inject(fault.FailedPod())
+}
+
 func ExampleSlowEffect() {
 	world.Inject(fault.SlowEffect(10 * time.Minute))
 }
 
 func ExampleHostDown() {
-	world.Inject(fault.HostDown(time.Minute))
+	world.Inject(fault.HostDown(10*time.Minute, fault.In("operator")))
 }
 
 func ExampleFailedEffect() {

@@ -2,7 +2,9 @@ package fault
 
 import (
 	"fmt"
+	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/wavetank/wavetank/models/apiserver"
@@ -67,28 +69,42 @@ func (d *doubledEffect) Arrive(c *wire.Call) wire.Ruling {
 	return wire.Ruling{Again: true}
 }
 
-// HostDown makes a host outside the cluster refuse all connections for windows of up to d. Each
-// host has windows of its own.
+// HostDown takes a host outside the cluster away for windows of up to d. In some windows it refuses
+// connections. In the others it does not answer, and a request ends after 30 s, as with
+// [http.DefaultTransport], unless its caller gives up earlier. Each host has windows of its own.
 func HostDown(d time.Duration, scopes ...Scope) Fault {
 	return declare("HostDown", d.String(), scopes,
-		func(c core) inject.Fault { return &hostDown{newLasting(c)} }).upTo(d)
+		func(c core) inject.Fault { return &hostDown{newLasting(c), map[string]bool{}} }).upTo(d)
 }
 
-type hostDown struct{ lasting } // by host
+type hostDown struct {
+	lasting // by host
+	silent  map[string]bool
+}
 
 // Arrive implements [inject.Arriver].
 func (h *hostDown) Arrive(c *wire.Call) wire.Ruling {
 	if c.Host == "" || !h.reaches(c) {
 		return wire.Ruling{}
 	}
-	var seen func() // of the request at which it is injected
 	if h.remaining(c.Host) == 0 {
-		v := h.injectedAt(c, "", len(lengths), 6, 2)
+		v := h.injectedAt(c, "", 2*len(lengths)-1, 6, 2) // each length, with and without a refusal
 		if v == 0 {
 			return wire.Ruling{}
 		}
-		seen = h.observed
-		h.note(c, fmt.Sprintf("for %v, beginning with", h.begin(c.Host, v)))
+		how := "refused for %v, beginning with"
+		if h.silent[c.Host] = v%2 == 0; h.silent[c.Host] {
+			how = "no answer for %v, beginning with"
+		}
+		h.note(c, fmt.Sprintf(how, h.begin(c.Host, (v+1)/2)))
+		h.observed()
 	}
-	return wire.Ruling{Seen: seen, Lose: refused()}
+	if !h.silent[c.Host] {
+		return wire.Ruling{Lose: refused()}
+	}
+	c.Wait = dialTimeout
+	return wire.Ruling{Lose: &net.OpError{Op: "dial", Net: "tcp", Err: os.ErrDeadlineExceeded}}
 }
+
+// dialTimeout is that of [http.DefaultTransport].
+const dialTimeout = 30 * time.Second

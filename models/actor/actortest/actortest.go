@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
 )
@@ -20,6 +22,8 @@ type Cluster struct {
 	Server *apiserver.Server
 	// Choice answers every choice; nil gives the dull answer.
 	Choice func(label string, n int) int
+	// Exit, when set, is the code with which a fault lets the containers of a pod end.
+	Exit func(*corev1.Pod) int32
 	// Watch, when set, is called after each step.
 	Watch func()
 	// Changes is everything that was committed.
@@ -157,6 +161,13 @@ func (h *host) After(d time.Duration, key string, do func()) {
 func (h *host) Again(d time.Duration, key string, do func()) { h.After(d, key, do) }
 
 func (h *host) Later(d time.Duration, key string, do func()) { h.After(d, key, do) }
+
+func (h *host) PodExit(p *corev1.Pod, _ string) int32 {
+	if h.Exit == nil {
+		return 0
+	}
+	return h.Exit(p)
+}
 
 func (h *host) Choose(label string, n int) int {
 	if h.Choice == nil {

@@ -3,6 +3,7 @@ package inject
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/models/apiserver"
@@ -94,6 +95,11 @@ type (
 	// StepDelayer says how much longer a built-in controller takes for a step.
 	StepDelayer interface {
 		StepDelay(actor, key string) time.Duration
+	}
+	// PodExiter decides how the containers of a Pod end that starts; 0 for nothing special. class
+	// is what its name has in common with those of other runs.
+	PodExiter interface {
+		PodExit(p *corev1.Pod, class string) int32
 	}
 	// Holder says until when an action may not happen; 0 for one that is free.
 	Holder interface {

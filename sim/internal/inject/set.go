@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/models/apiserver"
@@ -24,6 +25,7 @@ type Set struct {
 	fateDeciders   []FateDecider
 	webhookCallers []WebhookCaller
 	stepDelayers   []StepDelayer
+	podExiters     []PodExiter
 	holders        []Holder
 	dequeuers      []Dequeuer
 	enders         []Ender
@@ -39,6 +41,7 @@ func (s *Set) Add(f Fault) {
 	hook(&s.fateDeciders, f)
 	hook(&s.webhookCallers, f)
 	hook(&s.stepDelayers, f)
+	hook(&s.podExiters, f)
 	hook(&s.holders, f)
 	hook(&s.dequeuers, f)
 	hook(&s.enders, f)
@@ -152,6 +155,17 @@ func (s *Set) StepDelay(actor, key string) (d time.Duration) {
 		d += f.StepDelay(actor, key)
 	}
 	return d
+}
+
+// PodExit is the code with which the containers of a Pod end; 0 for nothing special. The first
+// fault that fails them wins.
+func (s *Set) PodExit(p *corev1.Pod, class string) int32 {
+	for _, f := range s.podExiters {
+		if code := f.PodExit(p, class); code != 0 {
+			return code
+		}
+	}
+	return 0
 }
 
 // Held is until when an action may not happen; 0 for one that is free.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/models/apiserver"
@@ -46,6 +47,7 @@ func (h *hooked) Lag(*wire.Stream, apiserver.Frame) time.Duration          { h.a
 func (h *hooked) Fate(*wire.Stream, apiserver.Frame) wire.Fate             { h.ask(); return h.fate }
 func (h *hooked) ReplyDelay(*wire.Call) time.Duration                      { h.ask(); return h.delay }
 func (h *hooked) StepDelay(string, string) time.Duration                   { h.ask(); return h.delay }
+func (h *hooked) PodExit(*corev1.Pod, string) int32                        { h.ask(); return int32(h.fate) }
 func (h *hooked) Held(*sched.Action) time.Duration                         { h.ask(); return h.delay }
 func (h *hooked) Dequeued(*process.Incarnation, string, reconcile.Request) { h.ask() }
 func (h *hooked) End()                                                     { h.ask() }
@@ -75,6 +77,7 @@ func TestFaultsAreAskedInOrder(t *testing.T) {
 		"lag":         {func(s *Set) any { return s.Lag(nil, apiserver.Frame{}) }, time.Minute, all},
 		"reply delay": {func(s *Set) any { return s.ReplyDelay(nil) }, 62 * time.Second, all},
 		"step delay":  {func(s *Set) any { return s.StepDelay("", "") }, 62 * time.Second, all},
+		"pod exit":    {func(s *Set) any { return s.PodExit(nil, "") }, int32(wire.Drops), untilOneDecides},
 		"held":        {func(s *Set) any { return s.Held(nil) }, time.Minute, all},
 		"dequeued":    {func(s *Set) any { s.Dequeued(nil, "", reconcile.Request{}); return nil }, nil, all},
 		"end":         {func(s *Set) any { s.End(); return nil }, nil, all},

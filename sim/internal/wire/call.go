@@ -30,7 +30,7 @@ type Call struct {
 	Response  *apiserver.Response // once it has taken effect
 	Webhook   string              // the webhook's name, for calls of the API server itself
 	// Lag is how far the watch cache of the server that gets the request is behind. Wait is how
-	// long the server keeps the reply back because of that. Rules set both in Arrive.
+	// much longer the reply takes. Rules set both in Arrive.
 	Lag, Wait time.Duration
 
 	http    *http.Request

@@ -3,6 +3,8 @@ package world
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/models/actor"
@@ -122,6 +124,10 @@ func (b *builtin) Clock() time.Time   { return time.Now() }
 
 func (b *builtin) Choose(label string, n int) int {
 	return b.all.choices.Choose(story.Label{Kind: story.Builtin, Of: b.actor.Name(), What: label}, n)
+}
+
+func (b *builtin) PodExit(p *corev1.Pod, class string) int32 {
+	return b.all.faults.declared.PodExit(p, class)
 }
 
 func (b *builtin) Read(r *apiserver.Request) *apiserver.Response {
