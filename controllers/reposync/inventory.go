@@ -144,10 +144,18 @@ func leads(all []managed, from, to object) bool {
 	return false
 }
 
+// defines reports whether m is the definition of one of all.
+func defines(m managed, all []managed) bool {
+	group, _, _ := unstructured.NestedString(m.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(m.Object, "spec", "names", "kind")
+	return m.object.Kind == "CustomResourceDefinition" &&
+		slices.ContainsFunc(all, func(o managed) bool { return o.object.Group == group && o.object.Kind == kind })
+}
+
 // destroy deletes what an inventory lists, dependents first, and then the inventory. It returns
 // what is still there, in words; nothing means that it is done. No inventory means that nothing is
-// managed.
-func destroy(ctx context.Context, c client.Client, sync types.NamespacedName) (waits string, err error) {
+// managed. A definition does not wait for its resources: the API server deletes these with it.
+func (p *policy) destroy(ctx context.Context, c client.Client, sync types.NamespacedName) (waits string, err error) {
 	inv := newInventory(sync)
 	if err := c.Get(ctx, sync, inv); err != nil {
 		return "", client.IgnoreNotFound(err)
@@ -168,6 +176,15 @@ func destroy(ctx context.Context, c client.Client, sync types.NamespacedName) (w
 		names = append(names, name)
 		if m.GetDeletionTimestamp() != nil || len(dependents(left, m.object)) > 0 {
 			continue
+		}
+		if p.definitionsLast && defines(m, left) {
+			continue
+		}
+		if p.forces && len(m.GetFinalizers()) > 0 {
+			m.SetFinalizers(nil)
+			if err := c.Update(ctx, m.Unstructured); err != nil {
+				return "", err
+			}
 		}
 		err := c.Delete(ctx, m.Unstructured, client.PropagationPolicy(metav1.DeletePropagationBackground))
 		if client.IgnoreNotFound(err) != nil {

@@ -209,7 +209,7 @@ func (r *Reconciler) clear(ctx context.Context) (waits string, err error) {
 			return "", err
 		}
 	}
-	return destroy(ctx, r.client, r.Sync)
+	return r.policy.destroy(ctx, r.client, r.Sync)
 }
 
 // needless reports whether the namespace terminates and no object depends on another.

@@ -95,7 +95,7 @@ func lastResort(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.
 	if !foreground(sync) {
 		return true, 0, nil
 	}
-	waits, err := destroy(ctx, m.client, key)
+	waits, err := m.policy.destroy(ctx, m.client, key)
 	switch {
 	case err != nil:
 		text := fmt.Sprintf("In the place of %s: %v", name, err)

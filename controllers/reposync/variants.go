@@ -40,6 +40,10 @@ const (
 	V9 Variant = "V9"
 	// V10c is V10 with a reconciler that reads its RepoSync from the cache.
 	V10c Variant = "V10c"
+	// V10d is V10 that deletes a CustomResourceDefinition after its custom resources.
+	V10d Variant = "V10d"
+	// V10f is V10 that removes the finalizers of other controllers from what it deletes.
+	V10f Variant = "V10f"
 	// V10 is fixed: the webhook of V6g, and a manager that says what a deletion waits for
 	// and in the end does the reconciler's work itself.
 	V10 Variant = "V10"
@@ -75,6 +79,10 @@ type policy struct {
 	avoids bool
 	// cached has a reconciler read its sync from the cache.
 	cached bool
+	// definitionsLast has a CustomResourceDefinition wait for its custom resources.
+	definitionsLast bool
+	// forces removes all finalizers from what is deleted.
+	forces bool
 	// refuses are the deletions that the webhook refuses.
 	refuses []refusal
 }
@@ -97,17 +105,21 @@ func policies() map[Variant]policy {
 	v10 := policy{release: lastResort, patience: 30 * time.Second, refuses: v6g.refuses}
 	v10.patches, v10.sweeps, v10.minds, v10.avoids = true, true, true, true
 
-	v10c := v10
+	v10c, v10d, v10f := v10, v10, v10
 	v10c.cached = true
+	v10d.definitionsLast = true
+	v10f.forces = true
 
 	return map[Variant]policy{
 		V0: v0, V1: v1, V2: v2, V2w: v2w, V3: v3, V4: v4, V5: v5, V6n: v6n, V6g: v6g, V7: v7, V9: v9, V10c: v10c,
-		V10: v10, "": v10,
+		V10d: v10d, V10f: v10f, V10: v10, "": v10,
 	}
 }
 
 // Variants lists every variant.
-func Variants() []Variant { return []Variant{V0, V1, V2, V2w, V3, V4, V5, V6n, V6g, V7, V9, V10c, V10} }
+func Variants() []Variant {
+	return []Variant{V0, V1, V2, V2w, V3, V4, V5, V6n, V6g, V7, V9, V10c, V10d, V10f, V10}
+}
 
 func (v Variant) policy() (policy, error) {
 	p, ok := policies()[v]

@@ -26,6 +26,8 @@ const (
 	V0c Variant = "V0c"
 	// V1 ends the process, and leaves the rest to the kubelet: pull request 350.
 	V1 Variant = "V1"
+	// V1h is V1 whose handlers have no error handling of their own.
+	V1h Variant = "V1h"
 	// V2 throttles the object: pull request 351.
 	V2 Variant = "V2"
 	// V1V2 is what shipped: V2 for what happens to an object, V1 for the thin layer around it.
@@ -56,6 +58,8 @@ type policy struct {
 	fixed bool
 	// mute keeps handlers from writing to the object that they are called for.
 	mute bool
+	// unhandled passes an error of a handler on as one of the framework.
+	unhandled bool
 	// tries is how often a call is made that the server could not perform.
 	tries int
 	// tie is the metadata that a write to the finalizers is tied to.
@@ -77,6 +81,8 @@ func policies() map[Variant]policy {
 	v0b.mute = true
 	v0c.after = (*keeper).insist
 	v1.after = (*keeper).crash
+	v1h := v1
+	v1h.unhandled = true
 	v2.after, v2.around, v2.due = (*keeper).throttle, swallow, (*keeper).sleepUntilDue
 	v1v2 := v2
 	v1v2.around = (*keeper).crash
@@ -88,12 +94,12 @@ func policies() map[Variant]policy {
 	}
 	v4w := v4
 	v4w.watched = func(*keeper, error) {}
-	return map[Variant]policy{V0a: v0a, V0b: v0b, V0c: v0c, V1: v1, V2: v2, V1V2: v1v2, V3: v3, V4w: v4w, V4: v4,
-		"": v4}
+	return map[Variant]policy{V0a: v0a, V0b: v0b, V0c: v0c, V1: v1, V1h: v1h, V2: v2, V1V2: v1v2, V3: v3, V4w: v4w,
+		V4: v4, "": v4}
 }
 
 // Variants lists every variant in the order of the story.
-func Variants() []Variant { return []Variant{V0a, V0b, V0c, V1, V2, V1V2, V3, V4w, V4} }
+func Variants() []Variant { return []Variant{V0a, V0b, V0c, V1, V1h, V2, V1V2, V3, V4w, V4} }
 
 func (v Variant) policy() (policy, error) {
 	p, ok := policies()[v]
@@ -196,6 +202,9 @@ func (k *keeper) handleFirst(ctx context.Context, _ *object, body *unstructured.
 	result, err := h.Do(ctx, Task{Object: body, Client: k.client, Mute: k.policy.mute})
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if err != nil && k.policy.unhandled {
+		return err
 	}
 	r.take(h, result, err)
 	if err := k.record(ctx, body, loose(body), h, r); err != nil || !r.Success {

@@ -51,7 +51,7 @@ var inThrottle = []Mutant{
 		"cell every fault"),
 	inController("throttle", "process.go", "finalizers of others are removed",
 		"slices.DeleteFunc(finalizers, func(f string) bool { return f == Finalizer })", "[]string{}",
-		"test TestForeignFinalizerKeepsADeletedObject"),
+		"cell isolation, a finalizer for what is being deleted"),
 	inController("throttle", "answers.go", "a conflict is never a failure",
 		"apierrors.IsConflict(err) && o.conflicts < races:", "apierrors.IsConflict(err):",
 		unmeasured),

@@ -41,6 +41,7 @@ const (
 	gone        = "what was to go has gone"
 	rootGoes    = "the RootSync goes within two minutes"
 	renewed     = "a namespace that is declared comes back with all that was in it"
+	prompt      = "a definition does not wait for its resources"
 	vain        = "the RootSync creates nothing where a namespace is known to go"
 )
 
@@ -49,7 +50,7 @@ const (
 func (r *Record) properties() properties.Set {
 	return properties.Set{Read: r.read, Broken: r.Broken, Always: map[string]properties.Judge{
 		finishes: r.finishes, goes: r.goes, rootGoes: r.rootGoes, renewed: r.renewed, noLeaks: r.noLeaks,
-		truth: r.truth, actionable: r.actionable, settles: r.settles(), honoured: nil,
+		truth: r.truth, prompt: r.prompt, actionable: r.actionable, settles: r.settles(), honoured: nil,
 		strongOrder: nil, weakOrder: nil, outlive: nil, onceOff: nil, converges: nil, revived: nil, noFight: nil,
 		inventoried: nil, siblings: nil, spared: nil, vain: nil,
 		usersOrder: property.DeletionOrder(managed(shop)[0], managed(shop)[1]),
@@ -128,8 +129,21 @@ func (r *Record) renewed(*history.History) error {
 	return nil
 }
 
-// noLeaks (S3-S4): 30 s after a RepoSync has gone, nothing that was made for it is left, nor are
-// its reconciler's rights. Where the manager's work fails it may be late, and is judged at the end.
+// prompt: a CustomResourceDefinition that a RootSync declares is deleted within 30 s after that,
+// whatever keeps its custom resources. To be applied first is not to be deleted last.
+func (r *Record) prompt(h *history.History) error {
+	for _, s := range r.going() {
+		d := r.live(definition)
+		if since := deleted(s.Object).At; d != nil && !d.deleting() && r.late(h, since, 30*time.Second) {
+			return fmt.Errorf("%s has been deleted since %s, and %s has not", s, history.Clock(since), definition)
+		}
+	}
+	return nil
+}
+
+// noLeaks (S3-S4): 30 s after a RepoSync has gone, nothing that was made for it is left in the
+// system namespace, where the inventory of a RootSync is, nor are its reconciler's rights. If the
+// manager's work fails it may be late, and is judged at the end.
 func (r *Record) noLeaks(h *history.History) error {
 	for _, s := range r.left() {
 		ago := h.Now() - s.Latest().At
@@ -143,6 +157,7 @@ func (r *Record) noLeaks(h *history.History) error {
 		for o := range r.objects.Live() {
 			l := o.Value().Metadata.Labels
 			mine := l[reposync.SyncNamespaceLabel] == s.Namespace && l[reposync.SyncNameLabel] == s.Name
+			mine = mine || o.Ref.Kind == "ResourceGroup" && o.Ref.Namespace == s.Namespace && o.Ref.Name == s.Name
 			if mine && o.Ref.Namespace == reposync.Namespace {
 				left = append(left, o.Ref.String())
 			}

@@ -28,6 +28,9 @@ const (
 	allForShop = "all for shop"
 	// oneForEach is a ConfigMap for every namespace of the team.
 	oneForEach = "one for each"
+	// oneDefinition is a CustomResourceDefinition, and a custom resource that another controller
+	// holds.
+	oneDefinition = "one definition"
 )
 
 // hold is the finalizer of another controller, team the label by which a RootSync finds the
@@ -41,6 +44,27 @@ const (
 
 // stray is an object of a user's that no RepoSync manages. A managed object depends on it.
 var stray = history.Ref{Kind: "Secret", Namespace: shop.Namespace, Name: "ledger"}
+
+// definition is what a RootSync declares with one resource of it.
+var definition = history.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition",
+	Name: "widgets.example.com"}
+
+// widget is that resource.
+func widget() *unstructured.Unstructured {
+	return bare("example.com/v1", "Widget", shop.Namespace, "one")
+}
+
+// definedWidget is both, the definition first.
+func definedWidget() []*unstructured.Unstructured {
+	schema := map[string]any{"openAPIV3Schema": map[string]any{"type": "object"}}
+	crd := bare("apiextensions.k8s.io/v1", definition.Kind, "", definition.Name)
+	crd.Object["spec"] = map[string]any{"group": "example.com", "scope": "Namespaced",
+		"names":    map[string]any{"plural": "widgets", "kind": "Widget"},
+		"versions": []any{map[string]any{"name": "v1", "served": true, "storage": true, "schema": schema}}}
+	held := widget()
+	held.SetFinalizers([]string{hold})
+	return []*unstructured.Unstructured{crd, held}
+}
 
 // kinds are those of managed objects, each of which may depend on the next.
 var kinds = []string{"ConfigMap", "Service", "ServiceAccount"}
@@ -139,6 +163,8 @@ func file(o client.Object) *unstructured.Unstructured {
 func (s *World) source(_ context.Context, of v1beta1.Sync) (out []*unstructured.Unstructured, err error) {
 	sync := client.ObjectKeyFromObject(of)
 	switch {
+	case sync == root && s.setting.Root == oneDefinition:
+		return definedWidget(), nil
 	case sync == root && s.setting.Root == oneForEach:
 		selects := map[string]string{reposync.NamespaceSelector: team + "=shop"}
 		each := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "team", Annotations: selects}}

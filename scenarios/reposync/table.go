@@ -16,7 +16,7 @@ import (
 // Table is the matrix of the scenario. A variant that neither fails nor is omitted must pass.
 func Table() matrix.Table[reposync.Variant] {
 	return matrix.Table[reposync.Variant]{Variants: reposync.Variants(), Fixed: reposync.V10,
-		Cases: matrix.Narrow(cases, reposync.V10c)}
+		Cases: matrix.Narrow(cases, reposync.V10c, reposync.V10d, reposync.V10f)}
 }
 
 type remarks = []matrix.Remark
@@ -35,6 +35,9 @@ const (
 	regardless = "it takes the finalizer off whatever has become of the reconciler, " +
 		"see the cases in which that is dead"
 	atOnce = "the RepoSync goes at once" // why it passes
+
+	noNews  = "its manager does not read namespaces from a cache, so no news of them can be late"
+	refuses = "its webhook refuses the deletion of the namespace, whose end therefore cannot be slow"
 )
 
 // backingOff is a remark on cases that last for hours.
@@ -68,9 +71,11 @@ var cases = []matrix.Case[reposync.Variant]{
 	// Whether what is deleted goes (S3-L1 and S3-L2).
 	{Name: "namespace finishes", Workload: plain, Property: finishes, Fail: "V0 V4 V7"},
 	{Name: "namespace finishes, its news trail", Workload: of(Setting{Another: true}, deletesNamespace),
-		Faults: lateNamespaces, Property: finishes, Fail: "V2 V7", Remarks: remarks{omit("V0 V4", failsAnyway)}},
+		Faults: lateNamespaces, Property: finishes, Fail: "V2 V7",
+		Remarks: remarks{omit("V0 V4", failsAnyway), note("V1 V2w V3 V5 V6n V6g V9 V10", noNews)}},
 	{Name: "namespace finishes, its news trail, it is the first", Workload: of(Setting{}, deletesNamespace),
 		Faults: lateNamespaces, Property: finishes, Fail: "V7", Remarks: remarks{omit("V0 V4", failsAnyway),
+			note("V1 V2w V3 V5 V6n V6g V9 V10", noNews),
 			note("V2", "the cache lists all namespaces when the first is read")}},
 	{Name: "namespace finishes, reconciler dead", Workload: of(Setting{}, reconcilerDead(deletesNamespace)),
 		Property: finishes, Fail: "V0 V3 V4 V5 V6n V6g V7 V9"},
@@ -101,13 +106,15 @@ var cases = []matrix.Case[reposync.Variant]{
 		Fail: "all but V1 V10"},
 	{Name: "RepoSync goes, rights deleted by hand", Workload: of(Setting{Held: true}, revokedMeanwhile),
 		Property: goes, Fail: "V0 V2 V2w V3 V4 V7 V9"},
+	{Name: "RepoSync goes, V2 is replaced meanwhile", Workload: of(Setting{Before: reposync.V2}, replacedMeanwhile),
+		Property: goes, Fail: "V2", Remarks: remarks{omit("all but V2 V10", "see “RepoSync goes, reconciler dead”")}},
 	// What goes before what (S3-S1 and S3-S2).
 	{Name: "finalizer honoured", Workload: of(busy, heldFor(time.Minute, deletesSync)), Faults: lateNews,
 		Property: honoured, Fail: "V1"},
 	{Name: "order among all, namespace deleted", Workload: of(Setting{Chain: 2}, deletesNamespace),
 		Property: strongOrder, Fail: "all but V3 V6g V10"},
 	{Name: "order by a finalizer of the user's", Workload: of(Setting{Declare: finalized}, deletesInUsersOrder),
-		Faults: lateNews, Property: usersOrder,
+		Faults: lateNews, Property: usersOrder, Fail: "V10f",
 		Remarks: remarks{omit("all but V2 V10", "what it does otherwise has nothing to do with that finalizer")}},
 	{Name: "order among all, RepoSync deleted", Workload: of(Setting{Chain: 2}, deletesSync), Faults: lateNews,
 		Property: strongOrder},
@@ -139,9 +146,9 @@ var cases = []matrix.Case[reposync.Variant]{
 	{Name: "actionable", Workload: kept, Faults: slowly, Property: actionable, Fail: "all but V3 V6g V10",
 		Remarks: remarks{note("V1", atOnce)}},
 	{Name: "gone is gone, held for ever", Workload: keptOn, Faults: slowly, Property: truth,
-		Fail: "all but V3 V6g V10"},
+		Fail: "all but V3 V6g V10", Remarks: remarks{note("V3", refuses)}},
 	{Name: "actionable, held for ever", Workload: keptOn, Faults: slowly, Property: actionable,
-		Fail: "all but V3 V6g V10", Remarks: remarks{note("V1", atOnce)}},
+		Fail: "all but V3 V6g V10", Remarks: remarks{note("V1", atOnce), note("V3", refuses)}},
 	{Name: "actionable, reconciler dead",
 		Workload: of(Setting{Held: true}, heldFor(5*time.Minute, reconcilerDead(deletesSync))), Property: actionable,
 		Fail: "all but V10", Remarks: remarks{note("V1", atOnce)}},
@@ -189,6 +196,11 @@ var cases = []matrix.Case[reposync.Variant]{
 	{Name: "RootSync goes", Workload: rooted, Faults: lateNews, Property: rootGoes, Fail: "all but V1 V10"},
 	{Name: "gone is gone, RootSync", Workload: rooted, Faults: lateNews, Property: truth, Fail: "V1",
 		Remarks: remarks{omit("V0 V2 V2w V3 V4 V5 V6n V6g V7 V9", "the RootSync does not go")}},
+	{Name: "no leaks, RootSync", Workload: rooted, Faults: lateNews, Property: noLeaks, Fail: "V1",
+		Remarks: remarks{omit("V0 V2 V2w V3 V4 V5 V6n V6g V7 V9", "the RootSync does not go")}},
+	{Name: "a definition does not wait for its resources",
+		Workload: of(Setting{Root: oneDefinition}, deletesDefinition), Faults: lateNews, Property: prompt, Fail: "V10d",
+		Remarks: remarks{omit("all but V0 V10", "it deletes in the same order as V0")}},
 	{Name: "RootSync goes, RepoSync depends on its rights",
 		Workload: of(Setting{Root: allForShop, Inside: true}, deletesRoot), Faults: lateNews, Property: rootGoes},
 	{Name: "a declared namespace comes back", Workload: of(Setting{Root: allForShop}, deletesDeclared),

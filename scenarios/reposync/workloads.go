@@ -185,8 +185,13 @@ func unhold(s *World) {
 // What happens in the cases.
 var (
 	deletesEither = either("the namespace is deleted", deletesNamespace, deletesSync)
-	managerDown   = without(Manager, deletesNamespace)
-	webhookDown   = inTurn(deletesNamespace, without(Webhook, inTurn()))
+	// replacedMeanwhile deletes a RepoSync whose reconciler is dead, then replaces the operator.
+	replacedMeanwhile = inTurn(away(true), reconcilerDead(deletesSync), sleep(time.Minute), upgraded, away(false))
+	// deletesDefinition deletes the RootSync a minute before the resource may go.
+	deletesDefinition = inTurn(deletesRoot, sleep(time.Minute),
+		func(s *World) { s.patch(widget(), `{"finalizers":null}`) })
+	managerDown = without(Manager, deletesNamespace)
+	webhookDown = inTurn(deletesNamespace, without(Webhook, inTurn()))
 	// webhookMissing is that where nothing needs the webhook: time counts.
 	webhookMissing = inTurn(deletesNamespace, power(Webhook, false), sleep(10*time.Minute))
 	// bothDeleted has the namespace deleted while the RepoSync is.
@@ -223,9 +228,19 @@ func reconcilerDead(happen step) step {
 	return inTurn(power(reposync.ReconcilerName(shop), false), sleep(time.Second), happen)
 }
 
+// away notes that a program is away, or back, that all others need.
+func away(is bool) step { return func(s *World) { s.away = is } }
+
+// upgraded has the variant of the case replace the one that runs.
+func upgraded(s *World) {
+	s.variant = s.next
+	s.Stop(Manager)
+	s.Stop(reposync.ReconcilerName(shop))
+	s.guard()
+}
+
 // without has a program away for ten minutes that all others need.
 func without(program string, happen step) step {
-	away := func(is bool) step { return func(s *World) { s.away = is } }
 	return inTurn(power(program, false), away(true), happen, sleep(10*time.Minute), power(program, true), away(false))
 }
 
@@ -267,9 +282,9 @@ func finalized(all []*unstructured.Unstructured) []*unstructured.Unstructured {
 	return all
 }
 
-// deletesInUsersOrder deletes the namespace, in which that controller keeps the order.
+// deletesInUsersOrder deletes the namespace or the RepoSync, and that controller keeps the order.
 func deletesInUsersOrder(s *World) {
-	deletesNamespace(s)
+	deletesEither(s)
 	s.while(3*time.Minute, func() bool {
 		s.read(s.History())
 		return s.live(managed(shop)[0]) != nil

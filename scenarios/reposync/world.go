@@ -3,6 +3,7 @@
 package reposync
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -37,6 +38,7 @@ type Setting struct {
 	Orphans bool                   // managed objects are left behind when a RepoSync is deleted
 	Root    string                 // what a RootSync declares, if there is one
 	Ignore  bool                   // deletions pass while the webhook does not answer
+	Before  reposync.Variant       // runs until upgraded; the variant of the case if empty
 	Late    bool                   // noLeaks is judged at the end only, because the manager's work fails
 
 	// Inside gives reconcilers their rights to what they manage by a RoleBinding in the namespace,
@@ -70,8 +72,9 @@ var scheme = worlds.Scheme(v1beta1.AddToScheme)
 type World struct {
 	*sim.World
 	*Record
-	variant reposync.Variant
-	pods    *pods
+	// variant is the one that runs, next the one that replaces it in upgraded.
+	variant, next reposync.Variant
+	pods          *pods
 }
 
 // Begin starts the operator, and lets it sync everything once.
@@ -81,7 +84,7 @@ func Begin(w *sim.World, v reposync.Variant, s Setting) *World {
 	} else if len(s.Syncs) == 0 {
 		s.Syncs = []types.NamespacedName{shop}
 	}
-	world := &World{World: w, Record: NewRecord(s), variant: v, pods: newPods(s.Lingers)}
+	world := &World{World: w, Record: NewRecord(s), variant: cmp.Or(s.Before, v), next: v, pods: newPods(s.Lingers)}
 	w.Without("no stuck finalizer") // the cases have properties for that
 	if v != reposync.V10 || s.Forever {
 		w.Without("settles") // a reconciler without rights asks for ever
@@ -96,10 +99,10 @@ func Begin(w *sim.World, v reposync.Variant, s Setting) *World {
 	w.Apply(worlds.Namespace(reposync.Namespace), reposync.ReconcilerRole())
 	world.run(Manager, reposync.ManagerOptions(ctrl.Options{Scheme: scheme}), func(mgr ctrl.Manager) (err error) {
 		if s.Root != "" {
-			err = (&reposync.Manager{Variant: v, Root: true}).SetupWithManager(mgr)
+			err = (&reposync.Manager{Variant: world.variant, Root: true}).SetupWithManager(mgr)
 		}
 		if err == nil {
-			err = (&reposync.Manager{Variant: v}).SetupWithManager(mgr)
+			err = (&reposync.Manager{Variant: world.variant}).SetupWithManager(mgr)
 		}
 		return err
 	})
@@ -141,12 +144,14 @@ func (s *World) reconciler(sync types.NamespacedName) {
 	name := reposync.ReconcilerName(sync)
 	o := ctrl.Options{Scheme: scheme,
 		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{sync.Namespace: {}}}}
-	r := &reposync.Reconciler{Sync: sync, Variant: s.variant, Source: s.source}
+	setup := func(mgr ctrl.Manager) error {
+		return (&reposync.Reconciler{Sync: sync, Variant: s.variant, Source: s.source}).SetupWithManager(mgr)
+	}
 	opts := []sim.ProcessOption{sim.As(reposync.Namespace + "/" + name)}
 	if s.setting.Lists {
 		opts = append(opts, sim.ListThenWatch())
 	}
-	s.run(name, o, r.SetupWithManager, opts...)
+	s.run(name, o, setup, opts...)
 }
 
 // guard adds the webhook, if the variant has one.

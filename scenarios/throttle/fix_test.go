@@ -115,20 +115,3 @@ func TestAConflictThatDoesNotEndIsAFailure(t *testing.T) {
 	clashing := Setting{Handlers: []string{short}, Before: police(inConflict, "kopfexamples")}
 	holds(t, of(clashing, clashed), 50, relists(), noFailure, calledOnce, handled)
 }
-
-// An object that is deleted stays as long as the finalizer of another controller is on it.
-func TestForeignFinalizerKeepsADeletedObject(t *testing.T) {
-	const name = "deleted"
-	holds(t, of(quiet, func(s *World) {
-		s.Always("a deleted object stays until the other controller releases it", func(h *history.History) error {
-			s.read(h)
-			for _, o := range s.examples {
-				if !o.Exists() {
-					return fmt.Errorf("%s has gone, although %s was on it", o, foreignFinalizer)
-				}
-			}
-			return nil
-		})
-		inTurn(apply(finalized(name, foreignFinalizer)), sleep(10*time.Second), remove(name), sleep(dwell))(s)
-	}), 20, lagging(), noEnd)
-}

@@ -328,10 +328,10 @@ func (r *Record) actionable(o *example) error {
 	return nil
 }
 
-// keepsForeign: a finalizer of another controller stays on its object.
+// keepsForeign: a finalizer of another controller stays on its object, and keeps it.
 func (r *Record) keepsForeign(o *example) error {
 	has := func(s view.State[object]) bool { return slices.Contains(s.Value.Finalizers, foreignFinalizer) }
-	if r.foreign && o.Exists() && slices.ContainsFunc(o.States, has) && !has(*o.Latest()) {
+	if slices.ContainsFunc(o.States, has) && (!o.Exists() || !has(*o.Latest())) {
 		return fmt.Errorf("%s has lost the finalizer of another controller; it has %v", o, o.Value().Finalizers)
 	}
 	return nil

@@ -31,7 +31,6 @@ type Record struct {
 	byUID        map[types.UID]*example
 	incarnations []*incarnation
 	over         bool         // the workload is at its end
-	foreign      bool         // another controller has put its finalizer on an object
 	allowed      history.Time // since when nothing is refused; 0 before that
 	ended        history.Time // when faults ended; 0 before that
 	// attempts are the events that begin an attempt, with the names of the objects: calls of

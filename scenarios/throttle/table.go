@@ -15,7 +15,7 @@ func Table() matrix.Table[throttle.Variant] {
 	return matrix.Table[throttle.Variant]{
 		Variants: throttle.Variants(), Fixed: throttle.V4,
 		Cases: matrix.Narrow(slices.Concat(repetition, schedules(), neighbours, openness, arrival, effects),
-			throttle.V4w),
+			throttle.V1h, throttle.V4w),
 	}
 }
 
@@ -131,8 +131,10 @@ var neighbours = cases{
 	{Name: "isolation outside the net", Workload: of(legal, inTurn(apply(garbled()), comeAndGo)), Faults: late,
 		Property: isolated, Fail: "V1 V1+V2"},
 	{Name: "isolation, a finalizer for what is being deleted",
-		Workload: of(quiet, inTurn(apply(finalized("deleted", foreignFinalizer)), remove("deleted"), sleep(dwell))),
-		Faults:   nuisances, Property: noEnd, Fail: "V1"},
+		Workload: of(quiet, inTurn(apply(finalized("deleted", foreignFinalizer)), remove("deleted"), sleep(dwell)),
+			keepsForeign), Faults: nuisances, Property: noEnd, Fail: "V1"},
+	{Name: "isolation, a handler fails", Workload: of(quiet, oneEdited, called), Faults: failingHandler,
+		Property: noEnd, Fail: "V1h"},
 	{Name: "isolation, an object vanishes",
 		Workload: of(quiet, inTurn(apply(Example("vanished")), remove("vanished"), sleep(dwell))), Faults: lagging,
 		Property: noEnd},

@@ -242,7 +242,6 @@ func hold(s *World) {
 	s.read(s.History())
 	all := append(s.named(held).Value().Finalizers, foreignFinalizer)
 	edit(held, `{"metadata":{"finalizers":["%s"]}}`, strings.Join(all, `","`))(s)
-	s.foreign = true
 }
 
 // mirror is a program that counts children in an annotation of their object.
@@ -300,6 +299,9 @@ func restart() []fault.Fault   { return []fault.Fault{fault.Restart(Operator)} }
 func conflict() []fault.Fault  { return []fault.Fault{fault.Conflict()} }
 func lagging() []fault.Fault   { return []fault.Fault{fault.StaleCache(lag, fault.HardLimit())} }
 func lostReply() []fault.Fault { return []fault.Fault{fault.LostReply(operator)} }
+
+// failingHandler has the call log answer with an error, which the handler returns.
+func failingHandler() []fault.Fault { return []fault.Fault{fault.FailedEffect()} }
 
 // relists make the operator list again.
 func relists() []fault.Fault {

@@ -175,6 +175,7 @@ func (c *cell) keep(found string) error {
 		return err
 	}
 	s.Abridge(maxHistory)
+	s.Test, _, _ = strings.Cut(s.Test, "~") // which numbers the searches of a test
 	s.Replay, c.Story = strings.Replace(s.Replay, from, path, 1), c.storyName()
 	return atomicfile.Write(path, s.Encode())
 }
