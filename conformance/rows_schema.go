@@ -286,6 +286,24 @@ var rowsSchema = append(append(area("schemas",
 		"POST gizmo {metadata: {name: a, finalizers: [x.example/one]}}", "DELETE crd/gizmos.$ns.example",
 		"SETTLE 1500ms",
 		"POST gizmo {metadata: {name: b}}", "GET gizmo/a", "MERGE gizmo/a {metadata: {finalizers: null}}"),
+	Row{Name: "a watch shows how a definition comes", Run: func(t *T) {
+		defer t.undefine()
+		t.Script("POST cm {metadata: {name: a}}", "WATCH crd?fieldSelector=metadata.name%3Dgizmos.$ns.example&resourceVersion=$rv1",
+			"POST crd "+gizmos(withStatus), "READ 3")
+	}},
+	defined("a watch shows how a definition goes", gizmos(withStatus), oneGizmo, "GET crd/gizmos.$ns.example",
+		"WATCH crd?fieldSelector=metadata.name%3Dgizmos.$ns.example&resourceVersion=$rv2",
+		"DELETE crd/gizmos.$ns.example", "READ 3"),
+	defined("a watch shows how a definition waits for an instance", gizmos(withStatus),
+		"POST gizmo {metadata: {name: a, finalizers: [x.example/one]}}", "GET crd/gizmos.$ns.example",
+		"WATCH crd?fieldSelector=metadata.name%3Dgizmos.$ns.example&resourceVersion=$rv2",
+		"DELETE crd/gizmos.$ns.example", "READ 2", "DELETE crd/gizmos.$ns.example", "GET crd/gizmos.$ns.example",
+		"MERGE gizmo/a {metadata: {finalizers: null}}", "SETTLE 6s", "READ 1", "GET crd/gizmos.$ns.example"),
+	defined("a definition without instances waits for another finalizer", gizmos(withStatus),
+		"MERGE crd/gizmos.$ns.example {metadata: {finalizers: [x.example/one]}}",
+		"WATCH crd?fieldSelector=metadata.name%3Dgizmos.$ns.example&resourceVersion=$rv1",
+		"DELETE crd/gizmos.$ns.example", "READ 3", "POST gizmo {metadata: {name: a}}",
+		"MERGE crd/gizmos.$ns.example {metadata: {finalizers: null}}", "READ 1"),
 	defined("a changed schema holds at once", gizmos(withStatus), oneGizmo, "MERGE gizmo/a {spec: {nonsense: 1}}",
 		"JSON crd/gizmos.$ns.example [{op: add, "+
 			"path: /spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/nonsense, "+

@@ -19,7 +19,7 @@ type definitions struct {
 func (w *write) definitions() *definitions { return &definitions{w.s, w.effects} }
 
 // committed keeps the registry in step with the stored definitions and, as the
-// controllers of a real server do a moment later, establishes new ones.
+// controllers of a real server do a moment later, establishes new ones in two writes.
 func (d *definitions) committed(o *object.Object, removed bool) {
 	crd := o.Typed.(*apiextensionsv1.CustomResourceDefinition)
 	if removed {
@@ -34,23 +34,38 @@ func (d *definitions) committed(o *object.Object, removed bool) {
 	if registry.Established(crd) {
 		return
 	}
+	d.update(o, func(crd *apiextensionsv1.CustomResourceDefinition) {
+		registry.Establish(crd, metav1.NewTime(d.s.now()))
+	})
+}
+
+// update changes a definition and returns what is stored then. A real server's controllers do so.
+func (d *definitions) update(o *object.Object, change func(*apiextensionsv1.CustomResourceDefinition)) *object.Object {
 	draft := o.Draft()
-	registry.Establish(draft.Typed.(*apiextensionsv1.CustomResourceDefinition), metav1.NewTime(d.s.now()))
-	if _, err := d.internalWrite().commit(draft, o); err != nil {
-		panic("apiserver: a definition could not be established: " + err.Error())
+	change(draft.Typed.(*apiextensionsv1.CustomResourceDefinition))
+	stored, err := d.internalWrite().commit(draft, o)
+	if err != nil {
+		panic("apiserver: a definition could not be updated: " + err.Error())
 	}
+	return stored
 }
 
 const cleanupFinalizer = apiextensionsv1.CustomResourceCleanupFinalizer
 
 // cleanUp deletes the instances of a terminating definition; the definition goes with the
-// last of them. A real server's finalizer controller does so a moment later; the model does it in
-// the same request, and again when an instance goes.
+// last of them (apiextensions-apiserver's pkg/controller/finalizer). A real server does so a moment
+// later; the model does it in the same request, and again when an instance goes.
 func (d *definitions) cleanUp(o *object.Object) {
 	crd := o.Typed.(*apiextensionsv1.CustomResourceDefinition)
 	k := d.s.registry.ByResource(crd.Spec.Group, crd.Spec.Names.Plural)
 	if k == nil || k.Builtin || !slices.Contains(crd.Finalizers, cleanupFinalizer) {
 		return
+	}
+	if d.update(o, func(crd *apiextensionsv1.CustomResourceDefinition) {
+		registry.Terminate(crd, metav1.NewTime(d.s.now()), apiextensionsv1.ConditionTrue,
+			"InstanceDeletionInProgress", "CustomResource deletion is in progress")
+	}) != o {
+		return // that commit has cleaned up
 	}
 	instances := d.s.internalWrite(k, "", d.effects)
 	var all []*object.Object
@@ -69,21 +84,15 @@ func (d *definitions) cleanUp(o *object.Object) {
 
 // finish takes the cleanup finalizer off a definition whose instances are gone.
 func (d *definitions) finish(o *object.Object) {
-	draft := o.Draft()
-	var kept []string
-	for _, f := range draft.Meta.Finalizers {
-		if f != cleanupFinalizer {
-			kept = append(kept, f)
-		}
-	}
-	draft.Meta.Finalizers = kept
-	if len(kept) == 0 {
+	if len(o.Meta.Finalizers) == 1 {
 		d.internalWrite().remove(o)
 		return
 	}
-	if _, err := d.internalWrite().commit(draft, o); err != nil {
-		panic("apiserver: a terminating definition could not be updated: " + err.Error())
-	}
+	d.update(o, func(crd *apiextensionsv1.CustomResourceDefinition) {
+		registry.Terminate(crd, metav1.NewTime(d.s.now()), apiextensionsv1.ConditionFalse,
+			"InstanceDeletionCompleted", "removed all instances")
+		crd.Finalizers = slices.DeleteFunc(crd.Finalizers, func(f string) bool { return f == cleanupFinalizer })
+	})
 }
 
 // lastRemoved lets a terminating definition go with its last instance.

@@ -239,12 +239,9 @@ func (d *deletion) ofDefinition(o *object.Object) (*object.Object, bool, error) 
 	if !slices.Contains(draft.Meta.Finalizers, cleanupFinalizer) {
 		draft.Meta.Finalizers = append(draft.Meta.Finalizers, cleanupFinalizer)
 	}
-	status := &draft.Typed.(*apiextensionsv1.CustomResourceDefinition).Status
-	status.Conditions = append(status.Conditions, apiextensionsv1.CustomResourceDefinitionCondition{
-		Type: apiextensionsv1.Terminating, Status: apiextensionsv1.ConditionTrue, LastTransitionTime: now,
-		Reason:  "InstanceDeletionPending",
-		Message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
-	})
+	registry.Terminate(draft.Typed.(*apiextensionsv1.CustomResourceDefinition), now, apiextensionsv1.ConditionTrue,
+		"InstanceDeletionPending",
+		"CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon")
 	stored, err := d.commit(draft, o)
 	return stored, false, err
 }

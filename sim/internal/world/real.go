@@ -58,7 +58,6 @@ type real struct {
 	last    time.Duration  // when the last step was performed, in the script
 	watched time.Time      // when the latest watch began
 	absent  map[string]int // replies that will not come, because their requests were left out
-	foreign []string       // deliveries, as they begin, of what the control plane has changed by itself
 	// observe shows a change of the control plane to the built-in controllers.
 	observe func(apiserver.Change)
 }
@@ -260,18 +259,12 @@ func (r *real) extra(pending []*sched.Action, n int, late bool) *sched.Action {
 		if a.Idle && !a.Chatter || strings.HasPrefix(words, "time-out of ") {
 			continue // the end of a watch, which would come in minutes
 		}
-		if a.Chatter || late && r.ofControlPlane(a) || late && (reads.MatchString(words) || !r.knows(words)) &&
+		if a.Chatter || late && (reads.MatchString(words) || !r.knows(words)) &&
 			!slices.ContainsFunc(r.Script.Steps[n:], func(s run.Step) bool { return s.What == words }) {
 			return a
 		}
 	}
 	return nil
-}
-
-// ofControlPlane reports whether an action delivers what the control plane has changed by itself,
-// for example a definition that it finishes.
-func (r *real) ofControlPlane(a *sched.Action) bool {
-	return slices.ContainsFunc(r.foreign, func(words string) bool { return strings.HasPrefix(a.Words(), words) })
 }
 
 // reads matches requests that change nothing, their replies, and the ends of watches.
@@ -296,7 +289,6 @@ func (r *real) knows(words string) bool {
 func (r *real) stepped() {
 	for _, ch := range r.server.Unclaimed() {
 		r.observe(ch)
-		r.foreign = append(r.foreign, "delivery of "+ch.Type+" "+ch.Namespace+"/"+ch.Name+" to "+ch.Kind+" watch ")
 		r.core.note(history.Event{Kind: history.Request, Process: "control plane", Verb: "update",
 			Ref:     history.Ref{Group: ch.Group, Kind: ch.Kind, Namespace: ch.Namespace, Name: ch.Name},
 			Changes: []history.Change{r.core.wire.Change(ch)}})

@@ -116,25 +116,6 @@ func TestRealRunCreatesInTheOrderOfTheScript(t *testing.T) {
 	}
 }
 
-// What the control plane has changed by itself is delivered although the script does not have it.
-func TestRealRunDeliversWhatTheControlPlaneChanges(t *testing.T) {
-	const words = "delivery of MODIFIED /orders to CustomResourceDefinition watch of op/1"
-	for _, foreign := range []bool{false, true} {
-		r := following(run.Step{What: "delivery of DELETED /orders to CustomResourceDefinition watch of op/1"})
-		r.History.Add(history.Event{Changes: []history.Change{{Ref: history.Ref{Name: "orders"}}}})
-		if foreign {
-			r.foreign = []string{"delivery of MODIFIED /orders to CustomResourceDefinition watch "}
-		}
-		pending := []*sched.Action{{What: func() string { return words }}}
-		if got := r.extra(pending, 0, true) != nil; got != foreign {
-			t.Errorf("changed by the control plane %t: delivered %t", foreign, got)
-		}
-		if r.extra(pending, 0, false) != nil {
-			t.Error("it is delivered before the step is late")
-		}
-	}
-}
-
 // Objects that a program creates at the same time may come in another order than in the script.
 // They keep their names.
 func TestRealRunKnowsObjectsByName(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"sync"
 
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,23 +20,39 @@ type (
 
 // Established reports whether a definition is established.
 func Established(crd *apiextensionsv1.CustomResourceDefinition) bool {
-	for _, condition := range crd.Status.Conditions {
-		if condition.Type == apiextensionsv1.Established {
-			return condition.Status == apiextensionsv1.ConditionTrue
-		}
-	}
-	return false
+	return apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established)
 }
 
-// Establish accepts the names of a definition and establishes it.
+// Establish accepts the names of a new definition. The next call establishes it.
 func Establish(crd *apiextensionsv1.CustomResourceDefinition, now metav1.Time) {
+	established, reason := apiextensionsv1.ConditionFalse, "Installing"
+	if apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.NamesAccepted) {
+		established, reason = apiextensionsv1.ConditionTrue, "InitialNamesAccepted"
+	}
 	crd.Status.AcceptedNames = *crd.Spec.Names.DeepCopy()
 	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{
 		{Type: apiextensionsv1.NamesAccepted, Status: apiextensionsv1.ConditionTrue, LastTransitionTime: now,
 			Reason: "NoConflicts", Message: "no conflicts found"},
-		{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue, LastTransitionTime: now,
-			Reason: "InitialNamesAccepted", Message: "the initial names have been accepted"},
+		{Type: apiextensionsv1.Established, Status: established, LastTransitionTime: now,
+			Reason: reason, Message: "the initial names have been accepted"},
 	}
+}
+
+// Terminate sets how far the deletion of a definition is.
+func Terminate(
+	crd *apiextensionsv1.CustomResourceDefinition, now metav1.Time, status apiextensionsv1.ConditionStatus,
+	reason, message string,
+) {
+	c := apihelpers.FindCRDCondition(crd, apiextensionsv1.Terminating)
+	if c == nil {
+		crd.Status.Conditions = append(crd.Status.Conditions, apiextensionsv1.CustomResourceDefinitionCondition{})
+		c = &crd.Status.Conditions[len(crd.Status.Conditions)-1]
+	}
+	if c.Status == status {
+		now = c.LastTransitionTime
+	}
+	*c = apiextensionsv1.CustomResourceDefinitionCondition{Type: apiextensionsv1.Terminating, Status: status,
+		LastTransitionTime: now, Reason: reason, Message: message}
 }
 
 // compiled are the kinds made from definitions, by what distinguishes two definitions: a process

@@ -68,7 +68,9 @@ func prepareText(text []byte) *Prepared {
 	p.typed = draft.Typed.(*apiextensionsv1.CustomResourceDefinition)
 	p.typed.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
 	noteStoredVersion(p.typed)
-	Establish(p.typed, metav1.Time{})
+	for !Established(p.typed) {
+		Establish(p.typed, metav1.Time{})
+	}
 	meta := draft.Meta
 	meta.ResourceVersion, meta.ManagedFields, meta.Generation = "", nil, 1
 	meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds = nil, nil
