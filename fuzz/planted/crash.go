@@ -14,6 +14,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 func crashBugs() []Bug {
@@ -54,7 +55,7 @@ func halfPair(w *stage, fixed bool) {
 	}}.start(w, "pairs", fixed)
 	w.Inject(fault.Crash("pairs"), fault.StaleCache(10*time.Second), fault.RacingRequeue())
 	w.Eventually("a pair is complete", func(h *history.History) error {
-		if n := len(secrets(h)); n != 2 {
+		if n := len(history.List[corev1.Secret](h)); n != 2 {
 			return fmt.Errorf("there are %d of 2", n)
 		}
 		return nil
@@ -78,7 +79,7 @@ func effectFirst(w *stage, fixed bool) {
 		return result{}, g.set(c, o, "sent", "yes")
 	}}.start(w, "mailer", fixed)
 	w.Inject(fault.Crash("mailer"), fault.LostReply(), fault.StaleCache(10*time.Second))
-	w.Always("each mail is sent at most once", atMostOnce("mail"))
+	w.Always("each mail is sent at most once", property.AtMostOnce("mail"))
 	w.Eventually("every mail is sent", happened("mail", "a", "b"))
 	w.Apply(work("a"), work("b"))
 	w.Settle()
@@ -192,7 +193,7 @@ func stoppedHalfway(w *stage, fixed bool) {
 	}}.start(w, "builder", fixed)
 	w.Inject(fault.StaleCache(time.Second), fault.ServerError())
 	w.Always("what is marked complete is complete", func(h *history.History) error {
-		if n := len(secrets(h)); data(h, "a")["complete"] != "" && n < 3 {
+		if n := len(history.List[corev1.Secret](h)); data(h, "a")["complete"] != "" && n < 3 {
 			return fmt.Errorf("a is marked complete and has %d of 3 parts", n)
 		}
 		return nil

@@ -143,7 +143,7 @@ func namesake(w *stage, fixed bool) {
 	w.Inject(fault.StaleCache(30*time.Second), fault.ServerError(), fault.RacingRequeue())
 	w.Eventually("the record is the owner's", func(h *history.History) error {
 		o, _ := h.Object("", "ConfigMap", ns, "a")
-		for _, s := range secrets(h) {
+		for _, s := range history.List[corev1.Secret](h) {
 			if string(s.Data["owner"]) == o.UID {
 				return nil
 			}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 func giveUpBugs() []Bug {
@@ -136,7 +137,7 @@ func noCopy(w *stage, fixed bool) {
 	w.Always("what is marked safe has a copy", func(h *history.History) error {
 		for _, name := range []string{"a", "b"} {
 			copies := 0
-			for _, s := range secrets(h) {
+			for _, s := range history.List[corev1.Secret](h) {
 				if s.Labels["parent"] == name {
 					copies++
 				}
@@ -210,7 +211,7 @@ func impatient(w *stage, fixed bool) {
 		return result{}, g.set(c, o, "sent", "yes")
 	}}.start(w, "mailer", fixed)
 	w.Inject(fault.SlowEffect(time.Minute))
-	w.Always("each mail is sent at most once", atMostOnce("mail"))
+	w.Always("each mail is sent at most once", property.AtMostOnce("mail"))
 	w.Apply(work("a"))
 	w.Settle()
 }

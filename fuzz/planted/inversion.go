@@ -19,6 +19,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 func inversionBugs() []Bug {
@@ -28,7 +29,7 @@ func inversionBugs() []Bug {
 		{"release-with-old-login", "cross-kind inversion", 1, "the login's event comes after the release's",
 			"a release runs with its own login", oldLogin},
 		{"panic-on-cache-miss", "panic on nil after a cache miss", 1, "the settings' event comes after the work's",
-			"no reconcile panics", panicOnMiss},
+			property.DefaultNoPanic, panicOnMiss},
 		{"ready-for-the-last-colour", "generation vs status observed", 2,
 			"a worker is late and a waiter is handed out once more in between",
 			"nothing is announced before it is ready", lastColour},
@@ -122,7 +123,6 @@ func panicOnMiss(w *stage, fixed bool) {
 		return result{}, g.set(c, o, "done", string(settings.Data["value"]))
 	}, watch: withSecrets}.start(w, "worker", fixed)
 	w.Inject(fault.StaleCache(30*time.Second), fault.ServerError())
-	w.Always("no reconcile panics", noPanic)
 	w.Apply(secret("settings", "value", "7"), work("a"))
 	w.Settle()
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 func leaderBugs() []Bug {
@@ -51,7 +52,7 @@ func rollout(w *stage, fixed bool) {
 		return result{}, g.set(c, o, "sent", "yes")
 	}}
 	mailer.start(w, "old", fixed)
-	w.Always("each mail is sent at most once", atMostOnce("mail"))
+	w.Always("each mail is sent at most once", property.AtMostOnce("mail"))
 	w.Inject(fault.SlowEffect(10*time.Second), fault.StaleCache(10*time.Second))
 	w.Apply(work("a"))
 	w.Sleep(10 * time.Millisecond)
@@ -80,7 +81,7 @@ func leaseLost(w *stage, fixed bool) {
 	mailer.start(w, "one", fixed)
 	mailer.start(w, "two", fixed)
 	w.Inject(fault.Unreachable(2*time.Minute, fault.In("one")))
-	w.Always("each mail is sent at most once", atMostOnce("mail"))
+	w.Always("each mail is sent at most once", property.AtMostOnce("mail"))
 	w.Eventually("every mail is sent", happened("mail", "a", "b"))
 	w.Apply(work("a"), work("b"))
 	w.Settle()

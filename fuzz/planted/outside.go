@@ -13,8 +13,8 @@ import (
 const host = "office.example"
 
 // office answers POST /mail/<key> by sending a mail, PUT and DELETE /accounts/<key> by opening and
-// closing an account. A request with an Idempotency-Key that it has seen is answered as before and
-// has no effect.
+// closing an account, and GET by whether it is open. A request with an Idempotency-Key that it has
+// seen is answered as before and has no effect.
 type office struct {
 	seen map[string]bool
 	open map[string]bool
@@ -35,16 +35,15 @@ func (o *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	what, k, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	switch {
+	case r.Method == http.MethodGet && o.open[k]:
 	case r.Method == http.MethodPut:
 		if !o.open[k] {
 			o.open[k] = true
 			history.AddEffect(r.Context(), history.Effect{Kind: "open", Key: k})
 		}
+	case r.Method != http.MethodPost && !o.open[k]:
+		w.WriteHeader(http.StatusNotFound)
 	case r.Method == http.MethodDelete:
-		if !o.open[k] {
-			w.WriteHeader(http.StatusNotFound)
-			return
-		}
 		delete(o.open, k)
 		history.AddEffect(r.Context(), history.Effect{Kind: "close", Key: k})
 	default:

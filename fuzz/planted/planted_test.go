@@ -14,6 +14,7 @@ import (
 	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 // disturbances counts the choices of a story that disturbed the run. A choice that switches a fault
@@ -153,7 +154,7 @@ func canary(world *sim.World) {
 		return result{}, g.call(c, http.MethodPost, "/mail/"+o.Name, "")
 	}}.start(w, "canary", false)
 	w.Inject(fault.RacingRequeue())
-	w.Always("the canary sings once", atMostOnce("mail"))
+	w.Always("the canary sings once", property.AtMostOnce("mail"))
 	w.Apply(work("a"))
 	w.Settle()
 }

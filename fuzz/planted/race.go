@@ -14,6 +14,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 func raceBugs() []Bug {
@@ -126,7 +127,7 @@ func sealer(w *stage, fixed bool) {
 }
 
 // complete holds while a sealed ledger misses no more than so many items at the moment of sealing.
-func complete(missing int) property {
+func complete(missing int) property.Property {
 	return func(h *history.History) error {
 		n := len(h.Objects("", "Secret"))
 		if data(h, ledger)["sealed"] != "" && items-n > missing {

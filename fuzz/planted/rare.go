@@ -15,6 +15,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 func rareBugs() []Bug {
@@ -93,7 +94,7 @@ func postedAmongPuts(w *stage, fixed bool) {
 		return result{}, nil
 	}}.start(w, "mailer", fixed)
 	w.Inject(fault.LostReply(), fault.FailedEffect(), fault.StaleCache(100*time.Millisecond))
-	w.Always("each mail is sent at most once", atMostOnce("mail"))
+	w.Always("each mail is sent at most once", property.AtMostOnce("mail"))
 	w.Apply(work("a"))
 	w.Settle()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 func replyBugs() []Bug {
@@ -107,7 +108,7 @@ func postedTwice(byProxy bool) func(*stage, bool) {
 		} else {
 			w.Inject(fault.LostReply(), fault.FailedEffect())
 		}
-		w.Always("each mail is sent at most once", atMostOnce("mail"))
+		w.Always("each mail is sent at most once", property.AtMostOnce("mail"))
 		w.Eventually("every mail is sent", happened("mail", "a"))
 		w.Apply(work("a"))
 		w.Settle()

@@ -159,7 +159,7 @@ func portTwice(w *stage, fixed bool) {
 	w.Inject(fault.StaleCache(30*time.Second), fault.LostReply(), fault.Crash("ports"))
 	w.Always("no port is given twice", func(h *history.History) error {
 		of := map[string]string{}
-		for _, s := range secrets(h) {
+		for _, s := range history.List[corev1.Secret](h) {
 			p := string(s.Data["port"])
 			if other, ok := of[p]; ok {
 				return fmt.Errorf("%s and %s both have port %s", other, s.Name, p)
@@ -200,7 +200,7 @@ func orphanBehindFinalizer(w *stage, fixed bool) {
 	}, watch: withSecrets}.start(w, "parents", fixed)
 	w.Inject(fault.StaleCache(30*time.Second, fault.OfKind("Secret")), fault.Crash("parents"))
 	w.Eventually("no child survives its parent", func(h *history.History) error {
-		for _, s := range secrets(h) {
+		for _, s := range history.List[corev1.Secret](h) {
 			if p := s.Labels["parent"]; exists(p)(h) != nil {
 				return fmt.Errorf("%s is gone and %s is still there", p, s.Name)
 			}
