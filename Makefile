@@ -303,7 +303,7 @@ generate: ## Write what is made from the code: deep copies, CRDs, tables, licenc
 STEPS = test lint campaigns oldest modules generate next-go platforms 'race nested-examples/backup' 'reprove PROVE=5' demo pages conformance
 NIGHTLY = nested released 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold RUNS=0 FOR=30m SIM_SEED=random' 'fuzz FOR=10m' mutants mutants-controllers soak \
 	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume projects determinism bench-correct bench-search bench-shrinking bench-mutants mutants-replay bench-scale \
-	confirm-planted
+	confirm-planted scale-out
 COMMIT = $(shell git rev-parse --short HEAD)
 
 .PHONY: nightly

@@ -21,6 +21,10 @@ confirm-planted: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) # Confirm the stori
 	cd $(ENVTEST_ROOT)/fuzz && $(CONFORMANCE_ENV) go test -tags conformance -timeout 0 -count=1 -v ./planted -run '^TestPlantedBugsAreConfirmed$$' \
 		-args -planted.table=$(ENVTEST_ROOT)/reports/out/confirmed.md
 
+.PHONY: scale-out
+scale-out: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) $(ENVTEST_DIR)/kube-controller-manager # Run docs/campaign-job.yaml on a real control plane with the Job controller (five minutes).
+	$(CONFORMANCE_RUN) -v -run '^TestScaleOut$$'
+
 # The releases of the older minor versions that the Go module proxy has.
 RELEASE_0.36 = v1.36.3
 RELEASE_0.35 = v1.35.4

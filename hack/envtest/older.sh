@@ -16,6 +16,6 @@ minor=${version#v1.}
 stamp=k8s.io/component-base/version
 CGO_ENABLED=0 GOFLAGS= GOWORK=off nice -n 10 go build -buildvcs=false -trimpath '-gcflags=all=-l -dwarf=false' \
 	-ldflags "-s -w -X $stamp.gitVersion=$version -X $stamp.gitMajor=1 -X $stamp.gitMinor=${minor%%.*} -X $stamp.gitTreeState=clean" \
-	-o "$work/bin/" tool
+	-o "$work/bin/" go.etcd.io/etcd/server/v3 k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubectl
 mv "$work/bin/server" "$work/bin/etcd"
 mv "$work"/bin/* "$to"
