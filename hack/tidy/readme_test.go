@@ -20,12 +20,16 @@ func read(t *testing.T, path string) string {
 	return string(data)
 }
 
-// The README shows the test of an example, which is run there.
-func TestReadmeShowsTheExample(t *testing.T) {
-	const begin = "func TestOneClaim("
-	_, example, _ := strings.Cut(read(t, "examples/backup/internal/controller/backup_sim_test.go"), begin)
-	if !strings.Contains(read(t, "README.md"), "```go\n"+begin+example+"```") {
-		t.Errorf("README.md does not show the example as it is:\n%s", begin+example)
+// Pages show the end of tests, which are run where they are.
+func TestPagesShowTests(t *testing.T) {
+	for page, of := range map[string]struct{ test, begin string }{
+		"README.md":     {"examples/backup/internal/controller/backup_sim_test.go", "func TestOneClaim("},
+		"docs/clock.md": {"sim/property/clock_test.go", "func hourlyBackups("},
+	} {
+		_, example, _ := strings.Cut(read(t, of.test), of.begin)
+		if !strings.Contains(read(t, page), "```go\n"+of.begin+example+"```") {
+			t.Errorf("%s does not show the test as it is:\n%s", page, of.begin+example)
+		}
 	}
 }
 

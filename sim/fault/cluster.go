@@ -67,9 +67,9 @@ func (s *slowNamespace) StepDelay(actor, key string) time.Duration {
 }
 
 // FailedPod lets the containers of a Pod end with exit code 1, or with 137 because they are out of
-// memory, in worlds with kubelet.New. A restart succeeds. Of a Job either single Pods fail, or all
-// of them until the Job has failed, even if faults end meanwhile. [Named] narrows the fault to one
-// Pod, or to the Pods of one controller, such as a Job. kubelet.Plans may overrule it.
+// memory, in worlds with kubelet.New. Each start of a Pod is chosen separately. So is each Job: all
+// its Pods may fail until the Job has failed, even if faults end meanwhile. [Named] narrows the
+// fault to one Pod, or to the Pods of one controller, such as a Job. kubelet.Plans may overrule it.
 func FailedPod(scopes ...Named) Fault {
 	return declare("FailedPod", "", scopes, func(c core) inject.Fault { return &failedPod{c, map[types.UID]int32{}} })
 }
