@@ -3,52 +3,41 @@
 // is promoted to that revision by a pull request, and so on down the list.
 //
 // It restates, in its own words, the level-triggered controller of weaveworks/pipeline-controller
-// and what became of it in pull request 214, "usually once" promotions. One pass of the controller
-// is the same for every variant; what a variant adds or leaves out is a line in variants.go. The
-// fixed variant, V8, is the zero value of [Variant]. It is reconciler.go, fix.go and withdraw.go,
-// and is meant to be copied.
+// and pull request 214, "usually once" promotions. All variants make the same pass; what a variant
+// adds or leaves out is a line in variants.go. The fixed variant, V8, is the zero value of
+// [Variant]: reconciler.go, fix.go and withdraw.go, which are meant to be copied.
 //
 // # The fixed variant
 //
 // At most once and at least once cannot both be had across a crash if the effect itself can be
-// repeated. So the fix makes the effect safe to repeat, and then insists:
+// repeated. So the fix makes the effect safe to repeat, and then repeats it until it is confirmed:
 //
-//   - Which promotion? {pipeline uid, environment, revision, episode}. Nothing else identifies it,
-//     and everything below is keyed by it. The episode tells a return to a revision from a
-//     repetition; see countEpisode.
-//   - At most one effect: the forge carries out one order for each idempotency key, and the key is
-//     the guard's name, which is computed from those four. Neither a second guard nor a lost one
-//     can lead to another key. (The guard's own uid would be the obvious key. But a guard that is
-//     deleted by hand, pruned, or restored from a backup comes back with another uid, and the forge
-//     would take it for another promotion.)
+//   - A promotion is identified by {pipeline uid, environment, revision, episode}. The episode
+//     distinguishes a return to a revision from a repetition; see countEpisode.
+//   - At most one effect: the forge carries out one order for each idempotency key. The key is the
+//     guard's name, which is computed from those four, so a guard that is lost and restored has the
+//     same key. (Its uid would change.)
 //   - At least one effect: the guard records what was confirmed, not what was intended. Until it
-//     says Promoted, every pass asks the forge and tries again, with back-off. Asked is where the
-//     attempts went before, even if the pipeline has another repository by now: another forge, or
-//     another repository, knows nothing of the key. The next attempt goes where the pipeline says
-//     if the earlier ones were plainly refused. It does so, too, if none of them is found where it
-//     went and none can be on its way any more. (To give up on a forge that cannot be asked any
-//     more, delete the Promotion.)
-//   - Decisions rest on the server, not on the cache. A dry pass over the cache tells only whether
-//     there may be something to do; the pass that does it has read the pipeline, every target and
-//     the guard live, and binds its writes to the versions it read.
+//     is Promoted, every pass asks the forge and tries again, with back-off. It asks where the
+//     attempts went, even if the pipeline has another repository by now. The next attempt goes to
+//     the new one if the earlier ones were refused, or are not found and can no longer be on their
+//     way. (To give up on a forge that no longer answers, delete the Promotion.)
+//   - Decisions rest on the server, not on the cache. A dry pass over the cache finds whether there
+//     may be something to do. The pass that does it reads the pipeline, every target and the guard
+//     live, and binds its writes to the versions that it read.
 //   - Nothing outdated is left for people to merge: see withdraw.go.
 //
-// When may a promotion be attempted a second time? An earlier attempt must have been claimed, and
-// the claim's notBefore must have passed. The forge, asked in the same pass, must have known
-// nothing of the key.
-// That is: the process died or was cut off between its claim and the arrival of its order; the
-// order, or the reply to the claim, was lost on the way; the forge refused the order; or the order
-// is still under way, longer than the timeout if the same process asks, longer than the back-off if
-// another one does. In each case the second order carries the first one's key.
+// A promotion is attempted again only if an earlier attempt was claimed, the claim's notBefore has
+// passed, and the forge, asked in the same pass, does not know the key. So the process died or was
+// cut off before its order arrived; the order or the reply to the claim was lost; the forge refused
+// it; or it is still on its way, for longer than the timeout or, to another process, the back-off.
+// In each case the second order carries the key of the first.
 //
-// # What it is not
+// # Differences from the original
 //
-// It is an ordinary controller-runtime program. Nothing in it knows that it is simulated.
-//
-// What it does not do: approval of manual promotions (it only records that one waits), credentials
-// of a forge, Cluster API's own kubeconfigs. The variants of the thread keep the original's panic
-// on a policy that only an environment has, and its way of swallowing an error while it sets itself
-// up; errors on the way to another cluster it returns, and so do they. On a pipeline without
-// environments, where the original would panic, too, this one does not; and an environment that
-// nobody gave a policy is left alone, where the original recorded it as promoted.
+// Not implemented: approval of manual promotions (it only records that one waits), credentials of a
+// forge, Cluster API's own kubeconfigs. The variants of the thread keep the original's panic on a
+// policy that only an environment has, and ignore an error of the set-up as it does. A pipeline
+// without environments, where the original would panic, does nothing, and an environment without a
+// policy, which the original recorded as promoted, is left alone.
 package promotion

@@ -1,6 +1,5 @@
-// This file holds the fixed variant (V8): a promotion that takes effect once, whatever is stale,
-// lost, repeated or killed. It is meant to be copied, with reconciler.go and withdraw.go. The
-// package's documentation says why it does that.
+// This file holds the fixed variant (V8): a promotion that takes effect once in spite of stale
+// reads, lost replies, repetition and crashes. Copy it with reconciler.go and withdraw.go.
 
 package promotion
 
@@ -20,8 +19,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/wavetank/wavetank/controllers/promotion/orders"
-	"github.com/wavetank/wavetank/controllers/promotion/plan"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
@@ -34,20 +31,16 @@ const (
 	asking = "asking for the outcome of an earlier attempt: "
 )
 
-// countEpisode begins a new episode if the first environment runs another revision than the current
-// one's.
-//
-// The number is only ever written together with the resourceVersion that it was read at, and the
-// targets were read live after the pipeline was. So each episode in the chain was true at some
-// moment after its predecessor had been written, and differs from it: for every recorded stay at a
-// revision there was a real one, and no two share a number. A stay too short to be seen gets no
-// episode, which is right, for nothing was promoted in it.
+// countEpisode begins a new episode if the first environment runs another revision. The number is
+// written at the resourceVersion that was read, and targets are read live after the pipeline. So
+// each recorded episode was a real stay, differs from the one before it, and has its own number. A
+// stay that was too short to be seen gets no episode, because nothing was promoted in it.
 func (p *pass) countEpisode() {
 	status, spec := &p.pipeline.Status, &p.pipeline.Spec
 	if len(spec.Environments) == 0 {
 		return
 	}
-	revision := plan.CommonRevision(status.Environments[spec.Environments[0].Name])
+	revision := commonRevision(status.Environments[spec.Environments[0].Name])
 	before := ptr.Deref(status.Episode, v1alpha1.Episode{})
 	if revision != "" && revision != before.Revision {
 		status.Episode = &v1alpha1.Episode{Number: before.Number + 1, Revision: revision}
@@ -56,7 +49,7 @@ func (p *pass) countEpisode() {
 
 // promoteGuarded carries out a decision through its guard, shows the guard's state in the
 // pipeline's status, and tidies the guards of past episodes.
-func promoteGuarded(ctx context.Context, p *pass, d plan.Decision) (ctrl.Result, error) {
+func promoteGuarded(ctx context.Context, p *pass, d decision) (ctrl.Result, error) {
 	var guard *v1alpha1.Promotion
 	var wait time.Duration
 	var err error
@@ -68,9 +61,8 @@ func promoteGuarded(ctx context.Context, p *pass, d plan.Decision) (ctrl.Result,
 	if errors.Is(err, errDue) {
 		return ctrl.Result{}, err
 	}
-	// What is known of the attempt is written down even if the attempt itself failed, and what has
-	// been outdone is outdone even then: the two have nothing to do with each other, nor need they
-	// go to the same forge.
+	// The state of the attempt is written, and outdated orders are withdrawn, even if the attempt
+	// itself failed. They may go to different forges.
 	err = errors.Join(err, p.write(ctx))
 	if errors.Is(err, errDue) {
 		return ctrl.Result{}, err
@@ -89,7 +81,7 @@ func sooner(a, b time.Duration) time.Duration {
 
 // drive brings a promotion as far as it can go now, and says how long to wait before the next
 // attempt is allowed.
-func (p *pass) drive(ctx context.Context, d plan.Decision, guard *v1alpha1.Promotion) (time.Duration, error) {
+func (p *pass) drive(ctx context.Context, d decision, guard *v1alpha1.Promotion) (time.Duration, error) {
 	defer p.project(guard)
 	if final(guard) {
 		return 0, nil
@@ -101,8 +93,8 @@ func (p *pass) drive(ctx context.Context, d plan.Decision, guard *v1alpha1.Promo
 	wanted := &p.pipeline.Spec.PolicyFor(d.Env).Strategy
 	o := p.keyed(d, guard, cmp.Or(guard.Status.Strategy, wanted))
 	if guard.Status.Attempts > 0 {
-		// An attempt was claimed before. Nobody but the forge knows what became of it.
-		found, pr, err := p.r.orders.Find(ctx, p.reader, o)
+		// An attempt was claimed before. Only the forge knows its outcome.
+		found, pr, err := p.r.find(ctx, p.reader, o)
 		if err != nil {
 			return 0, p.cannotAsk(ctx, guard, err)
 		}
@@ -123,17 +115,16 @@ func (p *pass) drive(ctx context.Context, d plan.Decision, guard *v1alpha1.Promo
 }
 
 // keyed is the order that a guard stands for.
-func (p *pass) keyed(d plan.Decision, guard *v1alpha1.Promotion, strategy *v1alpha1.Strategy) orders.Order {
-	o := orders.New(p.pipeline, d.Env.Name, d.Revision, *strategy)
+func (p *pass) keyed(d decision, guard *v1alpha1.Promotion, strategy *v1alpha1.Strategy) order {
+	o := newOrder(p.pipeline, d.Env.Name, d.Revision, *strategy)
 	o.Branch = guard.Name // a branch of its own: a late order must not take over a newer revision's pull request
 	o.IdempotencyKey = guard.Name
 	o.Episode = guard.Spec.Episode
 	return o
 }
 
-// lingers puts into a guard that the pipeline names another receiver by now, which is not given the
-// order as long as an earlier one may still arrive where it went: two receivers would carry out
-// both.
+// lingers records in a guard that the pipeline names another receiver, which gets no order while an
+// earlier one may still arrive at the first: both would carry it out.
 func (p *pass) lingers(ctx context.Context, guard *v1alpha1.Promotion) error {
 	const why = "an earlier attempt went elsewhere, and may still arrive there: waiting until it is found or cannot " +
 		"any more"
@@ -143,9 +134,8 @@ func (p *pass) lingers(ctx context.Context, guard *v1alpha1.Promotion) error {
 	return p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) { s.Message = why })
 }
 
-// cannotAsk puts into a guard that nobody knows the outcome of its attempts, and why. It does so
-// once: errors may differ in what does not matter, and a write each time would wake this controller
-// each time.
+// cannotAsk records in a guard that the outcome of its attempts is unknown, and why. It does so
+// once, because each write would wake this controller again.
 func (p *pass) cannotAsk(ctx context.Context, guard *v1alpha1.Promotion, why error) error {
 	why = fmt.Errorf(asking+"%w", why)
 	if strings.HasPrefix(guard.Status.Message, asking) {
@@ -154,9 +144,9 @@ func (p *pass) cannotAsk(ctx context.Context, guard *v1alpha1.Promotion, why err
 	return errors.Join(why, p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) { s.Message = why.Error() }))
 }
 
-// attempt claims the next attempt and makes it. Of several passes that would, in whatever process,
-// only the one whose claim is written goes on: the claim is bound to the guard's resourceVersion.
-func (p *pass) attempt(ctx context.Context, guard *v1alpha1.Promotion, o orders.Order) (time.Duration, error) {
+// attempt claims the next attempt and makes it. Of several passes, in whatever process, only the
+// one whose claim is written continues: the claim is bound to the guard's resourceVersion.
+func (p *pass) attempt(ctx context.Context, guard *v1alpha1.Promotion, o order) (time.Duration, error) {
 	before := guard.Status.Strategy
 	first := before == nil || !equality.Semantic.DeepEqual(before, &o.Strategy) // no other is under way
 	err := p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) {
@@ -169,13 +159,13 @@ func (p *pass) attempt(ctx context.Context, guard *v1alpha1.Promotion, o orders.
 	if err != nil {
 		return 0, fmt.Errorf("claiming an attempt: %w", err)
 	}
-	pr, failure := p.r.orders.Give(ctx, o)
+	pr, failure := p.r.give(ctx, o)
 	if failure == nil {
 		return 0, p.confirm(ctx, guard, pr)
 	}
 	err = p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) {
 		s.Message = failure.Error()
-		if first && orders.Refused(failure) {
+		if first && refused(failure) {
 			s.Strategy = nil // so the next one may go elsewhere
 		}
 	})
@@ -225,7 +215,7 @@ func backoff(attempts int64) time.Duration {
 }
 
 // guard returns the guard of a decision, creating it if need be.
-func (p *pass) guard(ctx context.Context, d plan.Decision) (*v1alpha1.Promotion, error) {
+func (p *pass) guard(ctx context.Context, d decision) (*v1alpha1.Promotion, error) {
 	want := newGuard(p.pipeline, d.Env.Name, d.Revision, p.pipeline.Status.Episode.Number)
 	guard := &v1alpha1.Promotion{}
 	err := p.reader.Get(ctx, client.ObjectKeyFromObject(want), guard)
@@ -253,9 +243,8 @@ func newGuard(pipeline *v1alpha1.Pipeline, env, revision string, episode int64) 
 	}}
 }
 
-// guardName computes a name from everything that identifies a promotion. The pipeline's name is
-// there for people; the rest is a digest, because revisions and environments may hold characters
-// that names may not.
+// guardName computes a name from everything that identifies a promotion. Revisions and environments
+// may hold characters that names may not, so they are in a digest.
 func guardName(pipeline string, spec v1alpha1.PromotionSpec) string {
 	digest := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", spec.PipelineUID, spec.Environment, spec.Revision,
 		spec.Episode))

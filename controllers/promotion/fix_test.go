@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/wavetank/wavetank/controllers/promotion/plan"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
@@ -90,7 +89,7 @@ func TestCountEpisode(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			pipeline := &v1alpha1.Pipeline{Spec: *threeEnvironments()}
 			pipeline.Status.Episode = c.before
-			pipeline.Status.Environments = plan.Environments{"dev": c.dev}
+			pipeline.Status.Environments = environments{"dev": c.dev}
 			(&pass{pipeline: pipeline}).countEpisode()
 			if diff := cmp.Diff(c.want, pipeline.Status.Episode); diff != "" {
 				t.Errorf("episode (-want +got):\n%s", diff)
@@ -124,23 +123,5 @@ func TestEveryVariantHasAPolicy(t *testing.T) {
 	}
 	if _, err := Variant("V9").policy(); err == nil || !strings.Contains(err.Error(), `no variant "V9"`) {
 		t.Errorf("an unknown variant gives %v", err)
-	}
-}
-
-// ran is an environment whose targets run the given revisions; a leading "!" marks a target that is
-// not ready.
-func ran(revisions ...string) *v1alpha1.EnvironmentStatus {
-	env := &v1alpha1.EnvironmentStatus{}
-	for _, r := range revisions {
-		revision, notReady := strings.CutPrefix(r, "!")
-		env.Targets = append(env.Targets, v1alpha1.TargetStatus{Revision: revision, Ready: !notReady})
-	}
-	return env
-}
-
-func threeEnvironments() *v1alpha1.PipelineSpec {
-	return &v1alpha1.PipelineSpec{
-		Environments: []v1alpha1.Environment{{Name: "dev"}, {Name: "staging"}, {Name: "prod"}},
-		Promotion:    &v1alpha1.PromotionPolicy{},
 	}
 }

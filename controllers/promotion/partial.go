@@ -13,13 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/wavetank/wavetank/controllers/promotion/orders"
-	"github.com/wavetank/wavetank/controllers/promotion/plan"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
 // promoteOnce carries out a decision without a guard: ask the gate, act, write down the outcome.
-func promoteOnce(ctx context.Context, p *pass, d plan.Decision) (ctrl.Result, error) {
+func promoteOnce(ctx context.Context, p *pass, d decision) (ctrl.Result, error) {
 	if d.Env == nil {
 		return ctrl.Result{}, p.write(ctx)
 	}
@@ -30,8 +28,8 @@ func promoteOnce(ctx context.Context, p *pass, d plan.Decision) (ctrl.Result, er
 	}
 	// The original asks the environment whether to promote and the pipeline how, and panics if that
 	// does not say.
-	o := orders.New(p.pipeline, d.Env.Name, d.Revision, (*p.pipeline.Spec.Promotion).Strategy)
-	pr, err := p.r.orders.Give(ctx, o)
+	o := newOrder(p.pipeline, d.Env.Name, d.Revision, (*p.pipeline.Spec.Promotion).Strategy)
+	pr, err := p.r.give(ctx, o)
 	if err := p.r.policy.ended(ctx, p, d, pr, err); err != nil {
 		return ctrl.Result{}, err
 	}
@@ -39,16 +37,16 @@ func promoteOnce(ctx context.Context, p *pass, d plan.Decision) (ctrl.Result, er
 }
 
 // outcome takes in how a promotion ended.
-type outcome func(ctx context.Context, p *pass, d plan.Decision, pr *v1alpha1.PullRequest, err error) error
+type outcome func(ctx context.Context, p *pass, d decision, pr *v1alpha1.PullRequest, err error) error
 
 // forget keeps nothing (V0): an error ends the pass.
-func forget(_ context.Context, _ *pass, _ plan.Decision, _ *v1alpha1.PullRequest, err error) error {
+func forget(_ context.Context, _ *pass, _ decision, _ *v1alpha1.PullRequest, err error) error {
 	return err
 }
 
 // record (V1a) puts the outcome into the status. As in the original the error itself is only
 // logged.
-func record(ctx context.Context, p *pass, d plan.Decision, pr *v1alpha1.PullRequest, err error) error {
+func record(ctx context.Context, p *pass, d decision, pr *v1alpha1.PullRequest, err error) error {
 	if err != nil {
 		log.FromContext(ctx).Error(err, "promoting", "environment", d.Env.Name, "revision", d.Revision)
 	}
@@ -59,26 +57,26 @@ func record(ctx context.Context, p *pass, d plan.Decision, pr *v1alpha1.PullRequ
 	return nil
 }
 
-// swallow is what the original makes of an error while it sets itself up, surely by a slip: the
-// process goes on, and nothing is ever reconciled.
+// swallow ignores an error of the set-up, as the original does: the process continues, and nothing
+// is ever reconciled.
 func swallow(error) error { return nil }
 
 // gate reports whether a decision may be carried out.
-type gate func(ctx context.Context, p *pass, d plan.Decision) (bool, error)
+type gate func(ctx context.Context, p *pass, d decision) (bool, error)
 
 // readRecordLive (V4) asks the server instead of the cache whether the promotion is recorded.
-func readRecordLive(ctx context.Context, p *pass, d plan.Decision) (bool, error) {
+func readRecordLive(ctx context.Context, p *pass, d decision) (bool, error) {
 	live := &v1alpha1.Pipeline{}
 	if err := p.r.live.Get(ctx, client.ObjectKeyFromObject(p.pipeline), live); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
 	env := live.Status.Environments[d.Env.Name]
-	return live.UID == p.pipeline.UID && (env == nil || !plan.Recorded(env, d.Revision)), nil
+	return live.UID == p.pipeline.UID && (env == nil || !recorded(env, d.Revision)), nil
 }
 
 // recordIntent (V6) writes the record first, bound to the resourceVersion that this pass read. If
 // anyone has written since, the pass ends with a conflict and promotes nothing.
-func recordIntent(ctx context.Context, p *pass, d plan.Decision) (bool, error) {
+func recordIntent(ctx context.Context, p *pass, d decision) (bool, error) {
 	now := metav1.NewTime(time.Now())
 	p.pipeline.Status.Environments[d.Env.Name].Promotion = &v1alpha1.PromotionRecord{
 		Revision: d.Revision, LastAttemptedTime: &now,
@@ -87,9 +85,9 @@ func recordIntent(ctx context.Context, p *pass, d plan.Decision) (bool, error) {
 	return err == nil, err
 }
 
-// createGuardOnce (V7) creates a guard object that only one pass can create. Nobody looks at it
+// createGuardOnce (V7) creates a guard object that only one pass can create. It is never read
 // again.
-func createGuardOnce(ctx context.Context, p *pass, d plan.Decision) (bool, error) {
+func createGuardOnce(ctx context.Context, p *pass, d decision) (bool, error) {
 	err := p.r.Client.Create(ctx, newGuard(p.pipeline, d.Env.Name, d.Revision, 0))
 	if apierrors.IsAlreadyExists(err) {
 		return false, nil

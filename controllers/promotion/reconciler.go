@@ -24,9 +24,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/wavetank/wavetank/controllers/promotion/orders"
-	"github.com/wavetank/wavetank/controllers/promotion/plan"
-	"github.com/wavetank/wavetank/controllers/promotion/targets"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
@@ -36,8 +33,6 @@ type Reconciler struct {
 	Client client.Client
 	// HTTP reaches the forge; http.DefaultClient if nil.
 	HTTP *http.Client
-	// Forge is the base URL of the forge's API; if empty it is the host of a repository's URL.
-	Forge string
 	// Dial makes of a kubeconfig how to reach another cluster; clientcmd.RESTConfigFromKubeConfig
 	// if nil.
 	Dial func(kubeconfig []byte) (*rest.Config, error)
@@ -48,8 +43,7 @@ type Reconciler struct {
 
 	policy policy
 	live   client.Reader
-	caches *targets.Caches
-	orders orders.Orders
+	caches *caches
 }
 
 // SetupWithManager registers the operator. Call it once for each manager.
@@ -64,27 +58,24 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if r.Dial == nil {
 		r.Dial = clientcmd.RESTConfigFromKubeConfig
 	}
-	if r.caches, err = targets.New(mgr, r.Dial); err != nil {
+	if r.caches, err = newCaches(mgr, r.Dial); err != nil {
 		return r.policy.setUp(err)
 	}
 	r.live = mgr.GetAPIReader()
-	r.orders = orders.Orders{Client: r.Client, HTTP: r.HTTP, Forge: r.Forge, Timeout: r.policy.timeout,
-		Strict: r.policy.guarded}
-
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.Pipeline{}, builder.WithPredicates(r.policy.events...)).
-		Watches(targets.NewGitopsCluster(), handler.EnqueueRequestsFromMapFunc(r.caches.PipelinesIn)).
-		WatchesRawSource(source.Channel(r.caches.Events, &handler.EnqueueRequestForObject{})).
+		Watches(newGitopsCluster(), handler.EnqueueRequestsFromMapFunc(r.caches.pipelinesIn)).
+		WatchesRawSource(source.Channel(r.caches.events, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Workers})
 	if r.policy.guarded {
 		b = b.Owns(&v1alpha1.Promotion{}).
-			Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.caches.PipelinesBehind))
+			Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.caches.pipelinesBehind))
 	}
 	return b.Complete(r)
 }
 
 // errDue ends a dry pass at the first thing that it would do.
-var errDue = targets.ErrDue
+var errDue = errors.New("something is due")
 
 // Reconcile makes one pass. A guarded variant first makes it dry, over the cache, and makes it
 // again in earnest, with live reads, only if the dry pass came upon something to do.
@@ -104,9 +95,10 @@ type pass struct {
 	r *Reconciler
 	// dry passes write nothing and act on nothing: they end with errDue instead.
 	dry bool
-	// reader reads from the cache or live, targets what they run.
-	reader  client.Reader
-	targets targets.Reader
+	// live has applications read from the server, and not from their caches.
+	live bool
+	// reader and untyped read the rest, from the cache or live: with Go types, and without.
+	reader, untyped client.Reader
 
 	// pipeline is what this pass makes of it, written the same as it was before the changes not yet
 	// written.
@@ -137,7 +129,7 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request, dry bool) (ctrl
 		return ctrl.Result{Requeue: true}, nil
 	}
 
-	d := plan.Decide(&p.pipeline.Spec, p.pipeline.Status.Environments, r.policy.done)
+	d := decide(&p.pipeline.Spec, p.pipeline.Status.Environments, r.policy.done)
 	p.pend(v1alpha1.EnvironmentNotReadyReason, d.Pending)
 	if err := p.write(ctx); err != nil { // PromotionPending
 		return ctrl.Result{}, err
@@ -148,11 +140,9 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request, dry bool) (ctrl
 
 // begin reads the pipeline. Only the earnest pass of a guarded variant reads live.
 func (r *Reconciler) begin(ctx context.Context, key types.NamespacedName, dry bool) (*pass, error) {
-	p := &pass{r: r, dry: dry, reader: r.Client, pipeline: &v1alpha1.Pipeline{}, targets: targets.Reader{
-		Caches: r.caches, Typed: r.Client, Untyped: r.caches.Own(), Follows: r.policy.guarded, Dry: dry,
-	}}
-	if r.policy.guarded && !dry {
-		p.reader, p.targets.Live, p.targets.Typed, p.targets.Untyped = r.live, true, r.live, r.live
+	p := &pass{r: r, dry: dry, reader: r.Client, untyped: r.caches.cache, pipeline: &v1alpha1.Pipeline{}}
+	if p.live = r.policy.guarded && !dry; p.live {
+		p.reader, p.untyped = r.live, r.live
 	}
 	if err := p.reader.Get(ctx, key, p.pipeline); err != nil {
 		return nil, err
@@ -165,7 +155,7 @@ func (r *Reconciler) begin(ctx context.Context, key types.NamespacedName, dry bo
 // could be read.
 func (p *pass) observe(ctx context.Context) (bool, error) {
 	spec, status := &p.pipeline.Spec, &p.pipeline.Status
-	seen, complete := plan.Environments{}, true
+	seen, complete := environments{}, true
 	for i := range spec.Environments {
 		env := &spec.Environments[i]
 		now := &v1alpha1.EnvironmentStatus{}
@@ -173,7 +163,7 @@ func (p *pass) observe(ctx context.Context) (bool, error) {
 			now.WaitingApproval, now.Promotion = before.WaitingApproval, before.Promotion
 		}
 		for _, target := range env.Targets {
-			read, ok, err := p.targets.Target(ctx, p.pipeline, target)
+			read, ok, err := p.target(ctx, target)
 			if err != nil {
 				return false, err
 			}
@@ -216,7 +206,7 @@ func (p *pass) pend(reason, message string) {
 }
 
 // setApproval marks the environment that waits for a person, and no other.
-func (p *pass) setApproval(d plan.Decision) {
+func (p *pass) setApproval(d decision) {
 	for name, env := range p.pipeline.Status.Environments {
 		env.WaitingApproval = nil
 		if d.Approval != nil && d.Approval.Name == name {
@@ -225,10 +215,9 @@ func (p *pass) setApproval(d plan.Decision) {
 	}
 }
 
-// write sends what this pass has changed in the status since the last write, and nothing if there
-// is nothing. A guarded variant binds it to the resourceVersion that it knows and goes on from the
-// server's reply; the others send the bare difference, and keep the resourceVersion that they began
-// with.
+// write sends what this pass has changed in the status since the last write. A guarded variant
+// binds it to the resourceVersion that it knows and continues from the server's reply. The others
+// send the difference without a precondition.
 func (p *pass) write(ctx context.Context) error {
 	if equality.Semantic.DeepEqual(p.written.Status, p.pipeline.Status) {
 		return nil

@@ -11,7 +11,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
-	"github.com/wavetank/wavetank/controllers/promotion/plan"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
@@ -53,9 +52,9 @@ const (
 type policy struct {
 	// done reports whether an environment that does not run the revision yet needs no promotion any
 	// more.
-	done plan.Done
+	done done
 	// promote carries out a decision.
-	promote func(context.Context, *pass, plan.Decision) (ctrl.Result, error)
+	promote func(context.Context, *pass, decision) (ctrl.Result, error)
 	// gate is asked between deciding and promoting, ended what becomes of the outcome. They are for
 	// promoteOnce.
 	gate  gate
@@ -81,11 +80,11 @@ type policy struct {
 
 // policies are those of the variants.
 func policies() map[Variant]policy {
-	v0 := policy{done: plan.AnyTargetRuns, promote: promoteOnce, ended: forget, setUp: swallow}
+	v0 := policy{done: anyTargetRuns, promote: promoteOnce, ended: forget, setUp: swallow}
 	v1a := v0
 	v1a.ended = record
 	v1 := v1a
-	v1.done = plan.Recorded
+	v1.done = recorded
 	v2 := v1
 	v2.events = []predicate.Predicate{predicate.GenerationChangedPredicate{}}
 	v3 := v2
@@ -94,7 +93,7 @@ func policies() map[Variant]policy {
 	v4.gate, v6.gate, v7.gate = readRecordLive, recordIntent, createGuardOnce
 	v6t := v6
 	v6t.stamp = true
-	v8 := policy{done: plan.Never, promote: promoteGuarded, setUp: func(err error) error { return err },
+	v8 := policy{done: never, promote: promoteGuarded, setUp: func(err error) error { return err },
 		requeueUnread: true, guarded: true, timeout: 30 * time.Second,
 		succeeded: func(p v1alpha1.Phase) bool { return p == v1alpha1.PhasePromoted },
 		found:     func(pr *v1alpha1.PullRequest) *v1alpha1.PullRequest { return pr }}

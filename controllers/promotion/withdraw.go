@@ -1,7 +1,7 @@
-// This file clears away what the fixed variant leaves behind when the first environment moves on:
-// guards that were not confirmed, and pull requests that have been outdone. The original needs none
-// of it, for it pushes every revision to the same branch; a branch for each promotion keeps a late
-// order away from a newer revision, and has to be cleared away.
+// This file removes what the fixed variant leaves behind when the first environment moves on:
+// guards that were not confirmed, and outdated pull requests. The original pushes every revision to
+// one branch. Here each promotion has its own, so that a late order cannot take over a newer pull
+// request.
 
 package promotion
 
@@ -15,7 +15,6 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/wavetank/wavetank/controllers/promotion/plan"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
@@ -27,17 +26,17 @@ const (
 	lateOrder = 15 * time.Minute
 )
 
-// turns are the environments whose turn has come in this episode: they run its revision, or have
-// been promoted to it. What was ordered for them in past episodes is outdone. What was ordered for
-// later ones, which the episode has not reached, is still the best that there is for them.
-func (p *pass) turns(d plan.Decision, guard *v1alpha1.Promotion) []string {
+// turns are the environments that run this episode's revision or have been promoted to it. Orders
+// of past episodes for them are outdated. Orders for later environments are still the best
+// available.
+func (p *pass) turns(d decision, guard *v1alpha1.Promotion) []string {
 	if d.Revision == "" {
 		return nil
 	}
 	var out []string
 	for _, env := range p.pipeline.Spec.Environments[1:] {
 		seen := p.pipeline.Status.Environments[env.Name]
-		if !plan.AllRun(seen, d.Revision) || !plan.AllReady(seen) {
+		if !allRun(seen, d.Revision) || !allReady(seen) {
 			break
 		}
 		out = append(out, env.Name)
@@ -48,10 +47,9 @@ func (p *pass) turns(d plan.Decision, guard *v1alpha1.Promotion) []string {
 	return out
 }
 
-// tidyGuards gives up the unconfirmed guards of past episodes, closes what has been outdone, and
-// deletes guards that nobody needs, as many of them as it can: one whose forge fails keeps none of
-// the others. It says how long to wait until an order that may still be on its way has arrived or
-// never will.
+// tidyGuards gives up the unconfirmed guards of past episodes, closes outdated pull requests, and
+// deletes old guards. An error for one does not stop the others. It returns how long to wait until
+// an order that may still be on its way has arrived or is lost.
 //
 // A pass that slept through an episode finds its guard given up, or its claim refused, and stops.
 // If it slept between its claim and its order, the order is late: it goes under its own key to its
@@ -101,10 +99,9 @@ func (p *pass) tidying(guard *v1alpha1.Promotion, turns []string) tidying {
 	return leave
 }
 
-// leadsTo reports whether the pipeline promotes to an environment. Nothing is the best that there
-// is for one that was taken out of the spec. But what was ordered for it in this episode is left
-// until the next begins: should the environment come back before that, it gets nothing else, for
-// the forge carries out one order for each key.
+// leadsTo reports whether the pipeline promotes to an environment. If that was taken out of the
+// spec, its orders of past episodes are withdrawn. The order of this episode is left: if the
+// environment comes back, the forge accepts no second order with its key.
 func (p *pass) leadsTo(env string) bool {
 	i := slices.IndexFunc(p.pipeline.Spec.Environments, func(e v1alpha1.Environment) bool { return e.Name == env })
 	return i > 0 // nothing is promoted to the first
@@ -141,7 +138,7 @@ func (p *pass) tidyGuard(ctx context.Context, cached *v1alpha1.Promotion, turns 
 func (p *pass) withdraw(ctx context.Context, guard *v1alpha1.Promotion) (time.Duration, error) {
 	pr := guard.Status.PullRequest
 	if at := guard.Status.Strategy; at != nil && at.PullRequest != nil {
-		found, err := p.r.orders.Close(ctx, at.PullRequest, guard.Name)
+		found, err := p.r.closePullRequest(ctx, at.PullRequest, guard.Name)
 		if err != nil {
 			return 0, fmt.Errorf("closing what promotion %s/%s has led to: %w", guard.Namespace, guard.Name, err)
 		}

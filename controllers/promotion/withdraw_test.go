@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wavetank/wavetank/controllers/promotion/plan"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
@@ -65,8 +64,8 @@ func TestTurns(t *testing.T) {
 		{"all run it", ran("v2"), ran("v2"), nil, []string{"staging", "prod"}},
 	} {
 		pipeline := &v1alpha1.Pipeline{Spec: *threeEnvironments()}
-		pipeline.Status.Environments = plan.Environments{"dev": ran("v2"), "staging": c.staging, "prod": c.prod}
-		d := plan.Decide(&pipeline.Spec, pipeline.Status.Environments, plan.Never)
+		pipeline.Status.Environments = environments{"dev": ran("v2"), "staging": c.staging, "prod": c.prod}
+		d := decide(&pipeline.Spec, pipeline.Status.Environments, never)
 		if diff := cmp.Diff(c.want, (&pass{pipeline: pipeline}).turns(d, c.guard)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}

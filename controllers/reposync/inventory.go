@@ -153,8 +153,8 @@ func defines(m managed, all []managed) bool {
 }
 
 // destroy deletes what an inventory lists, dependents first, and then the inventory. It returns
-// what is still there, in words; nothing means that it is done. No inventory means that nothing is
-// managed. A definition does not wait for its resources: the API server deletes these with it.
+// what still exists, in words; "" means that it is done. A definition does not wait for its
+// resources, because the API server deletes these with it.
 func (p *policy) destroy(ctx context.Context, c client.Client, sync types.NamespacedName) (waits string, err error) {
 	inv := newInventory(sync)
 	if err := c.Get(ctx, sync, inv); err != nil {

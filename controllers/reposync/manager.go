@@ -26,9 +26,9 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 )
 
-// Manager makes a reconciler for each RepoSync and takes it away again. It has rights to all that
-// it does in every namespace, and in V10 to all that reconcilers manage. Fill in the exported
-// fields and call SetupWithManager.
+// Manager makes a reconciler for each RepoSync and removes it again. It has the rights for that in
+// every namespace, and in V10 for all that reconcilers manage. Fill in the exported fields and call
+// SetupWithManager.
 type Manager struct {
 	// Variant is the policy; the zero value is the fixed one, V10.
 	Variant Variant
@@ -39,8 +39,8 @@ type Manager struct {
 	writer
 }
 
-// ManagerOptions returns the options with what the manager needs: ConfigMaps, of which a cluster
-// has many, are not read from the cache, and watched, if at all, in the system namespace only.
+// ManagerOptions returns the options that the manager needs: ConfigMaps are not read from the
+// cache, and watched in the system namespace only.
 func ManagerOptions(o ctrl.Options) ctrl.Options {
 	o.Client.Cache = &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}}}
 	o.Cache.ByObject = maps.Clone(o.Cache.ByObject)

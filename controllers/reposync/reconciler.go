@@ -15,6 +15,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -35,9 +36,9 @@ const (
 type Reconciler struct {
 	// Sync is the RepoSync, or the RootSync if its namespace is [Namespace].
 	Sync types.NamespacedName
-	// Source returns what the repository declares, each object after those that it depends on. All
-	// that a RepoSync declares must be in its namespace; what a RootSync declares may say by
-	// [NamespaceSelector] in which namespaces it is to be.
+	// Source returns what the repository declares, each object after those that it depends on. A
+	// RepoSync declares objects in its namespace only; those of a RootSync may have a
+	// [NamespaceSelector].
 	Source func(context.Context, v1beta1.Sync) ([]*unstructured.Unstructured, error)
 	// Variant is the policy; the zero value is the fixed one, V10.
 	Variant Variant
@@ -232,4 +233,39 @@ func terminating(ctx context.Context, c client.Reader, name string) (bool, error
 		return false, client.IgnoreNotFound(err)
 	}
 	return n.Status.Phase == corev1.NamespaceTerminating, nil
+}
+
+// NamespaceSelector is the annotation of an object that is to be in every namespace whose labels it
+// selects. Its value is the selector; that of Config Sync is the name of an object that holds it.
+const NamespaceSelector = "configmanagement.gke.io/namespace-selector"
+
+type objects = []*unstructured.Unstructured
+
+// placed puts a copy of each object that selects namespaces into each of them, and leaves the
+// others as they are.
+func (r *Reconciler) placed(ctx context.Context, declared objects) (out objects, err error) {
+	for _, o := range declared {
+		selector := o.GetAnnotations()[NamespaceSelector]
+		if selector == "" {
+			out = append(out, o)
+			continue
+		}
+		selects, err := labels.Parse(selector)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", o.GetKind(), o.GetName(), err)
+		}
+		var all corev1.NamespaceList
+		if err := r.live.List(ctx, &all, client.MatchingLabelsSelector{Selector: selects}); err != nil {
+			return nil, err
+		}
+		for i := range all.Items {
+			if r.policy.avoids && !all.Items[i].DeletionTimestamp.IsZero() {
+				continue
+			}
+			copied := o.DeepCopy()
+			copied.SetNamespace(all.Items[i].Name)
+			out = append(out, copied)
+		}
+	}
+	return out, nil
 }

@@ -13,9 +13,12 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 )
@@ -41,9 +44,9 @@ func always(context.Context, *Manager, v1beta1.Sync) (bool, time.Duration, error
 	return true, 0, nil
 }
 
-// whenTerminating asks the cache whether the namespace of a RepoSync terminates. Nothing brings the
-// question up again when that changes. RootSyncs are left as they were: what they manage is
-// elsewhere, and would stay.
+// whenTerminating reads from the cache whether the namespace of a RepoSync terminates. A later
+// change of that does not wake the manager. RootSyncs are left alone: what they manage is
+// elsewhere.
 func whenTerminating(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.Duration, error) {
 	if m.Root {
 		return false, 0, nil
@@ -61,17 +64,13 @@ func whenTerminatingLive(ctx context.Context, m *Manager, sync v1beta1.Sync) (bo
 	return may, namespacePeriod, err
 }
 
-// lastResort waits for the reconciler for as long as the policy's patience, and says so. Then it
-// ends the reconciler, so that there is one hand at work, and deletes what is managed in the
-// reconciler's place. So a RepoSync that has gone has left nothing behind.
+// lastResort waits for the reconciler for as long as the policy's patience, and reports that. Then
+// it ends the reconciler and deletes what is managed in its place.
 //
-// That its Deployment has gone does not end a reconciler: its pods go later, and on an unreachable
-// node they may run for ever, so the manager does not wait for them. That its
-// ServiceAccount has gone takes away what it could do, wherever it runs: the API server takes no
-// token of an account that does not exist, or is another by now, though it may for ten seconds
-// more. This is only about the last resort. While the RepoSync stays, the pods of a Deployment that
-// a user has deleted may overlap with those of its successor; both have one account, and each
-// creates only what is declared and is not there.
+// Pods may outlive their Deployment, forever on an unreachable node, so the manager deletes the
+// ServiceAccount: the API server refuses tokens of a deleted account, after ten seconds at most.
+// While a RepoSync stays, pods of a deleted Deployment may overlap with those of its successor;
+// each creates only what is declared and missing.
 func lastResort(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.Duration, error) {
 	key := client.ObjectKeyFromObject(sync)
 	name := ReconcilerName(key)
@@ -155,10 +154,9 @@ func (m *Manager) dismantle(ctx context.Context, sync v1beta1.Sync) (wait time.D
 	return 0, nil
 }
 
-// bereft deletes what is left of a sync that has gone, maybe without the manager, because a user
-// removed its finalizers. There is no telling from what is left how far that has come: a pass may
-// have ended anywhere. What goes after the binding is watched, all of it; as long as some of that
-// is there, a manager that starts hears of it.
+// bereft deletes what was made for a sync that has gone, perhaps because a user removed its
+// finalizers. A pass may have ended anywhere. All that is deleted after the binding is watched, so
+// a manager that starts learns of the rest.
 func (m *Manager) bereft(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
 	if !m.policy.sweeps {
 		return ctrl.Result{}, nil
@@ -219,4 +217,50 @@ func (m *Manager) revoke(ctx context.Context, sync v1beta1.Sync) error {
 		}
 	}
 	return client.IgnoreNotFound(m.client.Delete(ctx, b.Object))
+}
+
+// inhabitants are the RepoSyncs in a namespace.
+func (m *Manager) inhabitants(ctx context.Context, o client.Object) []reconcile.Request {
+	return m.inNamespace(ctx, o.GetName(), func(v1beta1.Sync) bool { return true })
+}
+
+// keepNamespace puts the finalizer on the namespace of a RepoSync. If the namespace is being
+// deleted, it deletes the RepoSync, and reports that.
+func (m *Manager) keepNamespace(ctx context.Context, sync v1beta1.Sync) (going bool, err error) {
+	n := &corev1.Namespace{}
+	if err := m.client.Get(ctx, types.NamespacedName{Name: sync.GetNamespace()}, n); err != nil {
+		return false, err
+	}
+	if n.DeletionTimestamp != nil {
+		uid := client.Preconditions{UID: ptr.To(sync.GetUID())}
+		return true, client.IgnoreNotFound(m.client.Delete(ctx, sync, uid))
+	}
+	if controllerutil.AddFinalizer(n, v1beta1.ReconcilerManagerFinalizer) {
+		return false, m.client.Update(ctx, n)
+	}
+	return false, nil
+}
+
+// letNamespaceGo takes the finalizer off the namespace of the last RepoSync in it.
+func (m *Manager) letNamespaceGo(ctx context.Context, sync v1beta1.Sync) error {
+	var all v1beta1.RepoSyncList
+	if err := m.live.List(ctx, &all, client.InNamespace(sync.GetNamespace())); err != nil {
+		return err
+	}
+	for i := range all.Items {
+		other := &all.Items[i]
+		if other.UID != sync.GetUID() && controllerutil.ContainsFinalizer(other, v1beta1.ReconcilerManagerFinalizer) {
+			return nil
+		}
+	}
+	return client.IgnoreNotFound(retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		n := &corev1.Namespace{}
+		if err := m.live.Get(ctx, types.NamespacedName{Name: sync.GetNamespace()}, n); err != nil {
+			return err
+		}
+		if controllerutil.RemoveFinalizer(n, v1beta1.ReconcilerManagerFinalizer) {
+			return m.client.Update(ctx, n)
+		}
+		return nil
+	}))
 }

@@ -1,7 +1,6 @@
-// This file distinguishes the API server's answers, says on the object what is wrong, and comes
-// back to it. 409 and 404, and 422 for its UID, say that the object is not what it was taken for,
-// 429 and 5xx that the server could not; what is left is refused, and will be as long as the input
-// is the same.
+// This file distinguishes the API server's answers, reports on the object what is wrong, and tries
+// again. 409, 404, and 422 for its UID mean that the object has changed. 429 and 5xx mean that the
+// server failed. All others are refusals, which last as long as the input is the same.
 
 package throttle
 
@@ -48,7 +47,7 @@ func (k *keeper) dueOrEdited(_ context.Context, o *object, body *unstructured.Un
 	return time.Until(o.until) <= 0 || o.failed != body.GetGeneration()
 }
 
-// races is how many conflicts in a row are no failure. What goes on for longer will go on.
+// races is how many conflicts in a row are no failure. More than that do not end by themselves.
 const races = 2
 
 // backOff says on the object what is wrong, and comes back to it on the schedule.
@@ -124,9 +123,8 @@ func (k *keeper) latest(ctx context.Context, body *unstructured.Unstructured) (*
 	return latest, nil
 }
 
-// missing reports whether it is this object that is not found. An answer of 404 may be about
-// something else: a kind that is not served, or a path that a proxy does not know, for which typed
-// clients put in the details what they have asked for.
+// missing reports whether this object is not found. An answer of 404 may be about something else: a
+// kind that is not served, or a path that a proxy does not know.
 func missing(err error, body *unstructured.Unstructured) bool {
 	var answer apierrors.APIStatus
 	want := apierrors.NewNotFound(Examples.GroupResource(), body.GetName()).Status().Details
@@ -137,9 +135,8 @@ func missing(err error, body *unstructured.Unstructured) bool {
 // that.
 const HandledCondition = "Handled"
 
-// report writes down an error. Whether that works is not a reason for another error: the object is
-// tried again anyway. Nor is it tied to what was read: where another object has the name by now,
-// that one's own end is another status, and replaces it.
+// report writes down an error. The object is tried again even if that fails. The write has no
+// precondition: if another object has the name by now, that object's own outcome replaces it.
 func (k *keeper) report(ctx context.Context, body *unstructured.Unstructured, err error) {
 	if apierrors.IsConflict(err) { // what was read is old, and perhaps of another object than has the name now
 		switch latest, unread := k.latest(ctx, body); {
@@ -174,8 +171,7 @@ func (k *keeper) report(ctx context.Context, body *unstructured.Unstructured, er
 // noAnswer is the reason where there was no answer that could give one.
 const noAnswer = "Failed"
 
-// weight orders reasons by how much they say: what the server could not do, or nobody heard of, or
-// somebody else was faster with, may pass, and must not take the place of what is refused.
+// weight orders reasons by how much they tell. Failures that may pass must not replace a refusal.
 func weight(reason string) int {
 	switch r := metav1.StatusReason(reason); {
 	case reason == noAnswer:

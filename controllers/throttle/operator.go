@@ -90,7 +90,7 @@ type object struct {
 	kept      map[string]*Record
 }
 
-// take returns the newest event; nil if somebody has looked at that.
+// take returns the newest event that no worker has seen; nil if there is none.
 func (o *object) take() (body *unstructured.Unstructured) {
 	select {
 	case body = <-o.events:
@@ -99,8 +99,8 @@ func (o *object) take() (body *unstructured.Unstructured) {
 	return body
 }
 
-// watch lists and watches for ever. A watch that ends, or is too old, is followed by another full
-// list; any other error is the end of the process, for a watcher is a root task.
+// watch lists and watches forever. A watch that ends, or is too old, is followed by another full
+// list. Any other error ends the process, because a watcher is a root task.
 func (k *keeper) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := k.patiently(func() error { return k.listAndWatch(ctx) })
@@ -185,7 +185,7 @@ func (k *keeper) hire(ctx context.Context) {
 	}
 }
 
-// forget has nobody come back to an object.
+// forget stops all retries of an object.
 func (k *keeper) forget(uid types.UID) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -32,7 +32,7 @@ const Finalizer = Domain + "/KopfFinalizerMarker"
 type Handler struct {
 	// ID names it, and the annotation that its progress stands in.
 	ID string
-	// When says of which objects it is called; nil for all.
+	// When reports whether it is called for an object; nil for all.
 	When func(object *unstructured.Unstructured) bool
 	// Do is the body. What it returns is shown in the status. An error is temporary.
 	Do func(ctx context.Context, t Task) (result any, err error)
@@ -51,9 +51,8 @@ type Task struct {
 	Mute bool
 }
 
-// process takes the object one handler further; the write that records it is the event that leads
-// on. If all that is left to do has to wait, it returns for how long. In the end it makes the
-// status say what the records say, whatever became of earlier attempts.
+// process takes the object one handler further. The write that records it causes the next event. If
+// all that is left has to wait, it returns for how long. At the end the status shows the records.
 func (k *keeper) process(ctx context.Context, o *object, body *unstructured.Unstructured) (wait time.Duration,
 	err error) {
 	records, err := k.recall(body)
@@ -94,9 +93,8 @@ func (k *keeper) process(ctx context.Context, o *object, body *unstructured.Unst
 	return wait, err
 }
 
-// handle calls a handler. What it is about to do is persisted before, and names what it makes. An
-// intent stands on what was read: an answer of 409 says that it was not the newest, which another
-// attempt will bring.
+// handle calls a handler. It first persists an intent, whose token names what the handler makes. A
+// 409 for the intent means that the object was read too early; the next event brings a newer one.
 func (k *keeper) handle(ctx context.Context, o *object, body *unstructured.Unstructured, h *Handler, r *Record) error {
 	r.Delayed = later(delay(r.Attempts)) // should nothing be heard of this attempt
 	r.Attempts++
@@ -113,9 +111,8 @@ func (k *keeper) handle(ctx context.Context, o *object, body *unstructured.Unstr
 	return k.conserve(ctx, o, body, h)
 }
 
-// conserve writes down what a call came to, and keeps it until that has worked: for the same input
-// the handler must not be called again. An outcome has happened, whatever has become of the object
-// meanwhile; but it is of no other object that may have the name by now.
+// conserve writes down the outcome of a call, and keeps it until that has worked, because the
+// handler must not be called again for the same input. An outcome belongs to one UID only.
 func (k *keeper) conserve(ctx context.Context, o *object, body *unstructured.Unstructured, h *Handler) error {
 	same := map[string]any{"uid": string(body.GetUID())}
 	err := k.record(ctx, body, same, h, o.kept[h.ID])
@@ -142,17 +139,16 @@ func (k *keeper) set(ctx context.Context, body *unstructured.Unstructured, tie m
 	return k.patch(ctx, body, map[string]any{"metadata": tie})
 }
 
-// seen is the metadata by which a write is refused if somebody else has written since. The UID
-// would not do for the status, as a custom resource's is written without a look at that
-// (apiextensions-apiserver, pkg/registry/customresource/status_strategy.go).
+// seen is the metadata by which a write is refused if the object has changed since it was read. A
+// UID alone does not protect the status (apiextensions-apiserver, status_strategy.go).
 func seen(body *unstructured.Unstructured) map[string]any {
 	return map[string]any{"resourceVersion": body.GetResourceVersion()}
 }
 
-// patch changes the object or its status. The fixed variant says by errVanished that there is no
-// such object any more; the others take every 404 for that, and that for a success. But 404 may
-// also be about a missing status subresource, or a webhook's. A patch for another UID is refused as
-// a change of what cannot be changed (apiserver, pkg/registry/rest/update.go: BeforeUpdate).
+// patch changes the object or its status. The fixed variant returns errVanished if the object no
+// longer exists; the others take every 404 for a success. But a 404 may be about a missing status
+// subresource, or a webhook's. A patch with another UID is refused (apiserver, update.go:
+// BeforeUpdate).
 func (k *keeper) patch(ctx context.Context, body *unstructured.Unstructured, change map[string]any,
 	subresources ...string) error {
 	data, err := json.Marshal(change)

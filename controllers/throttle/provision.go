@@ -4,14 +4,17 @@ package throttle
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"strconv"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
 )
 
 // Children is what [Provision] makes, and labels that say of what.
@@ -60,4 +63,16 @@ func Provision(serial int, echo bool) func(context.Context, Task) (any, error) {
 		}
 		return made.GetName(), nil
 	}
+}
+
+//go:embed crds/kopfexamples.yaml
+var crdFile []byte
+
+// CRD returns the kind that the operator serves. Every call returns a fresh copy.
+func CRD() *apiextensionsv1.CustomResourceDefinition {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(crdFile, crd); err != nil {
+		panic(fmt.Sprintf("throttle: the embedded crds/kopfexamples.yaml is not a CustomResourceDefinition: %v", err))
+	}
+	return crd
 }

@@ -1,5 +1,5 @@
 // This file holds the variants: one policy each, and a line for each step from the framework as it
-// was to the fixed one. Whoever copies the fixed one needs its policy only.
+// was to the fixed one. To copy the fixed one, take its policy alone.
 
 package throttle
 
@@ -17,8 +17,8 @@ type Variant string
 
 // The variants, in the order of the story.
 const (
-	// V0a logs an error of the framework and goes on. The events that make it a hot loop are of the
-	// handlers' own making.
+	// V0a logs an error of the framework and continues. The handlers' own writes cause the events
+	// of its hot loop.
 	V0a Variant = "V0a"
 	// V0b is V0a where handlers write to nothing but their children, so that no event follows.
 	V0b Variant = "V0b"
@@ -66,7 +66,7 @@ type policy struct {
 	tie func(*unstructured.Unstructured) map[string]any
 	// watched follows an error of a watcher that another list cannot mend.
 	watched func(*keeper, error)
-	// linger reports whether a worker goes on with its object. It may wait for an event of that.
+	// linger reports whether a worker keeps its object. It may wait for an event of it.
 	linger func(*keeper, context.Context, *object) bool
 }
 

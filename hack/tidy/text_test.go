@@ -41,7 +41,7 @@ var names = map[string]string{
 	"random, storm, ":  "sim/options.go",
 	"swarm and storm)": "sim/options.go",
 	"a storm of e":     "scenarios/throttle/table.go",
-	`named("twin"`:     "scenarios/promotion/corners.go scenarios/promotion/fix_test.go",
+	`named("twin"`:     "scenarios/promotion/workloads.go scenarios/promotion/fix_test.go",
 }
 
 // thisFile names the words that it refuses.

@@ -36,14 +36,14 @@ const (
 	failureIsSaid = "the status says of a refused order that it failed"
 	isLinked      = "the status names the pull request of a promotion"
 	statusIsTrue  = "the status says what is the case"
-	noLivelock    = "nothing is tried in vain again and again"
+	noLivelock    = "no pass without progress is repeated"
 	recordedSoon  = "an order is recorded as soon as it is given"
 	actionable    = "the status says what is being waited for"
 	saysAbsent    = "the status says that a missing target does not exist"
 	notifiedOnce  = "a CI is told at most once of each revision"
 	notified      = "a CI is told of each revision"
 	orderedSoon   = "what is due is ordered within three back-off periods"
-	spaced        = "who was refused waits longer each time before the next order"
+	spaced        = "after a refusal the wait for the next order grows"
 	restrained    = "a period has at most one order more than faults"
 	settles       = "there is one order for each period of back-off"
 	oneOpen       = "people find one open pull request for an environment"
@@ -79,8 +79,7 @@ func (s *World) declare(names ...string) {
 }
 
 // oncePerStay: a revision takes effect in an environment at most as often as the first environment
-// came to run it. That is what a controller which counts episodes promises, and what one that does
-// not count promises where nothing is rolled back.
+// came to run it. Controllers that do not count episodes promise that only without rollbacks.
 func (r *Record) oncePerStay() func(*history.History) error {
 	count := map[string]int{}
 	return r.eachOrder(forge.Effect, func(o order) error {
@@ -160,9 +159,9 @@ func (r *Record) complete(o order) error {
 	return nil
 }
 
-// everywhere (S4-L1): if the first environment runs a revision and is ready with it, the first
-// environment that does not has been promoted to it since the revision came. A return to a revision
-// counts as its coming, if the world had settled on another one in between.
+// everywhere (S4-L1): if the first environment runs a revision and is ready with it, the next one
+// that does not run it has been promoted since the revision came. A return counts as coming if the
+// world had settled on another revision in between.
 func (r *Record) everywhere(p *pipeline) error {
 	env, revision, runs := r.behind(p.Value())
 	if env == nil || len(r.promoted(p, env.Name, revision, forge.Effect)) > 0 {

@@ -61,10 +61,9 @@ var (
 	cornering = omit("all but V3 V6 V7 V8", cornered)
 )
 
-// tooMuch are the cases about whether too much happens: what may wake the operator between a
-// promotion and the moment at which its cache knows of it, and what may keep it from writing down
-// what it did. How often a promotion is attempted is asked only where neither a crash nor a lost
-// reply is injected: after one of these an operator that must not forget has to ask again.
+// tooMuch are the cases about repetition: what may wake the operator before its cache has the
+// record of a promotion, and what may prevent that record. Attempts are counted only without
+// crashes and lost replies, after which an operator must ask again.
 var tooMuch = cases{
 	{Name: "default trace, nothing lags", Workload: of(quietly, movesOn), Property: attemptedOnce, Fail: forgetful,
 		Remarks: remarks{note("V1", "it fails only when the event of its own status write lands during the pass, "+
@@ -98,7 +97,7 @@ var tooMuch = cases{
 		Property: effectOnce, Fail: afterward, Remarks: remarks{unsettled}},
 	{Name: "the namespace goes meanwhile", Workload: of(quietly, namespaceGoes), Faults: slowNamespace,
 		Property: effectOnce, Fail: forgetful, Remarks: remarks{omit("all but V0 V1a V3 V8", fewer)}},
-	{Name: "somebody else writes first", Workload: of(quietly, movesOn), Faults: conflicts, Property: effectOnce,
+	{Name: "another writer is first", Workload: of(quietly, movesOn), Faults: conflicts, Property: effectOnce,
 		Fail: forgetful, Remarks: remarks{omit("all but V0 V1a V3 V8", fewer)}},
 	{Name: "a CI is told once in spite of a crash", Workload: of(notifying, isTold), Faults: crash,
 		Property: notifiedOnce, Fail: afterward},
@@ -211,7 +210,7 @@ var pace = cases{
 // refusedUnderFaults are the cases about whether orders that are refused settle into one for each
 // period of back-off: while faults are injected, and when they have ended.
 func refusedUnderFaults() (out cases) {
-	const forgets = "a restart empties the work queue's memory, so its back-off begins anew"
+	const forgets = "a restart empties the work queue's memory, so its back-off starts over"
 	for _, class := range []struct {
 		name   string
 		faults func() []fault.Fault
@@ -249,9 +248,8 @@ var everyFault = cases{row{Name: "every fault", Workload: anything,
 	}, Property: effectOnce,
 	Remarks: remarks{matrix.OnlyFixed(promotion.V8)}}}
 
-// Everything is a long story with all that environments and people may do, and every property that
-// must hold of the fixed variant. How often a promotion is attempted is not asked: where replies
-// are lost, the fix must ask again.
+// Everything is a long story of environments and people, with every property of the fixed variant.
+// Attempts are not counted, because lost replies force the fix to ask again.
 func Everything(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
 	return scenario(three, inTurn((*World).sometimes, backAndForth), v, everything, faults...)
 }

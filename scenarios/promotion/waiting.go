@@ -1,7 +1,5 @@
-// This file holds the properties of a controller on its way to what is right in the end: whether it
-// works in circles, whether its status says what it waits for, how soon it acts, whether it waits
-// longer each time that an order is refused, and whether it settles into one order for each period
-// of back-off.
+// This file holds the properties of progress: livelocks, a status that explains the waiting, how
+// soon a promotion is ordered, and back-off after refusals.
 
 package promotion
 
@@ -168,9 +166,9 @@ type dueness struct {
 	periods int // of back-off that have ended since it is due, or since another writer last changed the world
 }
 
-// tick takes in an event for orderedSoon. Each disturbance gives the operator the whole time again.
-// Passes that began with a stale cache or met with a fault end no back-off period, nor do those
-// that cannot read every target yet.
+// tick reads an event for orderedSoon. Each disturbance gives the operator the whole time again.
+// Passes with a stale cache or a fault end no period, nor do those that cannot read every target
+// yet.
 func (r *Record) tick(e *history.Event) {
 	disturbed := e.Kind == history.Fault || e.Kind == history.Heal || e.Incarnation == 0 && len(e.Changes) > 0
 	pass := r.view.Of(e)
@@ -226,9 +224,9 @@ func (r *Record) posts(e *history.Event) {
 	r.posted[o.Key()] = append(before, calls[len(calls)-1])
 }
 
-// tries are the orders of each promotion. Once one has come after a sleep longer than the longest
-// lag, no other may follow the last one sooner. Sleeps in which the process was away do not count,
-// nor those that faults may have prolonged. When faults have ended, it has to settle once more.
+// tries are the orders of each promotion. After a sleep that is longer than the longest lag, no
+// other order may follow sooner. Sleeps without the process, or that faults may have prolonged, do
+// not count. When faults have ended, it has to settle once more.
 func (r *Record) tries() property.Attempts {
 	return property.Attempts{
 		Of: func(e *history.Event) string {

@@ -1,6 +1,5 @@
-// This file holds the world of the scenario: the forge, the operator, a pipeline, what people and
-// Flux do, and other clusters: an API server of their own, the GitopsCluster by which the operator
-// knows it, and the Secret that says where it is.
+// This file holds the world of the scenario: the forge, the operator, a pipeline, people and Flux,
+// and other clusters with their GitopsCluster and Secret.
 
 package promotion
 

@@ -4,6 +4,7 @@
 package reposync
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,8 +28,8 @@ const (
 	outlive     = "rights outlive their use"
 	noLeaks     = "a RepoSync that has gone leaves nothing in the system namespace"
 	onceOff     = "the finalizer is taken off once, and not put back"
-	converges   = "who writes the finalizers is in time at the third try"
-	revived     = "no binding is created where the namespace goes"
+	converges   = "a writer of finalizers succeeds at the third try"
+	revived     = "no binding is created where the namespace terminates"
 	noFight     = "no creation is bound to be refused"
 	settles     = "each period of back-off has one refused creation"
 	truth       = "a RepoSync that has gone leaves no managed object"
@@ -230,4 +231,27 @@ func (r *Record) gone(*history.History) error {
 		return fmt.Errorf("%s is still there", s)
 	}
 	return nil
+}
+
+// longestBackOff is that of controller-runtime's work queues.
+const longestBackOff = 1000 * time.Second
+
+// settles holds if there is one attempt in each period of back-off, and a process that was refused
+// keeps trying after the faults. An attempt is a reconcile that is refused a creation.
+func (r *Record) settles() properties.Judge {
+	manager := property.BackoffSettled("reconciler-manager", time.Second, refused)
+	reconciler := property.BackoffSettled("reconciler", time.Second, refused)
+	again := property.AttemptsSettle(property.Attempts{
+		Of: func(e *history.Event) string {
+			if by := r.view.Of(e); by != nil && refused(e) {
+				return by.Process + " " + by.ID.Key.String()
+			}
+			return ""
+		},
+		Period:  func([]property.Attempt) time.Duration { return 0 }, // the others judge how soon
+		Longest: longestBackOff, Lag: 10 * time.Second, Ended: func() history.Time { return r.measured },
+	})
+	return func(h *history.History) error {
+		return cmp.Or(manager(h), reconciler(h), again(h))
+	}
 }

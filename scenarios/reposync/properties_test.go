@@ -82,15 +82,16 @@ func (d *diary) begin(process string) {
 	d.add(history.Event{Kind: history.Dequeue, Process: process, Incarnation: 1, Reconcile: pass})
 }
 
-// backOff has timers begin passes of the manager, in each of which creations are refused.
-func (d *diary) backOff(passes int, refused ...history.Ref) {
-	for range passes {
-		d.add(history.Event{Kind: history.Dequeue, Process: Manager, Incarnation: 1, Reconcile: pass,
-			Cause: history.Cause{Kind: history.CauseBackOff}})
-		for _, ref := range refused {
-			d.refuse(Manager, "create", ref, 403, "NamespaceTerminating")
-		}
-	}
+// backOff has a timer begin a pass of the manager, in which a creation is refused.
+func (d *diary) backOff(refused history.Ref) {
+	d.add(history.Event{Kind: history.Dequeue, Process: Manager, Incarnation: 1, Reconcile: pass,
+		Cause: history.Cause{Kind: history.CauseBackOff}})
+	d.refuse(Manager, "create", refused, 403, "NamespaceTerminating")
+}
+
+// wait has nothing happen for a while.
+func (d *diary) wait(long time.Duration) {
+	d.Add(history.Event{Kind: history.Settled, At: d.Now() + long})
 }
 
 // synced is the diary of a RepoSync of which everything is there.
@@ -136,7 +137,7 @@ func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 		property   string
 		good, bad  func(*diary)
 		wanted     bool // that the namespace goes
-		over       bool
+		ended      bool // faults have
 		complaints string
 	}{
 		"our reconciler deletes what is depended on": {
@@ -217,10 +218,10 @@ func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 			complaints: "came too late for RepoSync shop/repo-sync 3 times in one go",
 		},
 		"who is refused gives up": {
-			property: settles, over: true,
-			good:       func(d *diary) { d.backOff(periods, bindingRef) },
-			bad:        func(d *diary) { d.backOff(periods-1, bindingRef) },
-			complaints: "4 attempts since",
+			property: settles, ended: true,
+			good:       func(d *diary) { d.backOff(bindingRef); d.wait(longestBackOff); d.backOff(bindingRef) },
+			bad:        func(d *diary) { d.backOff(bindingRef); d.wait(longestBackOff + time.Minute) },
+			complaints: "and none has followed",
 		},
 		"who knows of the deletion creates": {
 			property: noFight,
@@ -296,7 +297,9 @@ func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 				}
 				d := syncedDiary()
 				happens(d)
-				r.over = c.over
+				if c.ended {
+					r.measured = 1
+				}
 				return r.properties().Judge(c.property)(&d.History)
 			}
 			if err := judge(c.good); err != nil {

@@ -33,9 +33,8 @@ const (
 	oneDefinition = "one definition"
 )
 
-// hold is the finalizer of another controller, team the label by which a RootSync finds the
-// namespaces of the team, and rightsName the RoleBinding of those reconcilers that have one of the
-// user's.
+// hold is the finalizer of another controller, team the label of a team's namespaces, and
+// rightsName the user's RoleBinding for reconcilers.
 const (
 	hold       = "example.com/hold"
 	team       = "example.com/team"

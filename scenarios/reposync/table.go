@@ -3,6 +3,8 @@
 package reposync
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // Table is the matrix of the scenario. A variant that neither fails nor is omitted must pass.
@@ -70,11 +73,11 @@ var (
 var cases = []matrix.Case[reposync.Variant]{
 	// Whether what is deleted goes (S3-L1 and S3-L2).
 	{Name: "namespace finishes", Workload: plain, Property: finishes, Fail: "V0 V4 V7"},
-	{Name: "namespace finishes, its news trail", Workload: of(Setting{Another: true}, deletesNamespace),
+	{Name: "namespace finishes, the cache of the manager lags", Workload: of(Setting{Another: true}, deletesNamespace),
 		Faults: lateNamespaces, Property: finishes, Fail: "V2 V7",
 		Remarks: remarks{omit("V0 V4", failsAnyway), note("V1 V2w V3 V5 V6n V6g V9 V10", noNews)}},
-	{Name: "namespace finishes, its news trail, it is the first", Workload: of(Setting{}, deletesNamespace),
-		Faults: lateNamespaces, Property: finishes, Fail: "V7", Remarks: remarks{omit("V0 V4", failsAnyway),
+	{Name: "namespace finishes, the cache of the manager lags, first namespace",
+		Workload: of(Setting{}, deletesNamespace), Faults: lateNamespaces, Property: finishes, Fail: "V7", Remarks: remarks{omit("V0 V4", failsAnyway),
 			note("V1 V2w V3 V5 V6n V6g V9 V10", noNews),
 			note("V2", "the cache lists all namespaces when the first is read")}},
 	{Name: "namespace finishes, reconciler dead", Workload: of(Setting{}, reconcilerDead(deletesNamespace)),
@@ -89,7 +92,7 @@ var cases = []matrix.Case[reposync.Variant]{
 		Property: finishes, Fail: "V7", Remarks: remarks{omit("V0 V4", failsAnyway), omit("V3", gaveUp)}},
 	{Name: "namespace finishes, reconciler dies", Workload: of(Setting{}, deletesNamespace), Faults: dyingReconciler,
 		Property: finishes, Remarks: remarks{omit("all but V1 V10", failsWithout)}},
-	{Name: "namespace finishes, everything trails", Workload: of(Setting{}, deletesNamespace), Faults: lateNews,
+	{Name: "namespace finishes, all caches lag", Workload: of(Setting{}, deletesNamespace), Faults: lateNews,
 		Property: finishes, Remarks: remarks{omit("all but V1 V10", failsWithout)}},
 	{Name: "namespace finishes, keys are queued again", Workload: of(Setting{}, deletesNamespace), Faults: racing,
 		Property: finishes, Remarks: remarks{omit("all but V1 V10", failsWithout)}},
@@ -113,7 +116,7 @@ var cases = []matrix.Case[reposync.Variant]{
 		Property: honoured, Fail: "V1"},
 	{Name: "order among all, namespace deleted", Workload: of(Setting{Chain: 2}, deletesNamespace),
 		Property: strongOrder, Fail: "all but V3 V6g V10"},
-	{Name: "order by a finalizer of the user's", Workload: of(Setting{Declare: finalized}, deletesInUsersOrder),
+	{Name: "order by a finalizer of a user", Workload: of(Setting{Declare: finalized}, deletesInUsersOrder),
 		Faults: lateNews, Property: usersOrder, Fail: "V10f",
 		Remarks: remarks{omit("all but V2 V10", "what it does otherwise has nothing to do with that finalizer")}},
 	{Name: "order among all, RepoSync deleted", Workload: of(Setting{Chain: 2}, deletesSync), Faults: lateNews,
@@ -124,7 +127,7 @@ var cases = []matrix.Case[reposync.Variant]{
 	{Name: "rights outlive use", Workload: plain, Property: outlive, Fail: "V0 V1 V2 V2w V4 V7"},
 	{Name: "rights come back", Workload: of(Setting{}, revoked), Property: whole, Fail: "V5",
 		Remarks: remarks{note("V5", "the finalizer keeps the binding that was deleted until the RepoSync goes")}},
-	{Name: "no binding is made anew where the namespace goes", Workload: of(bindingFirst, deletesNamespace),
+	{Name: "no binding is created in a terminating namespace", Workload: of(bindingFirst, deletesNamespace),
 		Property: revived, Fail: "V0 V1 V2 V2w V4", Remarks: remarks{omit("V3 V5 V6n V6g V9", keeps)}},
 	{Name: "no leaks", Workload: plain, Property: noLeaks,
 		Remarks: remarks{omit("V0 V4", "its RepoSync does not go, so nothing can be left behind it"),
@@ -137,7 +140,7 @@ var cases = []matrix.Case[reposync.Variant]{
 			omit("V2w", "it takes the finalizer off as V2 does, and only asks otherwise when")}},
 	{Name: "in time at the third try", Workload: contested, Faults: conflicts, Property: converges,
 		Fail: "all but V10"},
-	{Name: "nothing in vain", Workload: chained, Faults: lateNews, Property: noFight,
+	{Name: "no creation bound to be refused", Workload: chained, Faults: lateNews, Property: noFight,
 		Remarks: remarks{omit("V4", likeV0)}},
 	// What one can see (S3-A1 to S3-A3).
 	{Name: "gone is gone", Workload: kept, Faults: slowly, Property: truth, Fail: "all but V3 V10",
@@ -145,9 +148,9 @@ var cases = []matrix.Case[reposync.Variant]{
 			"to the namespace controller")}},
 	{Name: "actionable", Workload: kept, Faults: slowly, Property: actionable, Fail: "all but V3 V6g V10",
 		Remarks: remarks{note("V1", atOnce)}},
-	{Name: "gone is gone, held for ever", Workload: keptOn, Faults: slowly, Property: truth,
+	{Name: "gone is gone, held forever", Workload: keptOn, Faults: slowly, Property: truth,
 		Fail: "all but V3 V6g V10", Remarks: remarks{note("V3", refuses)}},
-	{Name: "actionable, held for ever", Workload: keptOn, Faults: slowly, Property: actionable,
+	{Name: "actionable, held forever", Workload: keptOn, Faults: slowly, Property: actionable,
 		Fail: "all but V3 V6g V10", Remarks: remarks{note("V1", atOnce), note("V3", refuses)}},
 	{Name: "actionable, reconciler dead",
 		Workload: of(Setting{Held: true}, heldFor(5*time.Minute, reconcilerDead(deletesSync))), Property: actionable,
@@ -175,9 +178,9 @@ var cases = []matrix.Case[reposync.Variant]{
 	{Name: "what is to stay stays", Workload: of(Setting{}, orphaned), Faults: lateNews, Property: spared,
 		Remarks: remarks{omit("V2 V2w V3 V4 V5 V6n V6g V7 V9", "what it does otherwise than V0 has nothing to do "+
 			"with the policy")}},
-	{Name: "order among all, on what nobody manages", Workload: strayed, Property: strongOrder,
+	{Name: "order among all, on an unmanaged object", Workload: strayed, Property: strongOrder,
 		Fail: "all but V3 V6g V7 V10"},
-	{Name: "namespace finishes, something depends on what nobody manages", Workload: strayed, Property: finishes,
+	{Name: "namespace finishes, something depends on an unmanaged object", Workload: strayed, Property: finishes,
 		Remarks: remarks{omit("V0 V4", failsAnyway),
 			omit("V1 V2 V2w V5 V6n V7 V9", "it does not guard what no RepoSync manages, see “namespace finishes”")}},
 	// Several RepoSyncs, and everything at once.
@@ -190,9 +193,8 @@ var cases = []matrix.Case[reposync.Variant]{
 		Property: settles, Remarks: remarks{backingOff}},
 	{Name: "every fault", Workload: everything, Faults: everyFault, Property: truth,
 		Remarks: remarks{matrix.OnlyFixed(reposync.V10)}},
-	// A RootSync. One that declares a namespace, the RepoSync in it and its rights is the knot of
-	// issue 589; one that declares something for namespaces as they come and go is that of pull
-	// request 1194.
+	// A RootSync. One that declares a namespace, the RepoSync in it and its rights is the deadlock
+	// of issue 589; one that declares something for changing namespaces is pull request 1194.
 	{Name: "RootSync goes", Workload: rooted, Faults: lateNews, Property: rootGoes, Fail: "all but V1 V10"},
 	{Name: "gone is gone, RootSync", Workload: rooted, Faults: lateNews, Property: truth, Fail: "V1",
 		Remarks: remarks{omit("V0 V2 V2w V3 V4 V5 V6n V6g V7 V9", "the RootSync does not go")}},
@@ -205,9 +207,81 @@ var cases = []matrix.Case[reposync.Variant]{
 		Workload: of(Setting{Root: allForShop, Inside: true}, deletesRoot), Faults: lateNews, Property: rootGoes},
 	{Name: "a declared namespace comes back", Workload: of(Setting{Root: allForShop}, deletesDeclared),
 		Faults: lateNews, Property: renewed, Fail: "V0 V4 V7"},
-	{Name: "nothing in vain, namespaces selected",
+	{Name: "no creation bound to be refused, namespaces selected",
 		Workload: of(Setting{Root: oneForEach, Held: true}, heldFor(3*time.Minute, deletesNamespace)),
 		Faults:   lateNews, Property: vain, Fail: "all but V3 V10",
 		Remarks: remarks{note("V3", "its namespace may not be deleted while anything is in it that keeps it, and "+
 			"is gone at once")}},
+}
+
+// everyFault is all faults of the operator's programs in their cluster, except a pause: a write
+// that was on its way when the reconciler's node was given up may still arrive, and no variant has
+// a fence against that.
+func everyFault() []fault.Fault {
+	reconciler := reposync.ReconcilerName(shop)
+	faults := []fault.Fault{
+		fault.StaleCache(30*time.Second, fault.HardLimit()), fault.RacingRequeue(),
+		fault.Conflict(fault.In(Manager)), fault.Conflict(fault.In(reconciler)),
+		fault.SlowNamespace(10 * time.Second), fault.WebhookDown(time.Minute),
+		fault.ServerError(fault.In(Webhook)), fault.Forbidden(time.Minute, fault.In(reconciler)),
+		fault.StaleServer(10 * time.Second),
+	}
+	for _, process := range []string{Manager, reconciler} {
+		of := fault.In(process)
+		faults = append(faults, fault.Crash(process), fault.Restart(process),
+			fault.LostReply(of), fault.ServerError(of), fault.Unreachable(time.Minute, of),
+			fault.Rejected("this cannot be written now", of),
+			fault.DroppedWatch(of), fault.Relist(of), fault.Expired(of), fault.MissedStates(30*time.Second, of))
+	}
+	return faults
+}
+
+// conflicts write the RepoSync just before the operator does.
+func conflicts() []fault.Fault {
+	syncs := fault.OfKind("RepoSync")
+	return []fault.Fault{fault.StaleCache(10*time.Second, fault.HardLimit()), fault.Conflict(fault.In(Manager), syncs),
+		fault.Conflict(fault.In(reposync.ReconcilerName(shop)), syncs)}
+}
+
+// failingManager has the manager's work end anywhere.
+func failingManager() []fault.Fault {
+	return []fault.Fault{fault.Crash(Manager), fault.ServerError(fault.In(Manager)), fault.Conflict(fault.In(Manager)),
+		fault.StaleCache(10*time.Second, fault.HardLimit())}
+}
+
+func lateNamespaces() []fault.Fault {
+	late := fault.StaleCache(30*time.Second, fault.In(Manager), fault.OfKind("Namespace"), fault.HardLimit())
+	return []fault.Fault{late}
+}
+
+func dyingManager() []fault.Fault { return []fault.Fault{fault.Crash(Manager)} }
+
+func slowly() []fault.Fault { return []fault.Fault{fault.SlowNamespace(2 * time.Second)} }
+
+func lateNews() []fault.Fault {
+	return []fault.Fault{fault.StaleCache(10*time.Second, fault.HardLimit())}
+}
+
+func lateServer() []fault.Fault { return []fault.Fault{fault.StaleServer(10 * time.Second)} }
+
+// interrupted are the faults under which back-off is to settle.
+func interrupted() []fault.Fault {
+	faults := []fault.Fault{fault.StaleCache(10*time.Second, fault.HardLimit()), fault.RacingRequeue(),
+		fault.SlowNamespace(10 * time.Second)}
+	for _, process := range []string{Manager, reposync.ReconcilerName(shop)} {
+		faults = append(faults, fault.Crash(process), fault.Restart(process), fault.LostReply(fault.In(process)))
+	}
+	return faults
+}
+
+func dyingReconciler() []fault.Fault {
+	return []fault.Fault{fault.Crash(reposync.ReconcilerName(shop))}
+}
+func racing() []fault.Fault { return []fault.Fault{fault.RacingRequeue()} }
+
+// interruptedThere are those of them that reach the reconciler while the manager has nothing to do.
+func interruptedThere() []fault.Fault {
+	return slices.DeleteFunc(interrupted(), func(f fault.Fault) bool {
+		return strings.Contains(f.String(), Manager) || strings.HasPrefix(f.String(), "StaleCache")
+	})
 }

@@ -65,8 +65,7 @@ func (s *World) end() {
 
 const theEnd = "the-end"
 
-// patience is how long a user who was refused waits for what is to go first, and period how often
-// that user looks.
+// patience is how long a user who was refused waits, and period how often that user tries.
 const patience, period = time.Minute, 5 * time.Second
 
 // deleteNamespace has a user delete a namespace. If the webhook asks to delete a RepoSync first,
@@ -216,9 +215,9 @@ var (
 	})
 	// stripped has a user remove all finalizers of the RepoSync while it is being deleted.
 	stripped = inTurn(deletesSync, patchSync(`{"finalizers":null}`))
-	// refusedForLong deletes a namespace whose controller takes hours for the second type. To
-	// create an object of the first type is refused all that time. After a minute faults end. Then
-	// there are five periods of up to 1000 s, and one that has begun before.
+	// refusedForLong deletes a namespace whose controller takes hours for the second type, so that
+	// objects of the first type are refused. Faults end after a minute. Five periods of up to 1000
+	// s follow.
 	refusedForLong = inTurn(deletesNamespace, sleep(time.Minute), (*World).EndFaults, sleep(10*time.Second),
 		func(s *World) { s.measured = s.History().Now() }, sleep(100*time.Minute))
 )
@@ -244,8 +243,8 @@ func without(program string, happen step) step {
 	return inTurn(power(program, false), away(true), happen, sleep(10*time.Minute), power(program, true), away(false))
 }
 
-// heldFor has another controller take its time for one of the managed objects. In a world in which
-// that is held for ever, nothing is judged after that.
+// heldFor has another controller hold one of the managed objects for a while. If it is held
+// forever, nothing is judged after that.
 func heldFor(long time.Duration, happen step) step {
 	return func(s *World) {
 		begin := s.History().Now()
@@ -294,8 +293,7 @@ func deletesInUsersOrder(s *World) {
 }
 
 // bereaved has a user delete what the reconciler needs, other than its binding, before or after
-// something else happens. Then the reconciler has begun and cannot have finished, because another
-// controller holds what it deletes.
+// something else happens, while another controller holds what the reconciler deletes.
 func bereaved(of client.Object, happen step) step {
 	of.SetNamespace(reposync.Namespace)
 	of.SetName(reposync.ReconcilerName(shop))

@@ -11,8 +11,7 @@ import (
 	"github.com/wavetank/wavetank/sim/property"
 )
 
-// schedule is the original's, in seconds: fifteen delays, of which the last one is for all that
-// come after.
+// schedule is the original's, in seconds. The last of the fifteen delays is for all later failures.
 var schedule = []time.Duration{1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610}
 
 const (
@@ -73,8 +72,8 @@ func (o *example) allStored(from, to history.Time) bool {
 }
 
 // scheduled: the n-th call of a handler for one generation comes no sooner than the schedule has
-// it, counted from the first. Time in which the operator was down counts, because the schedule must
-// survive a restart.
+// it, counted from the first. The schedule must survive a restart, so time without the operator
+// counts.
 func (r *Record) scheduled(o *example) error {
 	rows := map[change][]history.Time{}
 	for _, c := range o.calls {
@@ -92,10 +91,9 @@ func (r *Record) scheduled(o *example) error {
 	return nil
 }
 
-// tries are the attempts of the operator, by object. The n-th, from 0, is followed by a period
-// without another one. An operator that waits for events counts its attempts. After a fault it
-// counts the time, which may be one delay behind, because attempts take time. The kubelet is never
-// slower than its longest delay. remembers is set if a restart must not reset the schedule.
+// tries are the attempts of the operator, by object. The period after the n-th depends on the
+// number of attempts and on the time since the first, and is at most the kubelet's longest delay.
+// remembers is set if a restart must not reset the schedule.
 func (r *Record) tries(remembers bool) property.Attempts {
 	return property.Attempts{
 		Of: func(e *history.Event) string { return r.attempts[e.Index] },
@@ -149,9 +147,8 @@ func (o *example) next(after history.Time) (history.Time, bool) {
 	return 0, false
 }
 
-// startsOver: after a success, the second attempt comes the first delay after the first one that
-// fails: no sooner, and later only by what gathering events and calls take. A success is a change
-// of the spec after which nothing was refused.
+// startsOver: after a success, the delay between the first two failing attempts is the first of the
+// schedule. A success is a change of the spec after which nothing was refused.
 func (r *Record) startsOver(o *example) error {
 	const calls = 6 * leg // the end of the first attempt, what is said of it, a read and the way
 	before := history.Time(-1)

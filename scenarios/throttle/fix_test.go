@@ -94,7 +94,7 @@ func clashed(s *World) {
 					due = w.heard + delay(row-3)
 				}
 				if row == 3 && h.Now() > w.heard+second+3*leg &&
-					!s.reports(o, "somebody else is at work on it", w.heard+3*leg) {
+					!s.reports(o, "another writer is at work on it", w.heard+3*leg) {
 					return fmt.Errorf("nothing says that %s has been in conflict %d times in a row", o.Ref.Name, row)
 				}
 			}
@@ -106,7 +106,7 @@ func clashed(s *World) {
 
 // inConflict is a rule: what may not pass is in conflict with something.
 func inConflict(string, map[string]string) admission.Response {
-	answer := admission.Denied("somebody else is at work on it")
+	answer := admission.Denied("another writer is at work on it")
 	answer.Result.Code, answer.Result.Reason = http.StatusConflict, metav1.StatusReasonConflict
 	return answer
 }

@@ -42,7 +42,7 @@ const (
 	neverSilent        = "what is refused is said within one attempt"
 	actionable         = "the object says what is refused"
 	noZombie           = "an operator that no longer watches ends"
-	startsOver         = "after a success the delays begin anew"
+	startsOver         = "after a success the delays start over"
 	keepsForeign       = "a foreign finalizer stays"
 )
 
@@ -69,9 +69,8 @@ func (s *World) declare(names ...string) {
 	}.Declare(s.World, names...)
 }
 
-// What bounds allow: window is for how long the operator gathers events, leg how long a request or
-// its answer is on its way at most, and soon what a finalizer, an intent and a handler take one
-// after the other.
+// Bounds: window is how long the operator gathers events, leg the longest time of a request or a
+// reply, soon the time of a finalizer, an intent and a handler.
 const (
 	window = 100 * time.Millisecond
 	leg    = 500 * time.Millisecond
@@ -164,9 +163,8 @@ func (r *Record) effectOnce(o *example) error {
 	return nil
 }
 
-// calledOnce: a handler is called once for each change of an object, and once more only if what it
-// asked for has failed, or if the operator was ended meanwhile. neverAgain is the same for cases in
-// which neither happens.
+// calledOnce: a handler is called once for each change of an object, and once more only if a
+// request of it failed or the operator ended meanwhile. neverAgain allows no exception.
 func (r *Record) calledOnce(o *example) error {
 	last := map[change]call{}
 	for _, c := range o.calls {

@@ -57,9 +57,8 @@ var (
 	grownOut = of(outgrown, relaxed)
 )
 
-// repetition are the cases about how often handlers are called for what cannot be written down: as
-// reported, by who makes a hot loop go round where handlers write to nothing but what they make,
-// and by other rejections.
+// repetition are the cases about how often handlers are called if their progress is refused: as
+// reported, with other causes of the hot loop's events, and with other refusals.
 var repetition = cases{
 	{Name: "bounded, long name", Workload: longName, Faults: late, Property: bounded, Fail: "V0a V0c V1",
 		Remarks: remarks{note("V1", kubelet)}},
@@ -79,7 +78,7 @@ var repetition = cases{
 		Fail: "V0a V0b V0c V1", Remarks: remarks{note("V1", kubelet)}},
 	{Name: "bounded, a child is mirrored", Workload: of(mirrored, applied(Poisoned("poisoned"), whole)),
 		Faults: nuisances, Property: bounded, Fail: "V0a V0b V0c V1", Remarks: remarks{note("V1", kubelet)}},
-	{Name: "bounded, lists anew",
+	{Name: "bounded, repeated lists",
 		Workload: of(silent, inTurn(apply(Poisoned("poisoned"), Example("busy")),
 			lateBeats("busy", 45, 4*time.Second), sleep(whole))), Faults: relists, Property: bounded,
 		Fail: "V0a V0b V0c V1", Remarks: remarks{note("V1", kubelet)}},
@@ -104,7 +103,7 @@ func schedules() (out cases) {
 		{Name: "on schedule, restarted every five minutes",
 			Workload: of(terse, inTurn(applied(Verbose("wordy", wordy), dwell), stop, sleep(dwell), stop, sleep(dwell),
 				stop, sleep(time.Minute))), Faults: late, Property: scheduled, Fail: "V2 V1+V2", Remarks: noDelays},
-		{Name: "delays begin anew",
+		{Name: "delays start over",
 			Workload: of(terse, inTurn(applied(Verbose("relapsed", wordy), dwell), set("relapsed", "output", "5"),
 				sleep(dwell), set("relapsed", "output", "2000"), sleep(dwell))), Faults: relists, Property: startsOver,
 			Remarks: noDelays},
@@ -192,7 +191,7 @@ var effects = cases{
 	{Name: "a foreign finalizer", Workload: of(quiet, inTurn(hold, sleep(dwell))), Faults: lagging,
 		Property: keepsForeign, Fail: faulty},
 
-	{Name: "called once, somebody else writes first", Workload: raced, Faults: conflict, Property: neverAgain},
+	{Name: "called once, another writer is first", Workload: raced, Faults: conflict, Property: neverAgain},
 	{Name: "a conflict is no failure", Workload: raced, Faults: conflict, Property: noFailure},
 	{Name: "called once, the server fails", Workload: failed, Faults: failingPatch, Property: neverAgain,
 		Fail: "V0c V1"},
@@ -206,8 +205,7 @@ var effects = cases{
 		Property: effectOnce, Remarks: remarks{matrix.OnlyFixed(throttle.V4)}},
 }
 
-// ofEverything are what else the fixed variant keeps under every fault. Not how soon something
-// happens after something else: the program may be dead, frozen or cut off for as long as that
-// takes.
+// ofEverything are further properties of the fixed variant under every fault. None bounds a time,
+// because the program may be dead, frozen or cut off.
 var ofEverything = []string{bounded, scheduled, noEnd, calledOnce, notVanished, keepsForeign, noZombie,
 	handled}

@@ -73,9 +73,8 @@ var (
 	lively   = Setting{Handlers: []string{long, short}, Before: inTurn(denyForeign, lift(true))}
 )
 
-// Settings in which something is refused from the start: by a webhook, by one that closes the
-// status too, by one that does not answer, and by a schema that has grown since the object was
-// made.
+// Settings in which something is refused from the start: by a webhook, by one that also refuses the
+// status, by one that does not answer, and by a schema that has become stricter.
 var (
 	denyForeign  = police(foreign, "kopfexamples")
 	denyLengthy  = police(lengthy, "kopfexamples")
@@ -279,9 +278,8 @@ type faults = func() []fault.Fault
 // Parts of a world into which faults are injected.
 var operator, its, patches = fault.In(Operator), fault.OfKind("KopfExample"), fault.OnVerb("patch")
 
-// everyFault is all that the harness knows to do to an operator of this kind in its cluster, and to
-// the call log outside. It has no work queue and no lease, and what a proxy writes into the call
-// log twice says nothing of it.
+// everyFault is all faults that such an operator can meet. It has no work queue and no lease, and a
+// call log that a proxy doubles proves nothing.
 func everyFault() []fault.Fault {
 	return []fault.Fault{
 		fault.StaleCache(30*time.Second, fault.HardLimit()),
@@ -328,9 +326,9 @@ func failingIn(scopes ...fault.Scope) []fault.Fault {
 	return []fault.Fault{fault.ServerError(scopes...), fault.LostReply(scopes...)}
 }
 
-// nuisances are faults for cases that are about something else: the watch lags and ends, and some
-// writes fail or get no reply. Where handlers write to the object too, only the former: a
-// handler that fails is called again by its own policy, and that is written down.
+// nuisances are faults for cases that are about something else: the watch lags and ends, and writes
+// fail or get no reply. If handlers write to the object too, use late alone: a handler that fails
+// is called again by its own policy.
 func nuisances() []fault.Fault { return append(late(), failing()...) }
 
 // troubles are nuisances of which only one object's writes fail.

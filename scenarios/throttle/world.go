@@ -161,7 +161,7 @@ type rule func(sub string, annotations map[string]string) admission.Response
 // to be written at all.
 func foreign(sub string, annotations map[string]string) admission.Response {
 	if sub != "" {
-		return admission.Denied("the status belongs to somebody else")
+		return admission.Denied("the status belongs to another controller")
 	}
 	for key := range annotations {
 		if strings.HasPrefix(key, throttle.Domain+"/") {
@@ -234,9 +234,9 @@ func lift(lifted bool) step { return func(s *World) { s.policy.lifted = lifted }
 // schema is what the schema of the kind says of some fields.
 type schema = map[string]apiextensionsv1.JSONSchemaProps
 
-// demanding is the kind with a schema that requires an owner by now. A rule at the top is about the
-// whole object, so that no change passes, not even one of the status. terseStatus is the kind with
-// a schema that the status does not keep to.
+// demanding is the kind with a schema that now requires an owner. A rule at the top judges the
+// whole object, so no change passes, not even one of the status. terseStatus has a schema that the
+// status violates.
 var (
 	demanding = kindWith("spec", schema{"owner": {Type: "string"}},
 		apiextensionsv1.ValidationRule{Rule: "has(self.spec.owner)", Message: "spec.owner must be given"})

@@ -1,10 +1,6 @@
-// Package v1alpha1 holds the API types of the promotion operator: Pipeline, with the field names
-// that weaveworks/pipeline-controller gave it, and Promotion, the guard object of the cured
-// variants.
-//
-// The group is pipelines.weave.works. Two fields are ours and marked as such: status.episode of a
-// Pipeline, and the whole kind Promotion. Everything else is the original's, so that a story told
-// here can be compared with the thread it came from. The package holds no logic.
+// Package v1alpha1 holds the API types of the promotion operator: Pipeline, with the field names of
+// weaveworks/pipeline-controller, and Promotion, the guard object of V7 and V8. Two things are not
+// in the original: status.episode of a Pipeline, and the kind Promotion.
 //
 // +kubebuilder:object:generate=true
 // +groupName=pipelines.weave.works

@@ -123,8 +123,7 @@ type PipelineStatus struct {
 }
 
 // Episode is one stay of the first environment at one revision. A revision that comes back begins a
-// new episode, which is what tells a rollback from a repetition. Number only ever grows, and is
-// only written with the resourceVersion it was read at.
+// new episode, which distinguishes a rollback from a repetition. Number only grows.
 //
 // +kubebuilder:object:generate=false
 type Episode struct {

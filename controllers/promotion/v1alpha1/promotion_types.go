@@ -1,6 +1,5 @@
-// This file exists for the guard object: one Promotion stands for one promotion that must take
-// effect once. The original has no such kind; its author named the idea in the thread, and variants
-// V7 and V8 carry it out.
+// This file holds the guard object: one Promotion stands for one promotion that must take effect
+// once. The author of the original named the idea in the thread.
 
 package v1alpha1
 

@@ -1,6 +1,5 @@
 // Package v1beta1 holds the API types of the reposync operator, RepoSync and RootSync, with the
-// names that Config Sync gave its fields, annotations, finalizers and conditions. Of the spec only
-// the Git source is here. The package holds no logic.
+// names of Config Sync. Of the spec only the Git source is here.
 //
 // +kubebuilder:object:generate=true
 // +groupName=configsync.gke.io

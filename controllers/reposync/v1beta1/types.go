@@ -40,8 +40,8 @@ type RepoSync struct {
 	Status SyncStatus `json:"status,omitempty"`
 }
 
-// RootSync keeps the objects that a repository declares, in all the cluster. It is in the
-// operator's own namespace.
+// RootSync keeps the objects that a repository declares in the whole cluster. It is in the system
+// namespace.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

@@ -1,11 +1,18 @@
-// This file exists for the forge's state and its rules: what an order does to the pull requests,
-// and what people do.
-
+// Package forge is a model of a git forge: the outside world in which a promotion takes effect. It
+// keeps pull requests and nothing else. The model is synchronous, and has no clock and no
+// randomness: a request takes effect and is answered in one call. The network between client and
+// model adds delays, failures and repetition.
+//
+// Each order that the forge accepts is in the run's record of effects, which survives crashes.
+//
+//	POST  /repos/{owner}/{name}/pulls           order a promotion: see [Order]
+//	GET   /repos/{owner}/{name}/pulls?key=      list pull requests, by idempotency key
+//	PATCH /repos/{owner}/{name}/pulls/{number}  close a pull request; no effect
 package forge
 
 import (
 	"cmp"
-	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -14,7 +21,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// The kinds of ledger entries that a forge makes.
+// The kinds of effects that a forge records.
 const (
 	// Attempt is an order that the forge accepted, whether or not it changed anything.
 	Attempt = "attempt"
@@ -32,28 +39,22 @@ const (
 	Abandoned State = "abandoned"
 )
 
-// Order is the body of a POST: what the pull request looks like, and which promotion it stands for.
+// Order is the body of a POST, as far as the model reads it.
 type Order struct {
-	// Branch is where the change is pushed. An open pull request from that branch is taken over and
-	// retitled.
+	// Branch is where the change is pushed. An open pull request from that branch is reused.
 	Branch string `json:"branch"`
-	Base   string `json:"base,omitempty"`
-	Title  string `json:"title"`
-	Body   string `json:"body,omitempty"`
 	// IdempotencyKey, if set, makes a repeated order return the pull request of the first, and
 	// change nothing.
-	IdempotencyKey string `json:"idempotencyKey,omitempty"`
+	IdempotencyKey string `json:"idempotencyKey"`
 
-	// Pipeline is namespace/name, for people.
-	Pipeline    string `json:"pipeline,omitempty"`
+	Pipeline    string `json:"pipeline"` // namespace/name
 	PipelineUID string `json:"pipelineUID"`
 	Environment string `json:"environment"`
 	Revision    string `json:"revision"`
-	// Episode counts the stays at a revision; 0 when the caller does not.
-	Episode int64 `json:"episode,omitempty"`
+	Episode     int64  `json:"episode"` // counts the stays at a revision; 0 if the caller does not
 }
 
-// Key identifies the promotion in the ledger: pipelineUID/environment/revision, and /episode where
+// Key identifies the promotion among effects: pipelineUID/environment/revision, and /episode if
 // there is one.
 func (o Order) Key() string {
 	key := o.PipelineUID + "/" + o.Environment + "/" + o.Revision
@@ -74,49 +75,42 @@ func (o Order) String() string {
 
 // PullRequest is one pull request.
 type PullRequest struct {
-	Repository string `json:"repository"` // owner/name
-	Number     int    `json:"number"`     // counted over the whole forge
-	URL        string `json:"url"`
-	State      State  `json:"state"`
-	// Order is the latest order that it carries out.
-	Order Order `json:"order"`
-	// Keys are the idempotency keys of all orders that it has carried out, oldest first.
-	Keys []string `json:"keys,omitempty"`
-	// Pushes counts the orders carried out. Each pushes to the branch: checks run again, approvals
-	// are dismissed.
-	Pushes int `json:"pushes"`
+	Repository string   `json:"repository"` // owner/name
+	Number     int      `json:"number"`     // counted over the whole forge
+	URL        string   `json:"url"`
+	State      State    `json:"state"`
+	Order      Order    `json:"order"` // the latest that it carries out
+	Keys       []string `json:"keys"`  // the idempotency keys of all that it has carried out
 }
 
 // Forge is the model. Make one with New for each run.
 type Forge struct {
-	routes *http.ServeMux
-
+	*http.ServeMux
 	mu    sync.Mutex
 	pulls []*PullRequest
-	// known maps ledger keys to the first order that had them, to name a promotion without its uid.
-	known map[string]Order
+	known map[string]Order // the first order with each key of an effect
 }
 
 // New returns a forge without pull requests. Any repository exists.
 func New() *Forge {
-	f := &Forge{known: map[string]Order{}}
-	f.routes = f.newRoutes()
+	f := &Forge{ServeMux: http.NewServeMux(), known: map[string]Order{}}
+	f.HandleFunc("POST /repos/{owner}/{name}/pulls", f.order)
+	f.HandleFunc("GET /repos/{owner}/{name}/pulls", f.list)
+	f.HandleFunc("PATCH /repos/{owner}/{name}/pulls/{number}", f.close)
 	return f
 }
 
 // PullRequests returns copies of all pull requests, oldest first.
-func (f *Forge) PullRequests() []PullRequest {
+func (f *Forge) PullRequests() (out []PullRequest) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var out []PullRequest
 	for _, pr := range f.pulls {
-		out = append(out, pr.copy())
+		out = append(out, *pr)
 	}
 	return out
 }
 
-// Ordered returns the first order with a ledger key: which promotion an entry of the ledger is
-// about.
+// Ordered returns the first order with the key of an effect.
 func (f *Forge) Ordered(key string) (Order, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,110 +119,89 @@ func (f *Forge) Ordered(key string) (Order, bool) {
 }
 
 // Merge merges an open pull request, as a person would.
-func (f *Forge) Merge(number int) error { return f.closeAs(number, Merged) }
-
-// Abandon closes an open pull request without merging it.
-func (f *Forge) Abandon(number int) error { return f.closeAs(number, Abandoned) }
-
-func (f *Forge) closeAs(number int, state State) error {
+func (f *Forge) Merge(number int) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	i := slices.IndexFunc(f.pulls, func(pr *PullRequest) bool { return pr.Number == number })
-	if i < 0 {
-		return fmt.Errorf("forge: there is no pull request %d", number)
+	if number < 1 || number > len(f.pulls) || f.pulls[number-1].State != Open {
+		return fmt.Errorf("forge: pull request %d is not open", number)
 	}
-	if pr := f.pulls[i]; pr.State != Open {
-		return fmt.Errorf("forge: pull request %d is %s, not open", number, pr.State)
-	}
-	f.pulls[i].State = state
+	f.pulls[number-1].State = Merged
 	return nil
 }
 
-// withdraw closes a pull request of a repository, unless it is closed already, and returns it;
-// false if there is none.
-func (f *Forge) withdraw(repository, number string) (PullRequest, bool) {
+// order carries out an order, and records its effects.
+func (f *Forge) order(w http.ResponseWriter, r *http.Request) {
+	var o Order
+	if err := json.NewDecoder(r.Body).Decode(&o); err != nil || o.PipelineUID == "" {
+		http.Error(w, fmt.Sprintf("the order %+v names no pipeline: %v", o, err), http.StatusUnprocessableEntity)
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	pr := f.find(func(pr *PullRequest) bool { return pr.Repository == repository && fmt.Sprint(pr.Number) == number })
-	if pr == nil {
-		return PullRequest{}, false
-	}
-	if pr.State == Open {
-		pr.State = Abandoned
-	}
-	return pr.copy(), true
-}
-
-// carryOut applies an accepted order and reports the pull request, and whether it is new.
-func (f *Forge) carryOut(ctx context.Context, host, repository string, o Order) (PullRequest, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	key := o.Key()
+	key, in := o.Key(), repository(r)
 	if _, ok := f.known[key]; !ok {
 		f.known[key] = o
 	}
-	history.AddEffect(ctx, history.Effect{Kind: Attempt, Key: key, Detail: o.String() + " is ordered"})
-
-	if pr := f.find(func(pr *PullRequest) bool {
-		return pr.Repository == repository && o.IdempotencyKey != "" && slices.Contains(pr.Keys, o.IdempotencyKey)
-	}); pr != nil {
-		return pr.copy(), false
+	history.AddEffect(r.Context(), history.Effect{Kind: Attempt, Key: key, Detail: o.String() + " is ordered"})
+	if before := f.find(in, o.IdempotencyKey); o.IdempotencyKey != "" && len(before) > 0 {
+		reply(w, http.StatusOK, before[0])
+		return
 	}
-
-	pr := f.find(func(pr *PullRequest) bool {
-		return pr.Repository == repository && pr.State == Open && pr.Order.Branch == o.Branch
+	code, verb := http.StatusOK, "pushes to"
+	i := slices.IndexFunc(f.pulls, func(pr *PullRequest) bool {
+		return pr.Repository == in && pr.State == Open && pr.Order.Branch == o.Branch
 	})
-	created := pr == nil
-	verb := "pushes to"
-	if created {
-		number := len(f.pulls) + 1
-		pr = &PullRequest{
-			Repository: repository,
-			Number:     number,
-			URL:        fmt.Sprintf("https://%s/%s/pull/%d", host, repository, number),
-			State:      Open,
-		}
-		f.pulls = append(f.pulls, pr)
-		verb = "opens"
+	if i < 0 {
+		i, code, verb = len(f.pulls), http.StatusCreated, "opens"
+		url := fmt.Sprintf("https://%s/%s/pull/%d", r.Host, in, i+1)
+		f.pulls = append(f.pulls, &PullRequest{Repository: in, Number: i + 1, URL: url, State: Open})
 	}
+	pr := f.pulls[i]
 	pr.Order = o
-	pr.Pushes++
 	if o.IdempotencyKey != "" {
-		pr.Keys = append(pr.Keys, o.IdempotencyKey)
+		pr.Keys = append(slices.Clone(pr.Keys), o.IdempotencyKey)
 	}
-	history.AddEffect(ctx, history.Effect{
+	history.AddEffect(r.Context(), history.Effect{
 		Kind: Effect, Key: key, Detail: fmt.Sprintf("%s %s pull request %d", o, verb, pr.Number),
 	})
-	return pr.copy(), created
+	reply(w, code, pr)
 }
 
-// list returns copies of the matching pull requests of a repository, oldest first. Empty criteria
-// match all.
-func (f *Forge) list(repository, branch, key string) []PullRequest {
+// list answers with the pull requests of a repository, oldest first.
+func (f *Forge) list(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	out := []PullRequest{}
-	for _, pr := range f.pulls {
-		if pr.Repository == repository && (branch == "" || pr.Order.Branch == branch) &&
-			(key == "" || slices.Contains(pr.Keys, key)) {
-			out = append(out, pr.copy())
-		}
-	}
-	return out
+	reply(w, http.StatusOK, f.find(repository(r), r.URL.Query().Get("key")))
 }
 
-// find returns the first pull request that matches, or nil. The caller holds the lock.
-func (f *Forge) find(matches func(*PullRequest) bool) *PullRequest {
-	for _, pr := range f.pulls {
-		if matches(pr) {
-			return pr
+// close closes a pull request, unless it is closed already.
+func (f *Forge) close(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, pr := range f.find(repository(r), "") {
+		if fmt.Sprint(pr.Number) == r.PathValue("number") {
+			if pr.State == Open {
+				pr.State = Abandoned
+			}
+			reply(w, http.StatusOK, pr)
+			return
 		}
 	}
-	return nil
+	http.Error(w, "there is no such pull request", http.StatusNotFound)
 }
 
-func (p *PullRequest) copy() PullRequest {
-	out := *p
-	out.Keys = slices.Clone(p.Keys)
-	return out
+// find returns the pull requests of a repository that have a key, or all if that is empty. The
+// caller holds the lock.
+func (f *Forge) find(repository, key string) []*PullRequest {
+	return slices.DeleteFunc(slices.Clone(f.pulls), func(pr *PullRequest) bool {
+		return pr.Repository != repository || key != "" && !slices.Contains(pr.Keys, key)
+	})
+}
+
+func repository(r *http.Request) string { return r.PathValue("owner") + "/" + r.PathValue("name") }
+
+func reply(w http.ResponseWriter, code int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(body) // the writer is in memory: there is nothing to fail
 }

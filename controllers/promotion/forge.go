@@ -1,7 +1,7 @@
 // This file speaks to the forge: how a promotion is ordered over HTTP, and how one that
 // may have been ordered before is looked up.
 
-package orders
+package promotion
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ func (r pullReply) pullRequest() *v1alpha1.PullRequest {
 	return &v1alpha1.PullRequest{URL: r.URL, State: r.State}
 }
 
-// openState is the state of a pull request that somebody could merge.
+// openState is the state of a pull request that can be merged.
 const openState = "open"
 
 // refusal is an answer of the forge that is not the one hoped for.
@@ -41,9 +41,9 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("the forge answered %d: %s", r.code, r.says) }
 
-// Refused reports whether an error means that an order was not carried out, and never will be. A
+// refused reports whether an error means that an order was not carried out, and never will be. A
 // time-out, a conflict and an error of the receiver's own mean nothing of the kind.
-func Refused(err error) bool {
+func refused(err error) bool {
 	var r *refusal
 	if errors.As(err, &r) {
 		return r.code/100 == 4 && r.code != http.StatusRequestTimeout && r.code != http.StatusConflict
@@ -52,7 +52,7 @@ func Refused(err error) bool {
 }
 
 // openPullRequest orders a promotion by a pull request.
-func (r *Orders) openPullRequest(ctx context.Context, o Order) (*v1alpha1.PullRequest, error) {
+func (r *Reconciler) openPullRequest(ctx context.Context, o order) (*v1alpha1.PullRequest, error) {
 	body, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (r *Orders) openPullRequest(ctx context.Context, o Order) (*v1alpha1.PullRe
 
 // findPullRequest looks for the pull request that an order with this key has led to, and returns
 // nil if there is none.
-func (r *Orders) findPullRequest(ctx context.Context, repo *v1alpha1.PullRequestStrategy, key string) (*pullReply,
+func (r *Reconciler) findPullRequest(ctx context.Context, repo *v1alpha1.PullRequestStrategy, key string) (*pullReply,
 	error) {
 	var replies []pullReply
 	if err := r.callForge(ctx, http.MethodGet, repo, "?key="+url.QueryEscape(key), nil, &replies); err != nil {
@@ -78,9 +78,9 @@ func (r *Orders) findPullRequest(ctx context.Context, repo *v1alpha1.PullRequest
 	return &replies[0], nil
 }
 
-// Close closes the pull request that an order with this key has led to, so that nobody merges it
-// any more, and returns it, nil if there is none. It may be repeated.
-func (r *Orders) Close(ctx context.Context, repo *v1alpha1.PullRequestStrategy, key string) (*v1alpha1.PullRequest,
+// closePullRequest closes the pull request of an order, so that it is not merged, and returns it;
+// nil if there is none. It may be repeated.
+func (r *Reconciler) closePullRequest(ctx context.Context, repo *v1alpha1.PullRequestStrategy, key string) (*v1alpha1.PullRequest,
 	error) {
 	found, err := r.findPullRequest(ctx, repo, key)
 	if err != nil || found == nil {
@@ -94,14 +94,14 @@ func (r *Orders) Close(ctx context.Context, repo *v1alpha1.PullRequestStrategy, 
 }
 
 // callForge makes one call about the pull requests of a repository.
-func (r *Orders) callForge(ctx context.Context, method string, repo *v1alpha1.PullRequestStrategy, rest string,
+func (r *Reconciler) callForge(ctx context.Context, method string, repo *v1alpha1.PullRequestStrategy, rest string,
 	body []byte, into any) error {
-	if r.Timeout > 0 {
+	if r.policy.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
+		ctx, cancel = context.WithTimeout(ctx, r.policy.timeout)
 		defer cancel()
 	}
-	target, err := r.pullsURL(repo.URL)
+	target, err := pullsURL(repo.URL)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (r *Orders) callForge(ctx context.Context, method string, repo *v1alpha1.Pu
 
 // pullsURL is the address of a repository's pull requests, from the URL under which people know the
 // repository.
-func (r *Orders) pullsURL(repository string) (string, error) {
+func pullsURL(repository string) (string, error) {
 	u, err := url.Parse(repository)
 	if err != nil {
 		return "", fmt.Errorf("the repository URL %q: %w", repository, err)
@@ -136,9 +136,5 @@ func (r *Orders) pullsURL(repository string) (string, error) {
 	if u.Host == "" || len(path) != 2 {
 		return "", fmt.Errorf("the repository URL %q is not of the form https://host/owner/name", repository)
 	}
-	base := strings.TrimSuffix(r.Forge, "/")
-	if base == "" {
-		base = u.Scheme + "://" + u.Host
-	}
-	return fmt.Sprintf("%s/repos/%s/%s/pulls", base, path[0], path[1]), nil
+	return fmt.Sprintf("%s://%s/repos/%s/%s/pulls", u.Scheme, u.Host, path[0], path[1]), nil
 }

@@ -1,11 +1,11 @@
-// Package targets reads and watches the applications of pipelines: objects of any kind, in the
-// operator's own cluster or in others.
-package targets
+// This file reads the targets of pipelines: applications of any kind, in the operator's own cluster
+// or in others.
+
+package promotion
 
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,28 +21,10 @@ import (
 // kubeconfigKey is where a cluster's Secret holds the kubeconfig.
 const kubeconfigKey = "kubeconfig"
 
-// ErrDue says that a dry look came upon something to do.
-var ErrDue = errors.New("something is due")
-
-// Reader reads targets.
-type Reader struct {
-	Caches *Caches
-	// Typed reads what has Go types, Untyped what has none: from the cache or live.
-	Typed, Untyped client.Reader
-	// Live reads applications from the server, not from their caches.
-	Live bool
-	// Follows looks each time whether the Secret of a cluster has changed. Without it, as in the
-	// original, the Secret is read when a cache is made.
-	Follows bool
-	// Dry makes no new cache in the stead of an old one, and returns ErrDue instead.
-	Dry bool
-}
-
-// Target reads one target of a pipeline. An application that is missing, or of a kind whose cache
+// target reads one target of a pipeline. An application that is missing, or of a kind whose cache
 // has not caught up, is no error but something to write down; ok is false then.
-func (p Reader) Target(ctx context.Context, pipeline *v1alpha1.Pipeline,
-	target v1alpha1.Target) (status v1alpha1.TargetStatus, ok bool, err error) {
-	ref := pipeline.Spec.AppRef
+func (p *pass) target(ctx context.Context, target v1alpha1.Target) (status v1alpha1.TargetStatus, ok bool, err error) {
+	ref := p.pipeline.Spec.AppRef
 	status.ClusterAppRef = v1alpha1.ClusterAppReference{LocalAppReference: ref, ClusterRef: target.ClusterRef}
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {
@@ -54,18 +36,18 @@ func (p Reader) Target(ctx context.Context, pipeline *v1alpha1.Pipeline,
 
 	// The watch is wanted in any case, because it wakes this controller; what it has seen so far
 	// matters only to those that read from it.
-	at := place{clusterOf(pipeline, target), app.GroupVersionKind()}
+	at := place{clusterOf(p.pipeline, target), app.GroupVersionKind()}
 	from, trouble, err := p.lookAt(ctx, at)
 	if err != nil || trouble != "" {
 		status.Error = trouble
 		return status, false, err
 	}
-	synced, err := p.Caches.watch(ctx, at, from)
+	synced, err := p.r.caches.watch(ctx, at, from)
 	if err != nil {
 		return status, false, err
 	}
 	var reader client.Reader = from.cached
-	if p.Live {
+	if p.live {
 		reader = from.live
 	} else if !synced {
 		status.Error = fmt.Sprintf("the cache of %s is not synced yet", ref.Kind)
@@ -96,13 +78,13 @@ func describe(status *v1alpha1.TargetStatus, app *unstructured.Unstructured) {
 
 // lookAt finds where a target's application is read. A cluster that is missing or not ready is no
 // error but something to write down, the second result.
-func (p Reader) lookAt(ctx context.Context, at place) (*outlook, string, error) {
-	o := p.Caches.outlook(at)
+func (p *pass) lookAt(ctx context.Context, at place) (*outlook, string, error) {
+	o := p.r.caches.outlook(at)
 	if at.cluster.Name == "" {
 		return o, "", nil
 	}
-	cluster := NewGitopsCluster()
-	err := p.Untyped.Get(ctx, at.cluster, cluster)
+	cluster := newGitopsCluster()
+	err := p.untyped.Get(ctx, at.cluster, cluster)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, fmt.Sprintf("GitopsCluster %s does not exist", at.cluster), nil
@@ -110,31 +92,31 @@ func (p Reader) lookAt(ctx context.Context, at place) (*outlook, string, error) 
 		return nil, "", err
 	case !isReady(cluster):
 		return nil, fmt.Sprintf("GitopsCluster %s is not ready", at.cluster), nil
-	case o != nil && !p.Follows:
+	case o != nil && !p.r.policy.guarded:
 		return o, "", nil
 	}
 	kubeconfig, err := p.kubeconfig(ctx, cluster)
 	switch {
-	case p.Follows && apierrors.IsNotFound(err):
+	case p.r.policy.guarded && apierrors.IsNotFound(err):
 		return nil, err.Error(), nil
 	case err != nil:
 		return nil, "", err
 	case o != nil && bytes.Equal(o.kubeconfig, kubeconfig):
 		return o, "", nil
-	case o != nil && p.Dry:
-		return nil, "", ErrDue // what the cache has of the Secret may be the older one
+	case o != nil && p.dry:
+		return nil, "", errDue // what the cache has of the Secret may be the older one
 	}
-	if o, err = p.Caches.connect(at, kubeconfig); err != nil {
+	if o, err = p.r.caches.connect(at, kubeconfig); err != nil {
 		return nil, "", fmt.Errorf("reaching cluster %s: %w", at.cluster, err)
 	}
 	return o, "", nil
 }
 
 // kubeconfig reads how a cluster is to be reached.
-func (p Reader) kubeconfig(ctx context.Context, cluster *unstructured.Unstructured) ([]byte, error) {
+func (p *pass) kubeconfig(ctx context.Context, cluster *unstructured.Unstructured) ([]byte, error) {
 	secret := &corev1.Secret{}
 	key := types.NamespacedName{Namespace: cluster.GetNamespace(), Name: secretOf(cluster)}
-	if err := p.Typed.Get(ctx, key, secret); err != nil {
+	if err := p.reader.Get(ctx, key, secret); err != nil {
 		return nil, fmt.Errorf("reading the Secret of cluster %s/%s: %w", key.Namespace, cluster.GetName(), err)
 	}
 	kubeconfig, ok := secret.Data[kubeconfigKey]

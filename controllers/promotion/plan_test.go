@@ -1,8 +1,9 @@
 // This file exists to pin the decision down case by case, away from clusters and clocks.
 
-package plan
+package promotion
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
@@ -13,11 +14,8 @@ import (
 func ran(revisions ...string) *v1alpha1.EnvironmentStatus {
 	env := &v1alpha1.EnvironmentStatus{}
 	for _, r := range revisions {
-		target := v1alpha1.TargetStatus{Revision: r, Ready: true}
-		if r != "" && r[0] == '!' {
-			target.Revision, target.Ready = r[1:], false
-		}
-		env.Targets = append(env.Targets, target)
+		revision, notReady := strings.CutPrefix(r, "!")
+		env.Targets = append(env.Targets, v1alpha1.TargetStatus{Revision: revision, Ready: !notReady})
 	}
 	return env
 }
@@ -50,7 +48,7 @@ func TestDecide(t *testing.T) {
 		name               string
 		spec               *v1alpha1.PipelineSpec
 		dev, staging, prod *v1alpha1.EnvironmentStatus
-		done               Done
+		done               done
 		pending            string
 		env, approval      string
 	}{
@@ -67,14 +65,14 @@ func TestDecide(t *testing.T) {
 		{name: "an environment without targets is passed", dev: ran("2"), staging: ran(), prod: ran("1"), env: "prod"},
 
 		{name: "original: one target has it", dev: ran("2"), staging: ran("2", "1"), prod: ran("1"),
-			done: AnyTargetRuns},
+			done: anyTargetRuns},
 		{name: "original: no target has it", dev: ran("2"), staging: ran("1", "1"), prod: ran("1"),
-			done: AnyTargetRuns, env: "staging"},
-		{name: "recorded", dev: ran("2"), staging: promoted(ran("1"), "2"), prod: ran("1"), done: Recorded},
+			done: anyTargetRuns, env: "staging"},
+		{name: "recorded", dev: ran("2"), staging: promoted(ran("1"), "2"), prod: ran("1"), done: recorded},
 		{name: "recorded for another revision", dev: ran("2"), staging: promoted(ran("1"), "1"), prod: ran("1"),
-			done: Recorded, env: "staging"},
+			done: recorded, env: "staging"},
 		{name: "record replaces the look at targets", dev: ran("2"), staging: ran("2", "1"), prod: ran("1"),
-			done: Recorded, env: "staging"},
+			done: recorded, env: "staging"},
 
 		{name: "manual", spec: manual, dev: ran("2"), staging: ran("1"), prod: ran("1"), approval: "staging"},
 		{name: "no policy at all", spec: onlyOwn, dev: ran("2"), staging: ran("1"), prod: ran("1")},
@@ -86,9 +84,9 @@ func TestDecide(t *testing.T) {
 				c.spec = threeEnvironments()
 			}
 			if c.done == nil {
-				c.done = Never
+				c.done = never
 			}
-			d := Decide(c.spec, Environments{"dev": c.dev, "staging": c.staging, "prod": c.prod}, c.done)
+			d := decide(c.spec, environments{"dev": c.dev, "staging": c.staging, "prod": c.prod}, c.done)
 			if d.Pending != c.pending || nameOf(d.Env) != c.env || nameOf(d.Approval) != c.approval {
 				t.Errorf("pending %q, promotes %q, waits for approval of %q; want %q, %q, %q",
 					d.Pending, nameOf(d.Env), nameOf(d.Approval), c.pending, c.env, c.approval)

@@ -1,8 +1,7 @@
-// This file watches applications of any kind in any cluster without knowing their Go types. What is
-// seen of them is turned into events for the pipelines that use them, and reaches the controller's
-// queue through a channel.
+// This file watches applications of any kind in any cluster without their Go types. Their events
+// become events of the pipelines that use them.
 
-package targets
+package promotion
 
 import (
 	"cmp"
@@ -53,15 +52,14 @@ type outlook struct {
 	end        context.CancelFunc
 }
 
-// Caches watches the applications: those of the operator's own cluster through the manager's cache,
-// and those of every other place through a cache of its own, which is made when the first pipeline
-// asks for it.
-type Caches struct {
+// caches watches the applications: those of the operator's own cluster by the manager's cache,
+// those of every other place by a cache that is made on first use.
+type caches struct {
 	cache cache.Cache
 	live  client.Reader
 	dial  func(kubeconfig []byte) (*rest.Config, error)
-	// Events has one for every pipeline of which an application has changed.
-	Events chan event.GenericEvent
+	// events has one for every pipeline of which an application has changed.
+	events chan event.GenericEvent
 	// lifetime ends with the manager. Informer handlers outlive the pass that registered them, so a
 	// pass's context would not do.
 	lifetime context.Context
@@ -72,27 +70,24 @@ type Caches struct {
 	outlooks map[place]*outlook
 }
 
-// New prepares the indices and ties the handlers' life to the manager's.
-func New(mgr ctrl.Manager, dial func([]byte) (*rest.Config, error)) (*Caches, error) {
-	a := &Caches{
+// newCaches prepares the indices and ties the handlers' life to the manager's.
+func newCaches(mgr ctrl.Manager, dial func([]byte) (*rest.Config, error)) (*caches, error) {
+	c := &caches{
 		cache: mgr.GetCache(), live: mgr.GetAPIReader(), dial: dial,
-		Events: make(chan event.GenericEvent), outlooks: map[place]*outlook{},
+		events: make(chan event.GenericEvent), outlooks: map[place]*outlook{},
 	}
-	a.lifetime, a.end = context.WithCancel(context.Background())
-	err := errors.Join(a.index(appIndex, indexTargets), a.index(clusterIndex, indexClusters))
+	c.lifetime, c.end = context.WithCancel(context.Background())
+	err := errors.Join(c.index(appIndex, indexTargets), c.index(clusterIndex, indexClusters))
 	if err != nil {
-		a.end()
+		c.end()
 		return nil, err
 	}
-	return a, mgr.Add(a)
+	return c, mgr.Add(c)
 }
 
-// Own is the manager's cache.
-func (a *Caches) Own() client.Reader { return a.cache }
-
 // index makes the cache find pipelines by keys.
-func (a *Caches) index(name string, keys func(*v1alpha1.Pipeline) []string) error {
-	err := a.cache.IndexField(a.lifetime, &v1alpha1.Pipeline{}, name, func(obj client.Object) []string {
+func (c *caches) index(name string, keys func(*v1alpha1.Pipeline) []string) error {
+	err := c.cache.IndexField(c.lifetime, &v1alpha1.Pipeline{}, name, func(obj client.Object) []string {
 		return keys(obj.(*v1alpha1.Pipeline))
 	})
 	if err != nil {
@@ -102,54 +97,54 @@ func (a *Caches) index(name string, keys func(*v1alpha1.Pipeline) []string) erro
 }
 
 // Start implements manager.Runnable.
-func (a *Caches) Start(ctx context.Context) error {
+func (c *caches) Start(ctx context.Context) error {
 	<-ctx.Done()
-	a.end()
-	a.all.Wait()
+	c.end()
+	c.all.Wait()
 	return nil
 }
 
 // outlook is the one on a place, nil if there is none.
-func (a *Caches) outlook(at place) *outlook {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if at.cluster.Name == "" && a.outlooks[at] == nil {
-		a.outlooks[at] = &outlook{cached: a.cache, live: a.live}
+func (c *caches) outlook(at place) *outlook {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at.cluster.Name == "" && c.outlooks[at] == nil {
+		c.outlooks[at] = &outlook{cached: c.cache, live: c.live}
 	}
-	return a.outlooks[at]
+	return c.outlooks[at]
 }
 
 // watch makes sure that the applications of a place are watched, and reports whether the cache has
 // caught up with the server.
-func (a *Caches) watch(ctx context.Context, at place, o *outlook) (bool, error) {
+func (c *caches) watch(ctx context.Context, at place, o *outlook) (bool, error) {
 	obj := &unstructured.Unstructured{}
 	obj.SetGroupVersionKind(at.gvk)
 	informer, err := o.cached.GetInformer(ctx, obj, cache.BlockUntilSynced(false))
 	if err != nil {
 		return false, err
 	}
-	if !a.setWatched(o, true) {
-		wake := func(obj any) { a.wake(at, obj) }
+	if !c.setWatched(o, true) {
+		wake := func(obj any) { c.wake(at, obj) }
 		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 			AddFunc: wake, UpdateFunc: func(_, obj any) { wake(obj) }, DeleteFunc: wake,
 		})
 		if err != nil {
-			a.setWatched(o, false)
+			c.setWatched(o, false)
 		}
 	}
 	return informer.HasSynced(), err
 }
 
 // setWatched returns what it was before.
-func (a *Caches) setWatched(o *outlook, watched bool) (before bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (c *caches) setWatched(o *outlook, watched bool) (before bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	before, o.watched = o.watched, watched
 	return before
 }
 
 // wake sends an event for every pipeline that has the object among its targets.
-func (a *Caches) wake(at place, obj any) {
+func (c *caches) wake(at place, obj any) {
 	if gone, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
 		obj = gone.Obj
 	}
@@ -157,25 +152,25 @@ func (a *Caches) wake(at place, obj any) {
 	if !ok {
 		return
 	}
-	pipelines, err := a.pipelines(a.lifetime,
+	pipelines, err := c.pipelines(c.lifetime,
 		client.MatchingFields{appIndex: at.key(app.GetNamespace(), app.GetName())})
 	if err != nil {
-		log.FromContext(a.lifetime).Error(err, "looking up the pipelines of an application")
+		log.FromContext(c.lifetime).Error(err, "looking up the pipelines of an application")
 		return
 	}
 	for i := range pipelines {
 		select {
-		case a.Events <- event.GenericEvent{Object: &pipelines[i]}:
-		case <-a.lifetime.Done():
+		case c.events <- event.GenericEvent{Object: &pipelines[i]}:
+		case <-c.lifetime.Done():
 			return
 		}
 	}
 }
 
 // pipelines lists the pipelines that the cache has, in the order of their names.
-func (a *Caches) pipelines(ctx context.Context, which ...client.ListOption) ([]v1alpha1.Pipeline, error) {
+func (c *caches) pipelines(ctx context.Context, which ...client.ListOption) ([]v1alpha1.Pipeline, error) {
 	var list v1alpha1.PipelineList
-	if err := a.cache.List(ctx, &list, which...); err != nil {
+	if err := c.cache.List(ctx, &list, which...); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(list.Items, func(x, y v1alpha1.Pipeline) int {
@@ -205,7 +200,7 @@ func indexTargets(pipeline *v1alpha1.Pipeline) (keys []string) {
 	return keys
 }
 
-// indexClusters lists the clusters that a pipeline has targets in, but for the operator's own.
+// indexClusters lists the clusters that a pipeline has targets in, without the operator's own.
 func indexClusters(pipeline *v1alpha1.Pipeline) (keys []string) {
 	places(pipeline, func(at place, _ v1alpha1.Target) {
 		if key := at.cluster.String(); at.cluster.Name != "" && !slices.Contains(keys, key) {

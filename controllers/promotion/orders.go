@@ -1,13 +1,13 @@
-// Package orders gives orders for promotions: pull requests of a forge, or Events, on which a CI
-// outside acts, once for each Event.
-package orders
+// This file gives orders for promotions: pull requests of a forge, or Events, on which a CI outside
+// acts, once for each Event.
+
+package promotion
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,22 +28,8 @@ const (
 	RevisionAnnotation    = "pipelines.weave.works/revision"
 )
 
-// Orders gives orders.
-type Orders struct {
-	// Client creates Events.
-	Client client.Client
-	// HTTP reaches the forge; http.DefaultClient if nil.
-	HTTP *http.Client
-	// Forge is the base URL of the forge's API; if empty it is the host of a repository's URL.
-	Forge string
-	// Timeout bounds one call to the forge; zero waits for as long as it takes.
-	Timeout time.Duration
-	// Strict has an order without a strategy fail. In the original it is a success.
-	Strict bool
-}
-
-// Order is what is ordered, and the body of the request that opens a pull request.
-type Order struct {
+// order is what is ordered, and the body of the request that opens a pull request.
+type order struct {
 	Branch string `json:"branch"`
 	Base   string `json:"base,omitempty"`
 	Title  string `json:"title"`
@@ -63,10 +49,10 @@ type Order struct {
 	of       *v1alpha1.Pipeline
 }
 
-// New describes the pull request for a promotion. The branch is the same for every revision, so a
-// newer revision takes over the pull request of an older one.
-func New(of *v1alpha1.Pipeline, env, revision string, strategy v1alpha1.Strategy) Order {
-	o := Order{
+// newOrder describes the pull request for a promotion. The branch is the same for every revision,
+// so a newer revision takes over the pull request of an older one.
+func newOrder(of *v1alpha1.Pipeline, env, revision string, strategy v1alpha1.Strategy) order {
+	o := order{
 		Branch:      fmt.Sprintf("promote-%s-%s-%s", of.Namespace, of.Name, env),
 		Title:       fmt.Sprintf("Promote %s/%s in %s to %s", of.Namespace, of.Name, env, revision),
 		Body:        fmt.Sprintf("The environment before %s runs %s and is ready.", env, revision),
@@ -83,22 +69,22 @@ func New(of *v1alpha1.Pipeline, env, revision string, strategy v1alpha1.Strategy
 	return o
 }
 
-// Give orders a promotion by the means that its policy names. An error says that no answer
+// give orders a promotion by the means that its policy names. An error says that no answer
 // confirmed it, not that nothing happened.
-func (r *Orders) Give(ctx context.Context, o Order) (*v1alpha1.PullRequest, error) {
+func (r *Reconciler) give(ctx context.Context, o order) (*v1alpha1.PullRequest, error) {
 	switch s := o.Strategy; {
 	case s.PullRequest != nil:
 		return r.openPullRequest(ctx, o)
 	case s.Notification != nil:
 		return nil, r.notify(ctx, o)
-	case r.Strict:
+	case r.policy.guarded: // in the original it is a success
 		return nil, errors.New("the policy names no strategy")
 	}
 	return nil, nil
 }
 
-// Find looks for what became of an order that may have been given before.
-func (r *Orders) Find(ctx context.Context, reader client.Reader, o Order) (found bool, pr *v1alpha1.PullRequest,
+// find looks for what became of an order that may have been given before.
+func (r *Reconciler) find(ctx context.Context, reader client.Reader, o order) (found bool, pr *v1alpha1.PullRequest,
 	err error) {
 	switch s := o.Strategy; {
 	case s.PullRequest != nil:
@@ -114,10 +100,9 @@ func (r *Orders) Find(ctx context.Context, reader client.Reader, o Order) (found
 	return false, nil, nil
 }
 
-// notify creates the Event. Its name is the order's key, so that the API server itself makes it
-// safe to repeat; without a key it has a name of its own each time, as the Events of any recorder
-// have.
-func (r *Orders) notify(ctx context.Context, o Order) error {
+// notify creates the Event. With a key, the key is its name, so that the API server makes it safe
+// to repeat. Without a key its name differs each time, as with any recorder.
+func (r *Reconciler) notify(ctx context.Context, o order) error {
 	pl, now := o.of, metav1.NewTime(time.Now())
 	event := &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{

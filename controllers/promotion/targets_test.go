@@ -1,6 +1,6 @@
 // This file tests by which keys pipelines are found.
 
-package targets
+package promotion
 
 import (
 	"strings"

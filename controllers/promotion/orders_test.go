@@ -1,6 +1,6 @@
 // This file tests the means of promotion, over a fake client.
 
-package orders
+package promotion
 
 import (
 	"context"
@@ -20,10 +20,10 @@ import (
 )
 
 // notifying is an order of a pipeline that promotes by Events.
-func notifying(strict bool) (*Orders, Order) {
+func notifying(strict bool) (*Reconciler, order) {
 	pipeline := &v1alpha1.Pipeline{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "u1"}}
-	return &Orders{Client: fake.NewClientBuilder().Build(), Strict: strict},
-		New(pipeline, "staging", "v1", v1alpha1.Strategy{Notification: &v1alpha1.NotificationStrategy{}})
+	return &Reconciler{Client: fake.NewClientBuilder().Build(), policy: policy{guarded: strict}},
+		newOrder(pipeline, "staging", "v1", v1alpha1.Strategy{Notification: &v1alpha1.NotificationStrategy{}})
 }
 
 func events(t *testing.T, c client.Client) int {
@@ -40,7 +40,7 @@ func TestAnEventIsRepeatedWithoutAKeyOnly(t *testing.T) {
 		r, o := notifying(true)
 		o.IdempotencyKey = key
 		for range 2 {
-			if _, err := r.Give(context.Background(), o); err != nil {
+			if _, err := r.give(context.Background(), o); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -54,10 +54,10 @@ func TestAnOrderIsFoundByItsKey(t *testing.T) {
 	r, o := notifying(true)
 	o.IdempotencyKey = "web-0123"
 	for _, want := range []bool{false, true} {
-		if found, _, err := r.Find(context.Background(), r.Client, o); found != want || err != nil {
+		if found, _, err := r.find(context.Background(), r.Client, o); found != want || err != nil {
 			t.Errorf("found: %v, %v; want %v", found, err, want)
 		}
-		if _, err := r.Give(context.Background(), o); err != nil {
+		if _, err := r.give(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestNoMeansAtAll(t *testing.T) {
 	for _, strict := range []bool{false, true} {
 		r, o := notifying(strict)
 		o.Strategy = v1alpha1.Strategy{}
-		if _, err := r.Give(context.Background(), o); (err != nil) != strict {
+		if _, err := r.give(context.Background(), o); (err != nil) != strict {
 			t.Errorf("strict is %v, and without a strategy: %v", strict, err)
 		}
 	}
@@ -89,7 +89,7 @@ func TestOnlyAPlainRefusalIsOne(t *testing.T) {
 		{apierrors.NewTimeoutError("slow", 1), false},
 		{apierrors.NewInternalError(errors.New("x")), false},
 	} {
-		if got := Refused(c.err); got != c.want {
+		if got := refused(c.err); got != c.want {
 			t.Errorf("%v: refused is %v", c.err, got)
 		}
 	}
