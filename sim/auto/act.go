@@ -142,6 +142,7 @@ func (a *author) remove(s *subject) string {
 // recreate deletes a subject and makes it again as soon as it is gone.
 func (a *author) recreate(s *subject) string {
 	have := s.wanted
+	old, _ := a.world.History().Object(s.Group, s.Kind, s.namespace, s.name)
 	if said := a.remove(s); strings.HasSuffix(said, refused) {
 		return said
 	}
@@ -155,11 +156,16 @@ func (a *author) recreate(s *subject) string {
 	if exists() { // to apply it now would change what is going
 		return fmt.Sprintf("delete %s, which is not gone in %v", s, longestDeletion)
 	}
+	// A child that is adopted keeps what others have written, and one that is made again does not.
+	said := fmt.Sprintf("delete %s and create it again", s)
+	for _, child := range changedChildren(a.world.History(), old.UID) {
+		said += ", before its " + child + " is gone"
+	}
 	if a.apply(have) != nil {
-		return fmt.Sprintf("delete %s and create it again: %s", s, refused)
+		return said + ": " + refused
 	}
 	s.wanted = have
-	return fmt.Sprintf("delete %s and create it again", s)
+	return said
 }
 
 // text is what a manifest asks for, without its name.

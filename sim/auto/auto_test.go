@@ -30,13 +30,16 @@ func TestQuietOnACorrectOperator(t *testing.T) {
 				first = "refused"
 			}
 			done[first]++
+			if d.Label == "last action" {
+				done["last"]++
+			}
 		}
 	}, sim.Runs(200), sim.For(0))
 	if err := r.Err(); err != nil {
 		t.Error(err)
 	}
 	t.Logf("%d runs: %v", r.Runs, done)
-	for _, what := range []string{"change", "create", "delete", "restart", "remove", "apply", "refused"} {
+	for _, what := range []string{"change", "create", "delete", "restart", "remove", "apply", "refused", "last"} {
 		if done[what] == 0 {
 			t.Errorf("no user did %q: %v", what, done)
 		}
@@ -53,6 +56,7 @@ func TestFlawsAreFound(t *testing.T) {
 		"observes once":     auto.UpToDate,
 		"leaves a copy":     auto.NothingLeft,
 		"writes blindly":    auto.OthersFields,
+		"begins again":      auto.NothingRemade,
 	} {
 		t.Run(flaw, func(t *testing.T) {
 			explore := func(o ...auto.Option) *result.Failure {

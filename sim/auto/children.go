@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/world"
 )
 
@@ -41,6 +42,24 @@ func children(h *history.History) (out []history.Object) {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b history.Object) int { return strings.Compare(nameless(a), nameless(b)) })
+	return out
+}
+
+// changedChildren are the living objects of an owner that others than programs have changed.
+func changedChildren(h *history.History, owner string) (out []string) {
+	changed := map[string]bool{}
+	for i := range h.Events {
+		for _, c := range h.Events[i].Changes {
+			changed[c.UID] = changed[c.UID] || c.Type == "MODIFIED" && h.Events[i].Process == run.User
+		}
+	}
+	for _, o := range h.Live(func(r history.Ref) bool { return !r.Chatter() }) {
+		var m unstructured.Unstructured
+		if changed[o.UID] && m.UnmarshalJSON(o.JSON) == nil && slices.ContainsFunc(m.GetOwnerReferences(),
+			func(r metav1.OwnerReference) bool { return string(r.UID) == owner }) {
+			out = append(out, nameless(o))
+		}
+	}
 	return out
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -109,12 +110,12 @@ func (s *settings) subjects() []*subject {
 
 // withApplied adds the objects that the scenario has applied itself, as far as they are the
 // programs' business: of a kind that a program watches, and Secrets and ConfigMaps. What a program
-// needs in order to run is left alone: namespaces and rights.
+// needs in order to run is left alone: namespaces, and rights if one runs as a ServiceAccount.
 func (s *settings) withApplied(subjects []*subject, kinds map[schema.GroupKind]*kind) []*subject {
 	for _, o := range s.plain(s.world.Applied()) {
 		gvk := o.GroupVersionKind()
 		fixed := gvk.Group == "" && (gvk.Kind == "Namespace" || gvk.Kind == "ServiceAccount") ||
-			strings.HasSuffix(gvk.Group, ".k8s.io")
+			strings.HasSuffix(gvk.Group, ".k8s.io") && (gvk.Group != rbacv1.GroupName || s.world.HasAccounts())
 		if !holdsData(history.Ref{Group: gvk.Group, Kind: gvk.Kind}) &&
 			(fixed || !watched(s.world.History(), gvk.Group, gvk.Kind)) {
 			continue
@@ -194,8 +195,33 @@ func sampleOf(o *unstructured.Unstructured, kinds map[schema.GroupKind]*kind) *s
 		for i := range k.fields {
 			k.fields[i].secret = gvk.Kind == "Secret" && k.fields[i].path[0] == "data"
 		}
+	} else {
+		k = k.withSample(o)
 	}
 	return &subject{kind: k, namespace: o.GetNamespace(), name: o.GetName(), sample: o, given: true}
+}
+
+// withSample are the kind's fields and those of a sample: what it has where the schema allows
+// anything, and once more what it sets, as often as makes it half of all. Users change above all
+// what they have written.
+func (k *kind) withSample(o *unstructured.Unstructured) *kind {
+	var set []field
+	for _, f := range k.fields {
+		v := f.get(o.Object)
+		free, isMap := v.(map[string]any)
+		switch {
+		case v == nil:
+		case isMap && len(f.schema.Properties) == 0:
+			set = append(set, fieldsIn(f.path, free, nil)...)
+		default:
+			set = append(set, f)
+		}
+	}
+	out := *k
+	if len(set) > 0 {
+		out.fields = slices.Concat(k.fields, slices.Repeat(set, max(1, len(k.fields)/len(set))))
+	}
+	return &out
 }
 
 // replicas is the number of the field that scales the kind; -1 if there is none.

@@ -52,9 +52,11 @@ func drawOrder(w *world.World, p *plan) {
 
 // sameInAnyOrder holds when the world is in the state of a run in which two actions are done in the
 // other order. Both runs that are compared are without faults: a run that faults have led elsewhere
-// is not judged. Objects may have exchanged values: who comes first gets the first port.
+// is not judged. Objects may have exchanged values: who comes first gets the first port. Then one of
+// them may go, so from there on the runs are not judged.
 func sameInAnyOrder(drawn, exchanged *history.History) func(*history.History) error {
 	inOrder, undisturbed := property.CrashSafe(drawn), property.CrashSafe(exchanged)
+	values := false // objects have exchanged them
 	return func(h *history.History) error {
 		if drawn == exchanged || !sameDraws(h.Draws(), exchanged.Draws()) {
 			return nil
@@ -66,7 +68,8 @@ func sameInAnyOrder(drawn, exchanged *history.History) func(*history.History) er
 		}
 		err := inOrder(h)
 		var differs interface{ Exchanged() bool }
-		if err == nil || errors.As(err, &differs) && differs.Exchanged() || undisturbed(h) != nil ||
+		values = values || errors.As(err, &differs) && differs.Exchanged()
+		if err == nil || values || undisturbed(h) != nil ||
 			!independent(h, here[at], here[at+1]) ||
 			!independent(drawn, drawn.Draws()[at], drawn.Draws()[at+1]) || !sameSpecs(h, drawn) {
 			return nil

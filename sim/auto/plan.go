@@ -2,6 +2,7 @@ package auto
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/wavetank/wavetank/sim/internal/world"
@@ -64,6 +65,7 @@ func (a action) onObject() bool {
 // plan is everything that users do in one run.
 type plan struct {
 	first    []*subject // that are created first, in order
+	late     *subject   // the last of them; it may have been there and be gone meanwhile; nil for none
 	actions  []action
 	hurried  bool // some actions do not wait for the world to settle
 	restarts bool // every program is restarted while all objects are being deleted
@@ -98,6 +100,7 @@ func drawPlan(w *world.World, subjects []*subject, most int, waits bool) (p plan
 		p.ready = w.Choose("prerequisites", "are there from the start", 2, 2) == 1 || p.hurried
 	}
 	p.restarts = w.Choose("end", "restart while all is deleted", 2, 3) == 1
+	p.drawLate(w, subjects)
 	for i := range most {
 		a := action{label: fmt.Sprintf("action %d", i+1)}
 		draw := func(what string, n, odds int) int { return w.Choose(a.label, what, n, odds) }
@@ -122,7 +125,38 @@ func drawPlan(w *world.World, subjects []*subject, most int, waits bool) (p plan
 		}
 		p.actions = append(p.actions, a)
 	}
+	if most > 0 {
+		p.actions = append(p.actions, lastEdit(w, subjects))
+	}
 	return p
+}
+
+// drawLate draws the object that comes last of those that are there first: an operator meets what
+// needs an object before the object itself.
+func (p *plan) drawLate(w *world.World, subjects []*subject) {
+	var early []*subject
+	for _, s := range subjects {
+		if s.given || s.wanted != nil {
+			early = append(early, s)
+		}
+	}
+	if n := w.Choose("begin", "which comes late", len(early)+1, 3); n > 0 && len(early) > 1 {
+		p.late = early[n-1]
+		p.first = append(slices.DeleteFunc(p.first, func(s *subject) bool { return s == p.late }), p.late)
+	}
+}
+
+// lastEdit changes an object when nothing else follows before the programs restart: what a program
+// does not do because an event escapes it, another event would have it do.
+func lastEdit(w *world.World, subjects []*subject) action {
+	a := action{label: "last action"}
+	if w.Choose(a.label, "what", 2, 2) == 0 {
+		return a
+	}
+	a.what, a.subject = change, subjects[w.Choose(a.label, "object", len(subjects), 0)]
+	a.field = w.Choose(a.label, "field", max(len(a.subject.fields), 1), 0)
+	a.value = w.Choose(a.label, "value", variants, 0)
+	return a
 }
 
 // drawSettings draws what is set in an object when it is made, besides what it must have.

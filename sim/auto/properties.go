@@ -25,6 +25,7 @@ const (
 	OthersFields   = "fields of others stay"
 	NothingLeft    = "nothing is left"
 	ReadyIsTrue    = "ready means done"
+	NothingRemade  = "nothing is deleted and made again"
 	// ObjectsReconcile fails a campaign, and not a run: each object that users create is reconciled
 	// without an error in some run.
 	ObjectsReconcile = "every object reconciles"
@@ -34,7 +35,7 @@ const (
 // properties.
 func Properties() []string {
 	return []string{SameEndState, NoWritesAtRest, NothingOwned, StatusIsTrue, UpToDate, SameEffects, SameInAnyOrder,
-		EffectOnce, OthersFields, NothingLeft, ReadyIsTrue, ObjectsReconcile}
+		EffectOnce, OthersFields, NothingLeft, ReadyIsTrue, NothingRemade, ObjectsReconcile}
 }
 
 // site stands in messages where a property of a scenario's own has its line.
@@ -65,6 +66,7 @@ func (s *settings) declare(hurried bool, calm, drawn *history.History) {
 	on(result.Eventually, StatusIsTrue, property.StatusNamesWhatExists())
 	if !hurried {
 		on(result.Eventually, SameEndState, alike(calm, property.CrashSafe(calm)))
+		on(result.Eventually, NothingRemade, alike(calm, nothingRemade(calm)))
 		on(result.Eventually, SameEffects, alike(calm, sameEffects(calm)))
 		on(result.Eventually, SameInAnyOrder, sameInAnyOrder(drawn, calm))
 	}

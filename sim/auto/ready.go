@@ -3,14 +3,15 @@ package auto
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/run"
 )
 
 // readyMeansDone holds while no program writes that an object is ready for a generation before it
-// has done what that generation asks for. The status has observedGeneration and a condition Ready
-// or Available that is True. It was too early if the reconcile had begun without that generation
+// has done what that generation asks for. The status has observedGeneration and a condition that is
+// True and has a type like Ready or Synced. It was too early if the reconcile had begun without that generation
 // and the next reconcile of the object changes other objects. Changes by users and faults in
 // between excuse it.
 func readyMeansDone() func(*history.History) error {
@@ -82,6 +83,10 @@ type status struct {
 	ready      bool // for that generation
 }
 
+// done are the types of conditions that say that what an object asks for is there.
+var done = []string{"Ready", "Available", "Synced", "Reconciled", "Programmed", "Applied", "Deployed", "Installed",
+	"Provisioned", "Completed"}
+
 func statusOf(object []byte) (out status) {
 	var o struct {
 		Metadata struct {
@@ -101,7 +106,7 @@ func statusOf(object []byte) (out status) {
 	out.generation = o.Metadata.Generation
 	for _, c := range o.Status.Conditions {
 		g := max(c.ObservedGeneration, o.Status.ObservedGeneration)
-		if (c.Type == "Ready" || c.Type == "Available") && c.Status == "True" && g > 0 {
+		if slices.Contains(done, c.Type) && c.Status == "True" && g > 0 {
 			out.ready = g == out.generation
 		}
 	}

@@ -73,7 +73,8 @@ func fieldsIn(path []string, v any, out []field) []field {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if len(path) == 0 && slices.Contains([]string{"apiVersion", "kind", "metadata", "status", "type"}, name) {
+			root := len(path) == 0 && slices.Contains([]string{"metadata", "status", "type"}, name)
+			if root || name == "apiVersion" || name == "kind" {
 				continue
 			}
 			out = fieldsIn(append(slices.Clone(path), name), v[name], out)

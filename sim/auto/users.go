@@ -37,6 +37,10 @@ func (u *users) begin(prerequisites []history.Ref) {
 			u.world.Drew("begin", said)
 		}
 	}
+	if s := u.drawn.late; s != nil && s.wanted != nil {
+		u.world.Drew("begin", u.author.remove(s))
+		u.wait(0)
+	}
 	for _, s := range u.drawn.first {
 		u.world.Drew("begin", fmt.Sprintf("create %s: %s", s, u.author.make(s)))
 		if !u.drawn.hurried {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -135,6 +136,10 @@ func (r *widgets) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 	if err := r.keep(ctx, &w, name); err != nil {
 		if r.flaw == "swallows errors" {
 			return ctrl.Result{}, nil
+		}
+		if r.flaw == "begins again" {
+			failed := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: name}}
+			return ctrl.Result{}, errors.Join(err, r.Delete(ctx, failed))
 		}
 		return ctrl.Result{}, err
 	}

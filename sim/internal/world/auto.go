@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/story"
+	"github.com/wavetank/wavetank/sim/internal/process"
 )
 
 // This file is what package auto asks of a world besides the methods that package sim shows.
@@ -51,6 +52,11 @@ func (w *World) Processes() (names []string) {
 		names = append(names, p.Name)
 	}
 	return names
+}
+
+// HasAccounts reports whether a program under test runs as a ServiceAccount.
+func (w *World) HasAccounts() bool {
+	return slices.ContainsFunc(w.procs.Processes(), func(p *process.Process) bool { return p.Account() != "" })
 }
 
 // LookedFor are the objects that programs under test have looked for and not found, in their caches
