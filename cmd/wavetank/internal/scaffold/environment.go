@@ -11,6 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/kustomize/api/krusty"
+	kustomize "sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 )
 
@@ -19,8 +22,8 @@ type deployment struct {
 	workloads  []workload
 	configMaps map[string]map[string]string // data by name
 	namespaces map[string]string            // that kustomizations set, by their directory
-	prefixes   map[string]string
-	arguments  arguments // of the manager
+	lacking    bool                         // a kustomization names what is not in the module
+	arguments  arguments                    // of the manager
 }
 
 // workload is an object of YAML, as far as it is read.
@@ -71,6 +74,27 @@ func (d *deployment) add(file, text string) {
 	}
 }
 
+// build reads what kustomize makes of a directory, with patches, images and replacements, in place of
+// the single files. Nothing changes if it does not build or has no Deployment.
+func (d *deployment) build(root, dir string) {
+	o := krusty.MakeDefaultOptions()
+	o.LoadRestrictions = kustomize.LoadRestrictionsNone
+	built, err := krusty.MakeKustomizer(o).Run(filesys.MakeFsOnDisk(), filepath.Join(root, filepath.FromSlash(dir)))
+	if err != nil {
+		return
+	}
+	files := d.workloads
+	d.workloads = nil
+	for _, r := range built.Resources() {
+		if slices.Contains([]string{"Deployment", "StatefulSet", "ConfigMap"}, r.GetKind()) {
+			d.add(dir, r.MustYaml())
+		}
+	}
+	if len(d.workloads) == 0 {
+		d.workloads = files
+	}
+}
+
 var (
 	directive = regexp.MustCompile(`(?m)^\s*\{\{.*\}\}\s*$\n?`)
 	inserted  = regexp.MustCompile(`\{\{-?\s*(\S+)[^}]*\}\}`)
@@ -117,16 +141,14 @@ func (d *deployment) namespace() string {
 // environment finds the variables that the Deployment of the manager sets, as far as the code reads
 // them, and notes the flags that it gives. Guesses say how values were found, or why they were not.
 func (d *deployment) environment(reads map[string]bool) (set []Variable, guesses []string) {
-	var of *workload
-	for i, w := range d.workloads {
-		inManager := strings.HasPrefix(w.file, "config/manager")
-		if of == nil || inManager && !strings.HasPrefix(of.file, "config/manager") {
-			of = &d.workloads[i]
-		}
-	}
-	if of == nil {
+	if len(d.workloads) == 0 {
 		return nil, nil
 	}
+	i := slices.IndexFunc(d.workloads, func(w workload) bool { return strings.HasPrefix(w.file, "config/manager") })
+	if i < 0 {
+		i = slices.IndexFunc(d.workloads, func(w workload) bool { return w.manager().Name == "manager" })
+	}
+	of := &d.workloads[max(i, 0)]
 	note := func(v Variable, why string) {
 		if reads[v.Name] && why != "" {
 			guesses = append(guesses, why)
@@ -168,15 +190,15 @@ func (d *deployment) valueOf(v variable, of *workload) (value, why string) {
 		}
 		return value, ""
 	case v.ValueFrom.FieldRef != nil:
-		field, prefix := v.ValueFrom.FieldRef.FieldPath, d.prefixes["config/default"]
+		field := v.ValueFrom.FieldRef.FieldPath
 		if v.Name == "WATCH_NAMESPACE" && field == "metadata.namespace" {
 			return "default", "WATCH_NAMESPACE is default, where the samples are applied, " +
 				"and not the operator's namespace"
 		}
 		value := map[string]string{
 			"metadata.namespace":      d.namespace(),
-			"metadata.name":           prefix + cmp.Or(of.Metadata.Name, "operator") + "-0",
-			"spec.serviceAccountName": prefix + cmp.Or(of.Spec.Template.Spec.ServiceAccountName, "default"),
+			"metadata.name":           cmp.Or(of.Metadata.Name, "operator") + "-0",
+			"spec.serviceAccountName": cmp.Or(of.Spec.Template.Spec.ServiceAccountName, "default"),
 			"spec.nodeName":           "node",
 			"status.podIP":            "10.0.0.1",
 			"status.hostIP":           "10.0.0.2",

@@ -162,6 +162,9 @@ func (p *Project) files() error {
 	}
 	p.selectSamples()
 	p.Rights, p.withoutRights = p.manifests.rights(p.Root, p.kustomized)
+	if dir := p.manifests.toBuild(p.Rights); dir != "" && !p.deployed.lacking {
+		p.deployed.build(p.Root, dir)
+	}
 	p.Environment, p.guessed = p.deployed.environment(p.reads)
 	if file := converts[p.Definitions]; file != "" {
 		p.conversion(file + " has spec.conversion.strategy Webhook, which w.Install refuses where there are several " +

@@ -76,7 +76,7 @@ type Variable struct{ Name, Value string }
 func Read(dir string) (*Project, error) {
 	p := &Project{Root: dir, reachable: map[string]bool{}, kustomized: map[string][]string{},
 		deployed: deployment{configMaps: map[string]map[string]string{}, namespaces: map[string]string{},
-			prefixes: map[string]string{}, arguments: arguments{}}}
+			arguments: arguments{}}}
 	if mod, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil {
 		p.Module = modfile.ModulePath(mod)
 	}

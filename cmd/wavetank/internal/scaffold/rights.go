@@ -65,8 +65,8 @@ func (m *manifests) rights(root string, kustomized map[string][]string) (dir, wi
 		}
 	}
 	slices.Sort(roots)
-	if i := slices.Index(roots, usualRights); i > 0 {
-		roots = slices.Insert(slices.Delete(roots, i, i+1), 0, usualRights)
+	if slices.Contains(m.kustomizations, usualRights) { // overlays may be made of it
+		roots = append([]string{usualRights}, roots...)
 	}
 	var why error
 	for _, dir := range slices.Concat(roots, m.plain, m.charts, m.bundles) {
@@ -86,6 +86,17 @@ func (m *manifests) rights(root string, kustomized map[string][]string) (dir, wi
 	}
 	return "", "no kustomization (config/default), Helm chart, OLM bundle or file with a ClusterRoleBinding " +
 		"says with which rights it is deployed"
+}
+
+// toBuild is the kustomization that deploys the operator: the one with its rights, or the usual one,
+// which kustomize may build though its rights are not read; "" if there is none.
+func (m *manifests) toBuild(rights string) string {
+	for _, dir := range []string{rights, usualRights} {
+		if slices.Contains(m.kustomizations, dir) {
+			return dir
+		}
+	}
+	return ""
 }
 
 // rights is the option with which the test runs the operator as its own ServiceAccount.

@@ -24,12 +24,8 @@ func isKustomization(file string) bool {
 // kustomization notes which files a kustomization names.
 func (p *Project) kustomization(file, text string) {
 	var k struct {
-		Resources             []string
-		Namespace, NamePrefix string
-		ConfigMapGenerator    []struct {
-			Name     string
-			Literals []string
-		}
+		Resources []string
+		Namespace string
 	}
 	if err := yaml.Unmarshal([]byte(text), &k); err != nil {
 		if strings.HasSuffix(path.Dir(file), "samples") {
@@ -40,20 +36,12 @@ func (p *Project) kustomization(file, text string) {
 	if k.Namespace != "" {
 		p.deployed.namespaces[path.Dir(file)] = k.Namespace
 	}
-	p.deployed.prefixes[path.Dir(file)] = k.NamePrefix
-	for _, g := range k.ConfigMapGenerator {
-		data := map[string]string{}
-		for _, literal := range g.Literals {
-			key, value, _ := strings.Cut(literal, "=")
-			data[key] = value
-		}
-		p.deployed.configMaps[g.Name] = data
-	}
 	for _, r := range k.Resources {
 		_, err := os.Stat(filepath.Join(p.Root, filepath.FromSlash(path.Dir(file)), r))
 		if err != nil && strings.HasSuffix(path.Dir(file), "samples") {
 			p.note("%s names %s, which is left out: there is no such file", file, r)
 		}
+		p.deployed.lacking = p.deployed.lacking || err != nil
 		p.kustomized[path.Dir(file)] = append(p.kustomized[path.Dir(file)], path.Join(path.Dir(file), r))
 	}
 }

@@ -1,6 +1,7 @@
 package scaffold_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -291,13 +292,15 @@ func TestEnvironment(t *testing.T) {
 		"config/default/kustomization.yaml": "namespace: backup-system\nnamePrefix: backup-\nresources: [../manager]\n",
 		"config/manager/kustomization.yaml": "resources: [manager.yaml]\n" +
 			"configMapGenerator:\n- name: places\n  literals: [region=here]\n",
-		"config/manager/manager.yaml": `kind: Deployment
+		"config/manager/manager.yaml": `apiVersion: apps/v1
+kind: Deployment
 metadata: {name: manager}
 spec:
   template:
     spec:
       containers:
-      - envFrom:
+      - name: manager
+        envFrom:
         - configMapRef: {name: all}
         env:
         - {name: POD_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
@@ -308,6 +311,7 @@ spec:
         - {name: UNREAD, value: x}
         - {name: WATCH_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
 ---
+apiVersion: v1
 kind: ConfigMap
 metadata: {name: all}
 data: {COLOUR: red, UNREAD: y}
@@ -316,9 +320,9 @@ data: {COLOUR: red, UNREAD: y}
 		`t.Setenv("COLOUR", "red") t.Setenv("POD_NAMESPACE", "backup-system") ` +
 			`t.Setenv("POD_NAME", "backup-manager-0") t.Setenv("REGION", "here") ` +
 			`t.Setenv("WATCH_NAMESPACE", "default") sim.Check(`,
-		"// Guess: POD_NAMESPACE is backup-system, because config/manager/manager.yaml takes it from metadata",
-		"// Guess: ZONE is not set, because no file has zone of ConfigMap places, from which config/manager/",
-		"// Guess: PASSWORD is not set, because config/manager/manager.yaml takes it from what is not known: set it",
+		"// Guess: POD_NAMESPACE is backup-system, because config/default takes it from metadata",
+		"// Guess: ZONE is not set, because no file has zone of ConfigMap backup-places-btgf68d4mg, from which config/",
+		"// Guess: PASSWORD is not set, because config/default takes it from what is not known: set it",
 	} {
 		if !strings.Contains(source, want) {
 			t.Errorf("it does not have %s:\n%s", want, source)
@@ -326,10 +330,10 @@ data: {COLOUR: red, UNREAD: y}
 	}
 }
 
-// Flags have the values that the Deployment gives them. Leader election stays off, because one
-// replica runs.
+// Flags have the values that the Deployment gives them, after the patches of config/default. Leader
+// election stays off, because one replica runs.
 func TestFlagsOfTheDeployment(t *testing.T) {
-	source, _ := wiringOf(t, map[string]string{"cmd/main.go": `package main
+	main := `package main
 
 import (
 	"flag"
@@ -370,7 +374,10 @@ func main() {
 	_ = (&controller.BackupReconciler{Client: mgr.GetClient()}).SetupWithManager(mgr)
 	_ = mgr.Start(ctrl.SetupSignalHandler())
 }
-`, "config/manager/manager.yaml": `kind: Deployment
+`
+	manager := `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: controller-manager, namespace: system}
 spec:
   template:
     spec:
@@ -382,13 +389,31 @@ spec:
         args: [--zone=$(ZONE), --region, here, --strict, --off=false, --every=90s, -count=7, --skip=a,
           --level=$(LEVEL)]
         env: [{name: ZONE, value: north}]
-`})
-	for _, want := range []string{
-		`zone := "north" region := "here" strict := true off := false every = 90 * time.Second `,
-		`count := new(7) level := new(1) `,
-		"// Guess: --skip=a of the Deployment could not be read as the flag's type"} {
-		if !strings.Contains(source, want) || strings.Contains(source, "LeaderElection") {
-			t.Errorf("it does not have %s:\n%s", want, source)
+`
+	kustomization := "namespace: backup-system\nnamePrefix: backup-\nresources: [../manager]\npatches:\n" +
+		"- {path: manager_metrics_patch.yaml, target: {kind: Deployment}}\n"
+	patch := "- {op: replace, path: /spec/template/spec/containers/1/env/0/value, value: south}\n" +
+		"- {op: add, path: /spec/template/spec/containers/1/args/-, value: --count=8}\n"
+	for _, c := range []struct {
+		files map[string]string
+		want  []string
+	}{
+		{nil, []string{`zone := "north" region := "here" strict := true off := false every = 90 * time.Second `,
+			`count := new(7) level := new(1) `, "// Guess: --skip=a of the Deployment could not be read as the flag's type"}},
+		{map[string]string{"config/manager/kustomization.yaml": "resources: [manager.yaml]",
+			"config/default/kustomization.yaml": kustomization, "config/default/manager_metrics_patch.yaml": patch},
+			[]string{`zone := "south" region := "here" `, `count := new(8) level := new(1) `}},
+		{map[string]string{"config/manager/kustomization.yaml": "resources: [manager.yaml, https://example.com/x.yaml]",
+			"config/default/kustomization.yaml": kustomization, "config/default/manager_metrics_patch.yaml": patch},
+			[]string{`zone := "north" region := "here" `, `count := new(7) level := new(1) `}},
+	} {
+		files := map[string]string{"cmd/main.go": main, "config/manager/manager.yaml": manager}
+		maps.Copy(files, c.files)
+		source, _ := wiringOf(t, files)
+		for _, want := range c.want {
+			if !strings.Contains(source, want) || strings.Contains(source, "LeaderElection") {
+				t.Errorf("it does not have %s:\n%s", want, source)
+			}
 		}
 	}
 }
