@@ -52,8 +52,8 @@ func drawOrder(w *world.World, p *plan) {
 
 // sameInAnyOrder holds when the world is in the state of a run in which two actions are done in the
 // other order. Both runs that are compared are without faults: a run that faults have led elsewhere
-// is not judged. Objects may have exchanged values: who comes first gets the first port. Then one of
-// them may go, so from there on the runs are not judged.
+// is not judged. Objects may have exchanged values: who comes first gets the first port. Then one
+// of them may go, so from there on the runs are not judged.
 func sameInAnyOrder(drawn, exchanged *history.History) func(*history.History) error {
 	inOrder, undisturbed := property.CrashSafe(drawn), property.CrashSafe(exchanged)
 	values := false // objects have exchanged them

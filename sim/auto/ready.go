@@ -11,9 +11,9 @@ import (
 
 // readyMeansDone holds while no program writes that an object is ready for a generation before it
 // has done what that generation asks for. The status has observedGeneration and a condition that is
-// True and has a type like Ready or Synced. It was too early if the reconcile had begun without that generation
-// and the next reconcile of the object changes other objects. Changes by users and faults in
-// between excuse it.
+// True and has a type like Ready or Synced. It was too early if the reconcile had begun without
+// that generation and the next reconcile of the object changes other objects. Changes by users and
+// faults in between excuse it.
 func readyMeansDone() func(*history.History) error {
 	return func(h *history.History) error {
 		claims, began := map[history.Key]claim{}, map[history.ReconcileID]*history.Event{}

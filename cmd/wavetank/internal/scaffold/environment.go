@@ -74,8 +74,8 @@ func (d *deployment) add(file, text string) {
 	}
 }
 
-// build reads what kustomize makes of a directory, with patches, images and replacements, in place of
-// the single files. Nothing changes if it does not build or has no Deployment.
+// build reads what kustomize makes of a directory, with patches, images and replacements, in place
+// of the single files. Nothing changes if it does not build or has no Deployment.
 func (d *deployment) build(root, dir string) {
 	o := krusty.MakeDefaultOptions()
 	o.LoadRestrictions = kustomize.LoadRestrictionsNone

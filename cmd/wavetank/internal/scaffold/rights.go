@@ -88,8 +88,8 @@ func (m *manifests) rights(root string, kustomized map[string][]string) (dir, wi
 		"says with which rights it is deployed"
 }
 
-// toBuild is the kustomization that deploys the operator: the one with its rights, or the usual one,
-// which kustomize may build though its rights are not read; "" if there is none.
+// toBuild is the kustomization that deploys the operator: the one with its rights, or the usual
+// one, which kustomize may build though its rights are not read; "" if there is none.
 func (m *manifests) toBuild(rights string) string {
 	for _, dir := range []string{rights, usualRights} {
 		if slices.Contains(m.kustomizations, dir) {
