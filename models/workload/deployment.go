@@ -29,20 +29,21 @@ const (
 	maxAnnotation      = "deployment.kubernetes.io/max-replicas"
 )
 
-// rollout is a Deployment and its ReplicaSets, at one look.
+// rollout is a Deployment and its ReplicaSets, at one look. It owns which ReplicaSets there are, their
+// revisions, and the Deployment's status.
 type rollout struct {
 	*controller
-	d      *appsv1.Deployment
-	path   string
-	now    *appsv1.ReplicaSet // of the present template; nil if there is none yet
-	before []appsv1.ReplicaSet
+	*replicaSets
+	d    *appsv1.Deployment
+	path string
 }
 
 // syncDeployment follows pkg/controller/deployment: sync.go, rolling.go, recreate.go, progress.go.
 // While it is paused, and when it has been scaled, its ReplicaSets are scaled in proportion and
 // nothing is rolled out.
 func syncDeployment(c *controller, namespace, name string) (time.Duration, error) {
-	r := rollout{controller: c, path: actor.Path("apps", "v1", namespace, "deployments", name)}
+	r := &rollout{controller: c, replicaSets: &replicaSets{},
+		path: actor.Path("apps", "v1", namespace, "deployments", name)}
 	if r.d = read[appsv1.Deployment](c, r.path); r.d == nil {
 		return 0, nil
 	}
@@ -50,17 +51,17 @@ func syncDeployment(c *controller, namespace, name string) (time.Duration, error
 		return 0, err
 	}
 	var acts []func() (bool, error)
-	rolls := false
+	rolls, scale := false, &scaling{r}
 	switch {
 	case r.d.DeletionTimestamp != nil:
 	case r.d.Spec.Paused:
-		acts = []func() (bool, error){r.pause, r.number, r.spread, r.clean}
-	case r.scaled():
-		acts = []func() (bool, error){r.pause, r.number, r.spread}
-	case r.recreates():
-		rolls, acts = true, []func() (bool, error){r.pause, r.number, r.replace, r.cleanUp}
+		acts = []func() (bool, error){r.pause, r.number, scale.spread, r.clean}
+	case r.scaled(r.d):
+		acts = []func() (bool, error){r.pause, r.number, scale.spread}
+	case recreates(r.d):
+		rolls, acts = true, []func() (bool, error){r.pause, r.number, scale.replace, r.cleanUp}
 	default:
-		rolls, acts = true, []func() (bool, error){r.pause, r.number, r.makeNew, r.grow, r.shrink, r.cleanUp}
+		rolls, acts = true, []func() (bool, error){r.pause, r.number, r.makeNew, scale.grow, scale.shrink, r.cleanUp}
 	}
 	for _, act := range acts {
 		if wrote, err := act(); wrote || err != nil {
@@ -70,8 +71,8 @@ func syncDeployment(c *controller, namespace, name string) (time.Duration, error
 	return r.tell(rolls)
 }
 
-func (r *rollout) recreates() bool {
-	return r.d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType
+func recreates(d *appsv1.Deployment) bool {
+	return d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType
 }
 
 // find looks up the ReplicaSets, oldest first. Where one should be adopted or let go, it does that
@@ -81,7 +82,7 @@ func (r *rollout) find() (wrote bool, err error) {
 	if err != nil {
 		return false, nil // the API server refuses those
 	}
-	all, wrote, err := claimed[appsv1.ReplicaSet](r.controller, r.d, r.ref(), selector,
+	all, wrote, err := claimed[appsv1.ReplicaSet](r.controller, r.d, deploymentRef(r.d), selector,
 		actor.Path("apps", "v1", r.d.Namespace, "replicasets", ""))
 	if wrote || err != nil {
 		return wrote, err
@@ -98,8 +99,8 @@ func (r *rollout) find() (wrote bool, err error) {
 	return false, nil
 }
 
-func (r *rollout) ref() metav1.OwnerReference {
-	return *metav1.NewControllerRef(r.d, appsv1.SchemeGroupVersion.WithKind("Deployment"))
+func deploymentRef(d *appsv1.Deployment) metav1.OwnerReference {
+	return *metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment"))
 }
 
 // sameTemplate compares templates without the hash that tells ReplicaSets apart.
@@ -115,18 +116,10 @@ func revision(rs *appsv1.ReplicaSet) int {
 	return n
 }
 
-func (r *rollout) latest() int {
-	n := 0
-	for i := range r.before {
-		n = max(n, revision(&r.before[i]))
-	}
-	return n
-}
-
 // pause says in the status that the Deployment was paused, or resumed (sync.go,
 // checkPausedConditions).
 func (r *rollout) pause() (bool, error) {
-	if !r.hasDeadline() {
+	if !hasDeadline(r.d) {
 		return false, nil
 	}
 	last := progressing(&r.d.Status)
@@ -149,13 +142,13 @@ func (r *rollout) record() error { return actor.Do(r, http.MethodPut, r.path+"/s
 
 // annotate gives a ReplicaSet the Deployment's annotations and a revision (deployment_util.go,
 // SetNewReplicaSetAnnotations).
-func (r *rollout) annotate(rs *appsv1.ReplicaSet, number int) {
+func annotate(d *appsv1.Deployment, rs *appsv1.ReplicaSet, number int) {
 	if rs.Annotations == nil {
 		rs.Annotations = map[string]string{}
 	}
 	own := []string{revisionAnnotation, historyAnnotation, desiredAnnotation, maxAnnotation,
 		corev1.LastAppliedConfigAnnotation, appsv1.DeprecatedRollbackTo}
-	for k, v := range r.d.Annotations {
+	for k, v := range d.Annotations {
 		if !slices.Contains(own, k) {
 			rs.Annotations[k] = v
 		}
@@ -169,13 +162,13 @@ func (r *rollout) annotate(rs *appsv1.ReplicaSet, number int) {
 }
 
 // measure notes on a ReplicaSet how many pods are wanted and allowed.
-func (r *rollout) measure(rs *appsv1.ReplicaSet) {
+func measure(d *appsv1.Deployment, rs *appsv1.ReplicaSet) {
 	if rs.Annotations == nil {
 		rs.Annotations = map[string]string{}
 	}
-	surge, _ := r.fence()
-	rs.Annotations[desiredAnnotation] = strconv.Itoa(int(*r.d.Spec.Replicas))
-	rs.Annotations[maxAnnotation] = strconv.Itoa(int(*r.d.Spec.Replicas + surge))
+	surge, _ := fence(d)
+	rs.Annotations[desiredAnnotation] = strconv.Itoa(int(*d.Spec.Replicas))
+	rs.Annotations[maxAnnotation] = strconv.Itoa(int(*d.Spec.Replicas + surge))
 }
 
 // number gives the present ReplicaSet the highest revision, and the Deployment the same (sync.go,
@@ -185,7 +178,7 @@ func (r *rollout) number() (bool, error) {
 		return false, nil
 	}
 	rs := r.now.DeepCopy()
-	r.annotate(rs, r.latest()+1)
+	annotate(r.d, rs, r.latest()+1)
 	rs.Spec.MinReadySeconds = r.d.Spec.MinReadySeconds
 	if !maps.Equal(rs.Annotations, r.now.Annotations) || rs.Spec.MinReadySeconds != r.now.Spec.MinReadySeconds {
 		return true, r.put(rs)
@@ -197,7 +190,7 @@ func (r *rollout) number() (bool, error) {
 // remember writes the revision on the Deployment, and a condition if it is to.
 func (r *rollout) remember(rs *appsv1.ReplicaSet, tell bool, reason, message string) (bool, error) {
 	n := rs.Annotations[revisionAnnotation]
-	tell = tell && r.hasDeadline()
+	tell = tell && hasDeadline(r.d)
 	if r.d.Annotations[revisionAnnotation] == n && !tell {
 		return false, nil
 	}
@@ -234,16 +227,16 @@ func (r *rollout) makeNew() (bool, error) {
 	template.Labels = label(template.Labels)
 	selector := r.d.Spec.Selector.DeepCopy()
 	selector.MatchLabels = label(selector.MatchLabels)
-	replicas := r.room()
+	replicas := r.room(r.d)
 	rs := &appsv1.ReplicaSet{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ReplicaSet"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: r.d.Namespace, Name: r.d.Name + "-" + id, Labels: template.Labels,
-			OwnerReferences: []metav1.OwnerReference{r.ref()}},
+			OwnerReferences: []metav1.OwnerReference{deploymentRef(r.d)}},
 		Spec: appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: selector, Template: *template,
 			MinReadySeconds: r.d.Spec.MinReadySeconds},
 	}
-	r.annotate(rs, r.latest()+1)
-	r.measure(rs)
+	annotate(r.d, rs, r.latest()+1)
+	measure(r.d, rs)
 	if err := actor.Do(r, http.MethodPost, actor.Path("apps", "v1", r.d.Namespace, "replicasets", ""), rs,
 		nil); err != nil {
 		return r.refused(rs, err)
@@ -262,7 +255,7 @@ func (r *rollout) refused(rs *appsv1.ReplicaSet, why error) (bool, error) {
 		}
 		*r.d.Status.CollisionCount++
 		return true, r.record()
-	case r.hasDeadline() && !apierrors.HasStatusCause(why, corev1.NamespaceTerminatingCause):
+	case hasDeadline(r.d) && !apierrors.HasStatusCause(why, corev1.NamespaceTerminatingCause):
 		r.condition(&r.d.Status, appsv1.DeploymentProgressing, corev1.ConditionFalse, "ReplicaSetCreateError",
 			fmt.Sprintf("Failed to create new replica set %q: %v", rs.Name, why))
 		_ = r.record()
@@ -281,7 +274,7 @@ func deploymentsOfPods(c *controller, ch apiserver.Change) []string {
 
 // cleanUp is clean for a rollout that is complete.
 func (r *rollout) cleanUp() (bool, error) {
-	if !r.complete(&r.d.Status) {
+	if !complete(r.d, &r.d.Status) {
 		return false, nil
 	}
 	return r.clean()

@@ -47,7 +47,7 @@ func (r *rollout) tell(rolls bool) (time.Duration, error) {
 }
 
 func (r *rollout) availability(s *appsv1.DeploymentStatus) {
-	_, unavailable := r.fence()
+	_, unavailable := fence(r.d)
 	if s.AvailableReplicas >= *r.d.Spec.Replicas-unavailable {
 		r.condition(s, appsv1.DeploymentAvailable, corev1.ConditionTrue, "MinimumReplicasAvailable",
 			"Deployment has minimum availability.")
@@ -58,15 +58,15 @@ func (r *rollout) availability(s *appsv1.DeploymentStatus) {
 }
 
 // hasDeadline reports whether progress is to be estimated.
-func (r *rollout) hasDeadline() bool {
-	return r.d.Spec.ProgressDeadlineSeconds != nil && *r.d.Spec.ProgressDeadlineSeconds != math.MaxInt32
+func hasDeadline(d *appsv1.Deployment) bool {
+	return d.Spec.ProgressDeadlineSeconds != nil && *d.Spec.ProgressDeadlineSeconds != math.MaxInt32
 }
 
 // complete reports whether all pods are of the present template, and available.
-func (r *rollout) complete(s *appsv1.DeploymentStatus) bool {
-	want := *r.d.Spec.Replicas
+func complete(d *appsv1.Deployment, s *appsv1.DeploymentStatus) bool {
+	want := *d.Spec.Replicas
 	return s.UpdatedReplicas == want && s.Replicas == want && s.AvailableReplicas == want &&
-		s.ObservedGeneration >= r.d.Generation
+		s.ObservedGeneration >= d.Generation
 }
 
 // progressing is the condition of that type, nil if there is none.
@@ -82,7 +82,7 @@ func progressing(s *appsv1.DeploymentStatus) *appsv1.DeploymentCondition {
 // progress follows progress.go, syncRolloutStatus: complete, progressing, or past the deadline. It
 // returns when to look again.
 func (r *rollout) progress(s, was *appsv1.DeploymentStatus) time.Duration {
-	if !r.hasDeadline() {
+	if !hasDeadline(r.d) {
 		s.Conditions = slices.DeleteFunc(s.Conditions,
 			func(c appsv1.DeploymentCondition) bool { return c.Type == appsv1.DeploymentProgressing })
 		return 0
@@ -99,7 +99,7 @@ func (r *rollout) progress(s, was *appsv1.DeploymentStatus) time.Duration {
 		s.Replicas-s.UpdatedReplicas < was.Replicas-was.UpdatedReplicas ||
 		s.ReadyReplicas > was.ReadyReplicas || s.AvailableReplicas > was.AvailableReplicas
 	switch {
-	case r.complete(s):
+	case complete(r.d, s):
 		r.condition(s, appsv1.DeploymentProgressing, corev1.ConditionTrue, "NewReplicaSetAvailable",
 			about+" has successfully progressed.")
 	case moved:

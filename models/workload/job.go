@@ -47,7 +47,7 @@ func syncJob(c *controller, namespace, name string) (time.Duration, error) {
 	if err != nil {
 		return 0, nil
 	}
-	pods, wrote, err := claim(c, w.job, w.ref(), selector)
+	pods, wrote, err := claim(c, w.job, jobRef(w.job), selector)
 	if wrote || err != nil {
 		return 0, err
 	}
@@ -59,7 +59,7 @@ func syncJob(c *controller, namespace, name string) (time.Duration, error) {
 		switch {
 		case p.Status.Phase == corev1.PodSucceeded:
 			w.succeeded = append(w.succeeded, p)
-		case p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil && w.over() == "":
+		case p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil && over(w.job) == "":
 			w.failed = append(w.failed, p)
 		case p.DeletionTimestamp != nil:
 			w.leaving = append(w.leaving, p)
@@ -76,14 +76,14 @@ func syncJob(c *controller, namespace, name string) (time.Duration, error) {
 	return w.wait, nil
 }
 
-func (w *work) ref() metav1.OwnerReference {
-	return *metav1.NewControllerRef(w.job, batchv1.SchemeGroupVersion.WithKind("Job"))
+func jobRef(job *batchv1.Job) metav1.OwnerReference {
+	return *metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))
 }
 
 // over is the type of the condition with which the Job has ended, "" if it has not.
-func (w *work) over() batchv1.JobConditionType {
+func over(job *batchv1.Job) batchv1.JobConditionType {
 	for _, kind := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
-		if w.is(kind) != nil {
+		if is(job, kind) != nil {
 			return kind
 		}
 	}
@@ -91,20 +91,20 @@ func (w *work) over() batchv1.JobConditionType {
 }
 
 // is returns the condition of a type if it is true, else nil.
-func (w *work) is(kind batchv1.JobConditionType) *batchv1.JobCondition {
-	for i, c := range w.job.Status.Conditions {
+func is(job *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCondition {
+	for i, c := range job.Status.Conditions {
 		if c.Type == kind && c.Status == corev1.ConditionTrue {
-			return &w.job.Status.Conditions[i]
+			return &job.Status.Conditions[i]
 		}
 	}
 	return nil
 }
 
-func (w *work) suspended() bool { return w.job.Spec.Suspend != nil && *w.job.Spec.Suspend }
+func suspended(job *batchv1.Job) bool { return job.Spec.Suspend != nil && *job.Spec.Suspend }
 
 // indexed reports whether each pod has a number of its own.
-func (w *work) indexed() bool {
-	return w.job.Spec.CompletionMode != nil && *w.job.Spec.CompletionMode == batchv1.IndexedCompletion
+func indexed(job *batchv1.Job) bool {
+	return job.Spec.CompletionMode != nil && *job.Spec.CompletionMode == batchv1.IndexedCompletion
 }
 
 // start stamps the beginning, and refuses what is not modelled.
@@ -112,13 +112,13 @@ func (w *work) start() (bool, error) {
 	s := w.job.Status.DeepCopy()
 	spec := &w.job.Spec
 	switch {
-	case w.over() != "":
+	case over(w.job) != "":
 	case spec.PodFailurePolicy != nil || spec.SuccessPolicy != nil || spec.BackoffLimitPerIndex != nil:
 		w.condition(s, batchv1.JobFailed, "NotModelled",
 			"podFailurePolicy, successPolicy and backoffLimitPerIndex are not modelled")
-	case w.suspended() && s.StartTime != nil:
+	case suspended(w.job) && s.StartTime != nil:
 		s.StartTime = nil
-	case !w.suspended() && s.StartTime == nil:
+	case !suspended(w.job) && s.StartTime == nil:
 		now := metav1.NewTime(w.Clock())
 		s.StartTime = &now
 	}
@@ -140,7 +140,7 @@ func (w *work) count() (bool, error) {
 	}
 	s.Succeeded += fresh(w.succeeded)
 	s.Failed += fresh(w.failed)
-	if w.indexed() {
+	if indexed(w.job) {
 		done := w.doneIndexes()
 		s.CompletedIndexes, s.Succeeded = indexes(done), int32(len(done))
 	}
@@ -212,7 +212,7 @@ func (w *work) shrink() (bool, error) {
 		return false, nil
 	}
 	one := dispensable(w.active, nothing, nil, exactly)
-	if tracked(one) && w.is(batchv1.JobFailureTarget) == nil { // it is not to be counted as a failure
+	if tracked(one) && is(w.job, batchv1.JobFailureTarget) == nil { // it is not to be counted as a failure
 		return true, free(w.controller, one)
 	}
 	return true, remove(w.controller, one)
@@ -221,7 +221,7 @@ func (w *work) shrink() (bool, error) {
 // wanted is how many pods should be active.
 func (w *work) wanted() int {
 	spec := &w.job.Spec
-	if w.over() != "" || w.is(batchv1.JobFailureTarget) != nil || w.suspended() {
+	if over(w.job) != "" || is(w.job, batchv1.JobFailureTarget) != nil || suspended(w.job) {
 		return 0
 	}
 	if w.job.DeletionTimestamp != nil {
@@ -245,10 +245,10 @@ func (w *work) grow() (bool, error) {
 		w.wait = soonest(w.wait, left)
 		return false, nil
 	}
-	p := podOf(w.job.Namespace, &w.job.Spec.Template, w.ref())
+	p := podOf(w.job.Namespace, &w.job.Spec.Template, jobRef(w.job))
 	p.GenerateName = w.job.Name + "-"
 	p.Finalizers = append(p.Finalizers, batchv1.JobTrackingFinalizer)
-	if w.indexed() {
+	if indexed(w.job) {
 		index := w.freeIndex()
 		if p.Annotations == nil {
 			p.Annotations = map[string]string{}

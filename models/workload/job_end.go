@@ -16,11 +16,11 @@ import (
 // fail finds out whether the Job must fail: then it gets the condition FailureTarget, its pods are
 // deleted, and when the last has gone the condition Failed.
 func (w *work) fail() (bool, error) {
-	if w.over() != "" {
+	if over(w.job) != "" {
 		return false, nil
 	}
 	s := w.job.Status.DeepCopy()
-	if target := w.is(batchv1.JobFailureTarget); target != nil {
+	if target := is(w.job, batchv1.JobFailureTarget); target != nil {
 		if len(w.active) == 0 && w.terminating == 0 {
 			w.condition(s, batchv1.JobFailed, target.Reason, target.Message)
 		}
@@ -31,7 +31,7 @@ func (w *work) fail() (bool, error) {
 		w.condition(s, batchv1.JobFailureTarget, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
 		return w.write(s)
 	}
-	if spec.ActiveDeadlineSeconds == nil || s.StartTime == nil || w.suspended() {
+	if spec.ActiveDeadlineSeconds == nil || s.StartTime == nil || suspended(w.job) {
 		return false, nil
 	}
 	left := s.StartTime.Add(time.Duration(*spec.ActiveDeadlineSeconds) * time.Second).Sub(w.Clock())
@@ -61,7 +61,7 @@ func (w *work) restartedTooOften() bool {
 // complete finds out whether the Job has succeeded.
 func (w *work) complete() (bool, error) {
 	s, spec := w.job.Status.DeepCopy(), &w.job.Spec
-	if w.over() != "" || w.is(batchv1.JobFailureTarget) != nil || len(w.active) > 0 || w.terminating > 0 {
+	if over(w.job) != "" || is(w.job, batchv1.JobFailureTarget) != nil || len(w.active) > 0 || w.terminating > 0 {
 		return false, nil
 	}
 	if spec.Completions != nil && s.Succeeded >= *spec.Completions || spec.Completions == nil && s.Succeeded > 0 {
@@ -75,10 +75,10 @@ func (w *work) complete() (bool, error) {
 
 // pause sets the condition Suspended. The start time is set again when the Job is resumed.
 func (w *work) pause() (bool, error) {
-	s, was := w.job.Status.DeepCopy(), w.is(batchv1.JobSuspended)
+	s, was := w.job.Status.DeepCopy(), is(w.job, batchv1.JobSuspended)
 	switch {
-	case w.over() != "" || w.is(batchv1.JobFailureTarget) != nil || (was != nil) == w.suspended():
-	case w.suspended():
+	case over(w.job) != "" || is(w.job, batchv1.JobFailureTarget) != nil || (was != nil) == suspended(w.job):
+	case suspended(w.job):
 		w.condition(s, batchv1.JobSuspended, "JobSuspended", "Job suspended")
 		s.StartTime = nil
 	default:
@@ -93,12 +93,12 @@ func (w *work) pause() (bool, error) {
 // expire deletes a Job whose time to live after its end has passed
 // (pkg/controller/ttlafterfinished).
 func (w *work) expire() (bool, error) {
-	if w.over() == "" || w.job.Spec.TTLSecondsAfterFinished == nil || w.job.DeletionTimestamp != nil {
+	if over(w.job) == "" || w.job.Spec.TTLSecondsAfterFinished == nil || w.job.DeletionTimestamp != nil {
 		return false, nil
 	}
 	var ended time.Time
 	for _, c := range w.job.Status.Conditions {
-		if c.Type == w.over() {
+		if c.Type == over(w.job) {
 			ended = c.LastTransitionTime.Time
 		}
 	}
