@@ -51,7 +51,7 @@ func (c *collector) attempt(n *node) error {
 	case k.solid > 0 && len(k.absent)+len(k.waiting) == 0:
 		return nil
 	case k.solid > 0:
-		return c.disown(n, &latest.Metadata, append(k.absent, k.waiting...))
+		return disown(c.cluster, n, &latest.Metadata, append(k.absent, k.waiting...))
 	case len(k.waiting) > 0 && len(c.dependents[n.uid]) > 0:
 		return c.deleteAmong(n, &latest.Metadata)
 	}
@@ -74,11 +74,11 @@ type kinds struct {
 // classify asks the server for each owner (classifyReferences, isDangling).
 func (c *collector) classify(n *node, owners []metav1.OwnerReference) (k kinds, err error) {
 	for _, ref := range owners {
-		if gone := c.gone[ref.UID]; gone != nil && gone.matches(ref, n.namespace) && c.remembered(gone, ref) {
+		if gone := c.gone[ref.UID]; gone != nil && gone.matches(ref, n.namespace) && c.served.remembered(gone, ref) {
 			k.absent = append(k.absent, ref.UID)
 			continue
 		}
-		path, err := c.locate(n, ref)
+		path, err := c.served.locate(n, ref)
 		if err != nil {
 			return k, err
 		}
@@ -97,18 +97,24 @@ func (c *collector) classify(n *node, owners []metav1.OwnerReference) (k kinds, 
 	return k, nil
 }
 
+// servedTypes are the types that the server serves. It owns where a reference leads.
+type servedTypes struct {
+	cluster   actor.Cluster
+	byVersion map[string]map[string]metav1.APIResource // and kind, until the types change
+}
+
 // remembered reports whether an owner that has gone is remembered under the version in a reference.
 // The real collector remembers it under one; a reference at another leads it to the server, and
 // nowhere if the type is not served at that one.
-func (c *collector) remembered(gone *node, ref metav1.OwnerReference) bool {
-	_, served := c.types(metav1.GroupVersion{Group: gone.group, Version: gone.version}.String())[gone.kind]
+func (s *servedTypes) remembered(gone *node, ref metav1.OwnerReference) bool {
+	_, served := s.of(metav1.GroupVersion{Group: gone.group, Version: gone.version}.String())[gone.kind]
 	return !served || versionOf(ref.APIVersion) == gone.version
 }
 
 // locate is where a reference leads: to the object's own namespace, if the owner's type has
 // namespaces.
-func (c *collector) locate(n *node, ref metav1.OwnerReference) (string, error) {
-	r, ok := c.types(ref.APIVersion)[ref.Kind]
+func (s *servedTypes) locate(n *node, ref metav1.OwnerReference) (string, error) {
+	r, ok := s.of(ref.APIVersion)[ref.Kind]
 	switch {
 	case !ok:
 		return "", errNotServed
@@ -120,9 +126,9 @@ func (c *collector) locate(n *node, ref metav1.OwnerReference) (string, error) {
 	return actor.Path(groupOf(ref.APIVersion), versionOf(ref.APIVersion), n.namespace, r.Name, ref.Name), nil
 }
 
-// types are the types of a group version, by kind.
-func (c *collector) types(apiVersion string) map[string]metav1.APIResource {
-	if known, ok := c.served[apiVersion]; ok {
+// of are the types of a group version, by kind.
+func (s *servedTypes) of(apiVersion string) map[string]metav1.APIResource {
+	if known, ok := s.byVersion[apiVersion]; ok {
 		return known
 	}
 	path := "/apis/" + apiVersion
@@ -130,17 +136,17 @@ func (c *collector) types(apiVersion string) map[string]metav1.APIResource {
 		path = "/api/" + apiVersion
 	}
 	var list metav1.APIResourceList
-	actor.Get(c.cluster, path, &list)
+	actor.Get(s.cluster, path, &list)
 	out := map[string]metav1.APIResource{}
 	for _, r := range list.APIResources {
 		if !strings.Contains(r.Name, "/") {
 			out[r.Kind] = r
 		}
 	}
-	if c.served == nil {
-		c.served = map[string]map[string]metav1.APIResource{}
+	if s.byVersion == nil {
+		s.byVersion = map[string]map[string]metav1.APIResource{}
 	}
-	c.served[apiVersion] = out
+	s.byVersion[apiVersion] = out
 	return out
 }
 
@@ -156,22 +162,22 @@ func versionOf(apiVersion string) string { return apiVersion[strings.Index(apiVe
 
 // disown takes references to the given owners off an object. Waiting owners are among them: they
 // must not wait for an object that stays.
-func (c *collector) disown(n *node, latest *metav1.ObjectMeta, owners []types.UID) error {
+func disown(c actor.Cluster, n *node, latest *metav1.ObjectMeta, owners []types.UID) error {
 	var left []metav1.OwnerReference
 	for _, ref := range latest.OwnerReferences {
 		if !slices.Contains(owners, ref.UID) {
 			left = append(left, ref)
 		}
 	}
-	return c.setOwners(n, latest, left)
+	return setOwners(c, n, latest, left)
 }
 
-func (c *collector) setOwners(n *node, latest *metav1.ObjectMeta, owners []metav1.OwnerReference) error {
-	return c.patch(n, map[string]any{"resourceVersion": latest.ResourceVersion, "ownerReferences": owners})
+func setOwners(c actor.Cluster, n *node, latest *metav1.ObjectMeta, owners []metav1.OwnerReference) error {
+	return patch(c, n, map[string]any{"resourceVersion": latest.ResourceVersion, "ownerReferences": owners})
 }
 
-func (c *collector) patch(n *node, metadata map[string]any) error {
-	return actor.Do(c.cluster, http.MethodPatch, n.path(), map[string]any{"metadata": metadata}, nil)
+func patch(c actor.Cluster, n *node, metadata map[string]any) error {
+	return actor.Do(c, http.MethodPatch, n.path(), map[string]any{"metadata": metadata}, nil)
 }
 
 // deleteAmong deletes an object between owners that wait for it and dependents of its own, in the
@@ -184,7 +190,7 @@ func (c *collector) deleteAmong(n *node, latest *metav1.ObjectMeta) error {
 		for i := range owners {
 			owners[i].BlockOwnerDeletion = new(false)
 		}
-		err := c.setOwners(n, latest, owners)
+		err := setOwners(c.cluster, n, latest, owners)
 		if err == nil {
 			c.tryDelete(n) // the deletion is a step of its own
 		}
@@ -225,14 +231,14 @@ func (c *collector) waitForDependents(n *node, latest *metav1.ObjectMeta) error 
 	if blocked {
 		return nil
 	}
-	return c.release(n, latest, metav1.FinalizerDeleteDependents)
+	return release(c.cluster, n, latest, metav1.FinalizerDeleteDependents)
 }
 
 // release takes a finalizer off an object.
-func (c *collector) release(n *node, latest *metav1.ObjectMeta, finalizer string) error {
+func release(c actor.Cluster, n *node, latest *metav1.ObjectMeta, finalizer string) error {
 	if !slices.Contains(latest.Finalizers, finalizer) {
 		return nil
 	}
 	left := slices.DeleteFunc(slices.Clone(latest.Finalizers), func(f string) bool { return f == finalizer })
-	return gone(c.patch(n, map[string]any{"resourceVersion": latest.ResourceVersion, "finalizers": left}))
+	return gone(patch(c, n, map[string]any{"resourceVersion": latest.ResourceVersion, "finalizers": left}))
 }

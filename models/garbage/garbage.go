@@ -74,29 +74,34 @@ func Discovery(period time.Duration) Option {
 
 // New returns the collector. Its name is "garbage-collector-controller".
 func New(opts ...Option) actor.Actor {
-	c := &collector{nodes: map[types.UID]*node{}, dependents: map[types.UID]map[*node]bool{},
-		gone:    map[types.UID]*node{},
-		unknown: map[groupResource]bool{}}
+	c := &collector{unknown: map[groupResource]bool{}, graph: graph{nodes: map[types.UID]*node{},
+		dependents: map[types.UID]map[*node]bool{}, gone: map[types.UID]*node{}}}
 	for _, o := range opts {
 		o(c)
 	}
 	return c
 }
 
+// collector owns when an object is looked at, and what becomes of it.
 type collector struct {
 	cluster actor.Cluster
 	queue   queue
 	pace    pace
-	nodes   map[types.UID]*node // every object there is
+	served  servedTypes
+	graph
+
+	period  time.Duration          // how often new types are looked for; 0: at once
+	unknown map[groupResource]bool // types that are served and not known yet
+}
+
+// graph owns which objects there are, and which name which as their owner.
+type graph struct {
+	nodes map[types.UID]*node // every object there is
 	// dependents are the objects that name an owner, by the owner's UID.
 	dependents map[types.UID]map[*node]bool
 	// gone are owners that were deleted and left dependents: their types need not be served any
 	// more.
-	gone   map[types.UID]*node
-	served map[string]map[string]metav1.APIResource // by apiVersion and kind, until the types change
-
-	period  time.Duration          // how often new types are looked for; 0: at once
-	unknown map[groupResource]bool // types that are served and not known yet
+	gone map[types.UID]*node
 }
 
 type groupResource struct{ group, resource string }
@@ -129,7 +134,7 @@ func (*collector) Name() string { return "garbage-collector-controller" }
 // Begin implements [actor.Actor]. It finds all objects again by listing; where a cluster has
 // nothing but namespaces, one list tells.
 func (c *collector) Begin(cluster actor.Cluster) {
-	c.cluster, c.queue = cluster, queue{cluster: cluster}
+	c.cluster, c.queue, c.served = cluster, queue{cluster: cluster}, servedTypes{cluster: cluster}
 	revision, found := c.find(actor.Resource{Version: "v1", Name: "namespaces", Kind: "Namespace"})
 	if revision != strconv.Itoa(len(found)) { // else each write so far made one of them
 		found = nil
@@ -186,7 +191,7 @@ func (c *collector) Observe(change apiserver.Change) {
 	case "events":
 		return
 	case "customresourcedefinitions":
-		c.served = nil
+		c.served.byVersion = nil
 		if change.Type == "ADDED" && c.period > 0 {
 			c.learn(change.Name)
 		}
@@ -299,10 +304,7 @@ func (c *collector) owned(n *node, o metadata) {
 		if slices.ContainsFunc(before, func(r metav1.OwnerReference) bool { return r.UID == ref.UID }) {
 			continue
 		}
-		if c.dependents[ref.UID] == nil {
-			c.dependents[ref.UID] = map[*node]bool{}
-		}
-		c.dependents[ref.UID][n] = true
+		c.add(ref.UID, n)
 		switch owner := c.nodes[ref.UID]; {
 		case owner == nil:
 			look = true
@@ -330,12 +332,20 @@ func (n *node) matches(r metav1.OwnerReference, namespace string) bool {
 		(n.namespace == "" || n.namespace == namespace)
 }
 
+// add notes that an object depends on an owner.
+func (g *graph) add(owner types.UID, n *node) {
+	if g.dependents[owner] == nil {
+		g.dependents[owner] = map[*node]bool{}
+	}
+	g.dependents[owner][n] = true
+}
+
 // drop forgets that an object depends on an owner.
-func (c *collector) drop(owner types.UID, n *node) {
-	delete(c.dependents[owner], n)
-	if len(c.dependents[owner]) == 0 {
-		delete(c.dependents, owner)
-		delete(c.gone, owner)
+func (g *graph) drop(owner types.UID, n *node) {
+	delete(g.dependents[owner], n)
+	if len(g.dependents[owner]) == 0 {
+		delete(g.dependents, owner)
+		delete(g.gone, owner)
 	}
 }
 
@@ -362,9 +372,9 @@ func (c *collector) deleted(n *node) {
 }
 
 // dependentsOf are the objects that name an owner, by type, namespace and name.
-func (c *collector) dependentsOf(owner types.UID) []*node {
-	out := make([]*node, 0, len(c.dependents[owner]))
-	for d := range c.dependents[owner] {
+func (g *graph) dependentsOf(owner types.UID) []*node {
+	out := make([]*node, 0, len(g.dependents[owner]))
+	for d := range g.dependents[owner] {
 		out = append(out, d)
 	}
 	slices.SortFunc(out, func(a, b *node) int {

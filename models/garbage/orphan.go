@@ -37,7 +37,7 @@ func (c *collector) orphan(n *node) error {
 		if o.failed != nil || !actor.Get(c.cluster, n.path(), &latest) {
 			return o.failed
 		}
-		return c.release(n, &latest.Metadata, metav1.FinalizerOrphanDependents)
+		return release(c.cluster, n, &latest.Metadata, metav1.FinalizerOrphanDependents)
 	}
 	i := 0
 	if len(o.left) > 1 {
@@ -49,7 +49,7 @@ func (c *collector) orphan(n *node) error {
 		Metadata metav1.ObjectMeta `json:"metadata"`
 	}
 	if actor.Get(c.cluster, d.path(), &latest) && latest.Metadata.UID == d.uid {
-		if err := gone(c.disown(d, &latest.Metadata, []types.UID{n.uid})); err != nil {
+		if err := gone(disown(c.cluster, d, &latest.Metadata, []types.UID{n.uid})); err != nil {
 			o.failed = err
 		}
 	}

@@ -133,7 +133,7 @@ func (p policy) read() map[string][]rbacv1.PolicyRule {
 
 // defaultRules are the rules of a default role, with what stored roles aggregate to it; nil when
 // there is no such role.
-func (a *Authorizer) defaultRules(role string) []rbacv1.PolicyRule {
+func (r roles) defaultRules(role string) []rbacv1.PolicyRule {
 	rules := cluster[role]
 	for ; role != ""; role = wider[role] {
 		rules = append(rules, cluster[wider[role]]...)
@@ -141,9 +141,9 @@ func (a *Authorizer) defaultRules(role string) []rbacv1.PolicyRule {
 			break
 		}
 		label := labels.Set{"rbac.authorization.k8s.io/aggregate-to-" + role: "true"}.AsSelector()
-		for o := range a.server.EachTyped(rbacv1.GroupName, "clusterroles", "") {
-			if r := o.(*rbacv1.ClusterRole); label.Matches(labels.Set(r.Labels)) {
-				rules = append(rules, r.Rules...)
+		for o := range r.server.EachTyped(rbacv1.GroupName, "clusterroles", "") {
+			if other := o.(*rbacv1.ClusterRole); label.Matches(labels.Set(other.Labels)) {
+				rules = append(rules, other.Rules...)
 			}
 		}
 	}

@@ -92,7 +92,7 @@ func (a *Authorizer) grantRole(who subject, info apiserver.Info, name string, re
 	if by, _ := a.allows(who, bind); by != nil && bind.resource != "" {
 		return nil
 	}
-	rules, err := a.rulesOf(ref, info.Namespace)
+	rules, err := a.roles.rulesOf(ref, info.Namespace)
 	if apierrors.IsNotFound(err) { // the store of bindings takes it for news of its own
 		return apierrors.NewNotFound(schema.GroupResource{Group: info.Group, Resource: info.Resource}, ref.Name)
 	}
@@ -112,10 +112,10 @@ func refusal(info apiserver.Info, name string, err error) error {
 // covers says which of the rules go beyond what a subject may do
 // (pkg/registry/rbac/validation/rule.go).
 func (a *Authorizer) covers(who subject, namespace string, rules []rbacv1.PolicyRule) error {
-	has, errs := a.rules(who, namespace)
+	has, errs := a.roles.rules(who, namespace)
 	ok, missing := validation.Covers(has, rules)
 	if ok {
-		a.noteGranted(who, rules)
+		a.usage.noteGranted(who, rules)
 		return nil
 	}
 	var lines []string

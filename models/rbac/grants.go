@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
+
+	"github.com/wavetank/wavetank/models/apiserver"
 )
 
 // grant is what one binding gives a subject, or why it gives nothing.
@@ -41,12 +43,15 @@ func (g *grant) reason() string {
 		to)
 }
 
+// roles are the roles and bindings that one server has stored. It owns which rules a subject has.
+type roles struct{ server *apiserver.Server }
+
 // grants are what the bindings that name a subject give it in a namespace, or in the cluster for
 // "", ordered by name. The rules are those of pkg/registry/rbac/validation/rule.go (VisitRulesFor).
-func (a *Authorizer) grants(who subject, namespace string) iter.Seq[grant] {
+func (r roles) grants(who subject, namespace string) iter.Seq[grant] {
 	return func(yield func(grant) bool) {
 		give := func(g grant) bool {
-			g.rules, g.err = a.rulesOf(g.ref, g.namespace)
+			g.rules, g.err = r.rulesOf(g.ref, g.namespace)
 			return yield(g)
 		}
 		for _, b := range defaultBindings {
@@ -56,7 +61,7 @@ func (a *Authorizer) grants(who subject, namespace string) iter.Seq[grant] {
 				return
 			}
 		}
-		for o := range a.server.EachTyped(rbacv1.GroupName, "clusterrolebindings", "") {
+		for o := range r.server.EachTyped(rbacv1.GroupName, "clusterrolebindings", "") {
 			b := o.(*rbacv1.ClusterRoleBinding)
 			if to, ok := who.among(b.Subjects, ""); ok &&
 				!give(grant{binding: "ClusterRoleBinding", name: b.Name, ref: b.RoleRef, to: to}) {
@@ -66,7 +71,7 @@ func (a *Authorizer) grants(who subject, namespace string) iter.Seq[grant] {
 		if namespace == "" {
 			return
 		}
-		for o := range a.server.EachTyped(rbacv1.GroupName, "rolebindings", namespace) {
+		for o := range r.server.EachTyped(rbacv1.GroupName, "rolebindings", namespace) {
 			b := o.(*rbacv1.RoleBinding)
 			if to, ok := who.among(b.Subjects, namespace); ok &&
 				!give(grant{binding: "RoleBinding", name: b.Name, namespace: namespace, ref: b.RoleRef, to: to}) {
@@ -77,11 +82,11 @@ func (a *Authorizer) grants(who subject, namespace string) iter.Seq[grant] {
 }
 
 // rules are everything that a subject may do in a namespace.
-func (a *Authorizer) rules(who subject, namespace string) (rules []rbacv1.PolicyRule, errs []error) {
+func (r roles) rules(who subject, namespace string) (rules []rbacv1.PolicyRule, errs []error) {
 	if privileged(who.groups) {
 		return cluster["cluster-admin"], nil
 	}
-	for g := range a.grants(who, namespace) {
+	for g := range r.grants(who, namespace) {
 		rules = append(rules, g.rules...)
 		if g.err != nil {
 			errs = append(errs, g.err)
@@ -91,18 +96,18 @@ func (a *Authorizer) rules(who subject, namespace string) (rules []rbacv1.Policy
 }
 
 // rulesOf are the rules of the role that a binding refers to.
-func (a *Authorizer) rulesOf(ref rbacv1.RoleRef, namespace string) ([]rbacv1.PolicyRule, error) {
+func (r roles) rulesOf(ref rbacv1.RoleRef, namespace string) ([]rbacv1.PolicyRule, error) {
 	switch ref.Kind {
 	case "Role":
-		if r, ok := a.server.Typed(rbacv1.GroupName, "roles", namespace, ref.Name).(*rbacv1.Role); ok {
-			return r.Rules, nil
+		if role, ok := r.server.Typed(rbacv1.GroupName, "roles", namespace, ref.Name).(*rbacv1.Role); ok {
+			return role.Rules, nil
 		}
 		return nil, apierrors.NewNotFound(schema.GroupResource{Group: rbacv1.GroupName, Resource: "role"}, ref.Name)
 	case "ClusterRole":
-		if r, ok := a.server.Typed(rbacv1.GroupName, "clusterroles", "", ref.Name).(*rbacv1.ClusterRole); ok {
-			return r.Rules, nil
+		if role, ok := r.server.Typed(rbacv1.GroupName, "clusterroles", "", ref.Name).(*rbacv1.ClusterRole); ok {
+			return role.Rules, nil
 		}
-		if rules := a.defaultRules(ref.Name); rules != nil {
+		if rules := r.defaultRules(ref.Name); rules != nil {
 			return rules, nil
 		}
 		return nil, apierrors.NewNotFound(schema.GroupResource{Group: rbacv1.GroupName, Resource: "clusterrole"},
@@ -131,7 +136,7 @@ func (s subject) among(subjects []rbacv1.Subject, namespace string) (_ rbacv1.Su
 	return rbacv1.Subject{}, false
 }
 
-func (a *Authorizer) account(namespace, name string) *corev1.ServiceAccount {
-	account, _ := a.server.Typed("", "serviceaccounts", namespace, name).(*corev1.ServiceAccount)
+func (r roles) account(namespace, name string) *corev1.ServiceAccount {
+	account, _ := r.server.Typed("", "serviceaccounts", namespace, name).(*corev1.ServiceAccount)
 	return account
 }

@@ -21,9 +21,9 @@ func (a *Authorizer) Missing(req *apiserver.Request, info apiserver.Info) string
 		return ""
 	}
 	var roles, broken []string
-	for _, g := range a.ownGrants(who) {
+	for _, g := range a.roles.ownGrants(who) {
 		applies := g.namespace == "" || g.namespace == act.namespace
-		allows := g.err == nil && slices.ContainsFunc(a.gathered(g.ref, g.rules),
+		allows := g.err == nil && slices.ContainsFunc(a.roles.gathered(g.ref, g.rules),
 			func(r rbacv1.PolicyRule) bool { return act.allowedBy(&r) })
 		role := g.ref.Kind + " " + g.ref.Name
 		if g.ref.Kind == "Role" {
@@ -53,20 +53,20 @@ func (a *Authorizer) Missing(req *apiserver.Request, info apiserver.Info) string
 
 // ownGrants are what the bindings that name a subject give it, in the cluster and in any namespace,
 // without what every user has.
-func (a *Authorizer) ownGrants(who subject) (out []grant) {
-	for g := range a.grants(who, "") {
+func (r roles) ownGrants(who subject) (out []grant) {
+	for g := range r.grants(who, "") {
 		if !slices.ContainsFunc(defaultBindings, func(b defaultBinding) bool { return b.role == g.name }) {
 			out = append(out, g)
 		}
 	}
 	namespaces := map[string]bool{}
-	for o := range a.server.EachTyped(rbacv1.GroupName, "rolebindings", "") {
+	for o := range r.server.EachTyped(rbacv1.GroupName, "rolebindings", "") {
 		namespace := o.(*rbacv1.RoleBinding).Namespace
 		if namespaces[namespace] {
 			continue
 		}
 		namespaces[namespace] = true
-		for g := range a.grants(who, namespace) {
+		for g := range r.grants(who, namespace) {
 			if g.namespace != "" {
 				out = append(out, g)
 			}
@@ -76,13 +76,13 @@ func (a *Authorizer) ownGrants(who subject) (out []grant) {
 }
 
 // gathered are the rules of a role with those that it is going to gather from others.
-func (a *Authorizer) gathered(ref rbacv1.RoleRef, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+func (r roles) gathered(ref rbacv1.RoleRef, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	if ref.Kind != "ClusterRole" {
 		return rules
 	}
 	out, seen := slices.Clone(rules), map[string]bool{ref.Name: true}
 	for todo := []string{ref.Name}; len(todo) > 0; todo = todo[1:] {
-		role, _ := a.server.Typed(rbacv1.GroupName, "clusterroles", "", todo[0]).(*rbacv1.ClusterRole)
+		role, _ := r.server.Typed(rbacv1.GroupName, "clusterroles", "", todo[0]).(*rbacv1.ClusterRole)
 		if !aggregates(role) {
 			continue
 		}
@@ -91,7 +91,7 @@ func (a *Authorizer) gathered(ref rbacv1.RoleRef, rules []rbacv1.PolicyRule) []r
 			if err != nil {
 				continue
 			}
-			for o := range a.server.EachTyped(rbacv1.GroupName, "clusterroles", "") {
+			for o := range r.server.EachTyped(rbacv1.GroupName, "clusterroles", "") {
 				if other := o.(*rbacv1.ClusterRole); !seen[other.Name] && selector.Matches(labels.Set(other.Labels)) {
 					seen[other.Name] = true
 					todo = append(todo, other.Name)
@@ -112,17 +112,20 @@ type use struct {
 	action
 }
 
+// usage is what rules have allowed.
+type usage map[use]bool
+
 // note notes that a rule has allowed something.
-func (a *Authorizer) note(who subject, act action, rule *rbacv1.PolicyRule) {
+func (u usage) note(who subject, act action, rule *rbacv1.PolicyRule) {
 	if len(rule.ResourceNames) == 0 {
 		act.name = ""
 	}
 	act.namespace = ""
-	a.used[use{who.name, act}] = true
+	u[use{who.name, act}] = true
 }
 
 // noteGranted notes that a user needed the rights that it has granted to others.
-func (a *Authorizer) noteGranted(who subject, rules []rbacv1.PolicyRule) {
+func (u usage) noteGranted(who subject, rules []rbacv1.PolicyRule) {
 	for _, rule := range rules {
 		for _, r := range validation.BreakdownRule(rule) {
 			if len(r.Resources) == 0 {
@@ -130,7 +133,7 @@ func (a *Authorizer) noteGranted(who subject, rules []rbacv1.PolicyRule) {
 			}
 			act := action{verb: r.Verbs[0], group: r.APIGroups[0], name: strings.Join(r.ResourceNames, "")}
 			act.resource, act.subresource, _ = strings.Cut(r.Resources[0], "/")
-			a.used[use{who.name, act}] = true
+			u[use{who.name, act}] = true
 		}
 	}
 }
@@ -143,7 +146,7 @@ var reading = []string{"get", "list", "watch"}
 // stands for all.
 func (a *Authorizer) Unused(name string, groups []string) (out []Right) {
 	who := subject{name, groups}
-	for _, g := range a.ownGrants(who) {
+	for _, g := range a.roles.ownGrants(who) {
 		role := g.ref.Kind + " " + g.ref.Name
 		for i := range g.rules {
 			for _, right := range rightsOf(role, &g.rules[i]) {
@@ -153,7 +156,7 @@ func (a *Authorizer) Unused(name string, groups []string) (out []Right) {
 				}
 				single := rbacv1.PolicyRule{Verbs: verbs, APIGroups: []string{right.Group},
 					Resources: []string{right.Resource}, ResourceNames: g.rules[i].ResourceNames}
-				if !a.uses(who, &single) && !slices.Contains(out, right) {
+				if !a.usage.uses(who, &single) && !slices.Contains(out, right) {
 					out = append(out, right)
 				}
 			}
@@ -162,9 +165,9 @@ func (a *Authorizer) Unused(name string, groups []string) (out []Right) {
 	return out
 }
 
-func (a *Authorizer) uses(who subject, rule *rbacv1.PolicyRule) bool {
-	for u := range a.used {
-		if u.user == who.name && u.allowedBy(rule) {
+func (u usage) uses(who subject, rule *rbacv1.PolicyRule) bool {
+	for used := range u {
+		if used.user == who.name && used.allowedBy(rule) {
 			return true
 		}
 	}

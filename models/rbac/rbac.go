@@ -31,12 +31,12 @@ import (
 
 // Authorizer judges requests by what one server has stored. It implements [apiserver.Authorizer].
 type Authorizer struct {
-	server *apiserver.Server
-	used   map[use]bool // what rules have allowed
+	roles roles
+	usage usage
 }
 
 // New returns an authorizer that reads the server's roles, bindings and accounts.
-func New(s *apiserver.Server) *Authorizer { return &Authorizer{s, map[use]bool{}} }
+func New(s *apiserver.Server) *Authorizer { return &Authorizer{roles{s}, usage{}} }
 
 // subject is a user as rules see one.
 type subject struct {
@@ -74,7 +74,7 @@ func (a *Authorizer) authenticate(req *apiserver.Request) error {
 	if err != nil {
 		return nil
 	}
-	account := a.account(namespace, name)
+	account := a.roles.account(namespace, name)
 	if account == nil || req.UID != "" && req.UID != string(account.UID) {
 		return apierrors.NewUnauthorized("Unauthorized")
 	}
@@ -116,14 +116,14 @@ func (a *Authorizer) allows(who subject, act action) (*grant, error) {
 		return &grant{}, nil
 	}
 	var errs []error
-	for g := range a.grants(who, act.namespace) {
+	for g := range a.roles.grants(who, act.namespace) {
 		if g.err != nil {
 			errs = append(errs, g.err)
 			continue
 		}
 		for i := range g.rules {
 			if act.allowedBy(&g.rules[i]) {
-				a.note(who, act, &g.rules[i])
+				a.usage.note(who, act, &g.rules[i])
 				return &g, nil
 			}
 		}
