@@ -12,25 +12,19 @@ import (
 const (
 	maxBefore = 3 // earlier steps that a paragraph names
 	maxAfter  = 3 // later ones
-	// maxSiblings is how many requests from one line a paragraph names, besides the last one.
-	maxSiblings = 2
-	fewAlike    = 3 // equal requests from which on they are counted
-	slow        = time.Second
+	slow      = time.Second
 )
 
-// narrator says in sentences what led to a violation.
+// narrator owns which sentences say what led to a violation, and their order.
 type narrator struct {
-	*unseen
-	texts map[int]string // lines of events
-	d     int            // the step that the sentences are about; -1 if there is none
-	start int            // the dequeue with which its reconcile began; -1 if it belongs to none
-	steps map[int]bool   // that a sentence has named
-	told  map[int]bool   // dequeues of reconciles of which a sentence has named a step
+	*wording
+	d     int // the step that the sentences are about; -1 if there is none
+	start int // the dequeue with which its reconcile began; -1 if it belongs to none
 }
 
 func newNarrator(u *unseen) *narrator {
-	n := &narrator{unseen: u, texts: map[int]string{}, d: u.decision(), start: -1, steps: map[int]bool{},
-		told: map[int]bool{}}
+	n := &narrator{d: u.decision(), start: -1, wording: &wording{requests: &requests{u}, texts: map[int]string{},
+		steps: map[int]bool{}, told: map[int]bool{}}}
 	for _, l := range u.h.Lines() {
 		n.texts[l.Event] = strings.TrimSpace(l.Text)
 	}
@@ -99,20 +93,6 @@ func (n *narrator) goesOn() bool {
 		}
 	}
 	return false
-}
-
-// step is an event with its time and its actor.
-func (n *narrator) step(i int) string {
-	n.steps[i] = true
-	if start, ok := n.dequeued[i]; ok {
-		n.told[start] = true
-	}
-	e := &n.h.Events[i]
-	text := fmt.Sprintf("at %s: %s %s", history.Moment(e.At), e.Actor(), n.texts[i])
-	if w := n.deletion(i); w >= 0 && !n.steps[w] {
-		text += ", after " + n.step(w)
-	}
-	return text
 }
 
 // unanswered says that the reply to the step had not arrived long after it.
@@ -201,7 +181,7 @@ func (n *narrator) failures(add func(string, ...any)) {
 // between.
 func (n *narrator) before() (out []string) {
 	var steps []int
-	alike := n.alike()
+	alike := n.alike(n.d)
 	add := func(i int) {
 		if !slices.Contains(steps, i) && !n.steps[i] && len(steps) < maxBefore && !n.together(i) &&
 			!slices.Contains(alike, i) {
@@ -226,7 +206,7 @@ func (n *narrator) before() (out []string) {
 	}
 	latestOf(n.namedKeys(), n.d, add)
 	latestOf(n.namedEffects(), n.d, add)
-	for _, i := range n.siblings() {
+	for _, i := range n.siblings(n.d) {
 		add(i)
 	}
 	slices.Sort(steps)
@@ -255,37 +235,6 @@ func (n *narrator) before() (out []string) {
 	return out
 }
 
-// siblings are the last requests that changed something by the step's line of the program, about
-// objects of the same kind: one for each object.
-func (n *narrator) siblings() (out []int) {
-	b, told := &n.h.Events[n.d], map[history.Ref]bool{}
-	for i := n.d - 1; i >= 0 && len(out) < maxSiblings; i-- {
-		a := &n.h.Events[i]
-		if a.Source == b.Source && a.Verb == b.Verb && a.Ref.Kind == b.Ref.Kind && a.Host == b.Host && n.changes(i) &&
-			!told[a.Ref] {
-			out, told[a.Ref] = append(out, i), true
-		}
-	}
-	return out
-}
-
-// alike are earlier requests like the step, from the same line of the program, about the same
-// object and in reconciles of the same key, if there are several.
-func (n *narrator) alike() (out []int) {
-	b := &n.h.Events[n.d]
-	for i := range n.d {
-		a := &n.h.Events[i]
-		if a.Kind == b.Kind && a.Source == b.Source && a.Ref == b.Ref && a.Verb == b.Verb && a.Path == b.Path &&
-			a.Reconcile.Key == b.Reconcile.Key {
-			out = append(out, i)
-		}
-	}
-	if len(out) < fewAlike {
-		return nil
-	}
-	return out
-}
-
 // latestOf calls a function with the last of some events that is before event i.
 func latestOf(events []int, i int, f func(int)) {
 	for _, j := range slices.Backward(events) {
@@ -294,16 +243,6 @@ func latestOf(events []int, i int, f func(int)) {
 			return
 		}
 	}
-}
-
-// telling are the writes of an object, without its first creation by a user.
-func (n *narrator) telling(ref history.Ref) (out []int) {
-	for first, i := range n.writes[ref] {
-		if e := &n.h.Events[i]; first > 0 || e.Source != "" || e.Verb != "create" {
-			out = append(out, i)
-		}
-	}
-	return out
 }
 
 // keyed are the objects with the name of the step's reconcile.

@@ -27,7 +27,7 @@ func (n *narrator) quoted(add func(string, ...any)) {
 
 // brought is the last write before the violation with which a text came into an object; -1 if there
 // is none.
-func (n *narrator) brought(text string) int {
+func (r *requests) brought(text string) int {
 	as, err := json.Marshal(text)
 	if err != nil {
 		return -1
@@ -36,11 +36,11 @@ func (n *narrator) brought(text string) int {
 	has := func(object []byte) bool { // as a value, not as a key
 		return bytes.Count(object, as) > bytes.Count(object, append(bytes.Clone(as), `":`...))
 	}
-	for i := n.violation - 1; i >= 0; i-- {
-		if e := &n.h.Events[i]; !n.changes(i) || e.Chatter() {
+	for i := r.violation - 1; i >= 0; i-- {
+		if e := &r.h.Events[i]; !r.changes(i) || e.Chatter() {
 			continue
 		}
-		for _, c := range n.h.Events[i].Changes {
+		for _, c := range r.h.Events[i].Changes {
 			if has(c.Object) && !has(c.Previous) {
 				return i
 			}

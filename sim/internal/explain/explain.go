@@ -66,16 +66,21 @@ func (s *Subject) Measure() (sentences []string, shares []story.Share) {
 	return sentences, m.curve()
 }
 
-// measured is what is known of a run.
+// measured owns how many continuations of a run violate its property.
 type measured struct {
 	*Subject
+	observed
+	shares  map[int]int // violating continuations, by the number of answers that they repeat
+	decided int         // number of the answer from which on most violate the property; 0 if none decides
+	risen   []int       // numbers of the other answers at which the share rises
+}
+
+// observed is the run as it was recorded. It owns the words for what happened at an answer.
+type observed struct {
 	history *history.History
 	answers []choice.Answer
 	events  []int            // how many events the history had before each answer
 	actors  [][]choice.Actor // of the alternatives of each answer
-	shares  map[int]int      // violating continuations, by the number of answers that they repeat
-	decided int              // number of the answer from which on most violate the property; 0 if none decides
-	risen   []int            // numbers of the other answers at which the share rises
 }
 
 // observe makes the run a few times more. It says why nothing can be measured, or "".
@@ -267,12 +272,12 @@ func unused(kept *choice.Player) string {
 
 // injected is the condition that a fault was not injected, in the words of its line in the history.
 // It reports false if the choice has none.
-func (m *measured) injected(at int, e story.Choice) (string, bool) {
-	to := len(m.history.Events)
-	if at+1 < len(m.events) {
-		to = min(to, m.events[at+1])
+func (o *observed) injected(at int, e story.Choice) (string, bool) {
+	to := len(o.history.Events)
+	if at+1 < len(o.events) {
+		to = min(to, o.events[at+1])
 	}
-	for _, f := range m.history.Events[min(m.events[at], to):to] {
+	for _, f := range o.history.Events[min(o.events[at], to):to] {
 		if f.Kind == history.Fault && f.Injection.Fault() == e.Of {
 			return fmt.Sprintf("Without %q (%s, %s)", f.Injection.String(), f.Actor(), history.Moment(f.At)), true
 		}
@@ -314,6 +319,6 @@ func (m *measured) swapped() string {
 }
 
 // order is the condition that an answer takes another action first.
-func (m *measured) order(at, value int) string {
-	return fmt.Sprintf("With %s before %s at %s", m.actors[at][value], m.actors[at][m.answers[at].Value], m.step(at))
+func (o *observed) order(at, value int) string {
+	return fmt.Sprintf("With %s before %s at %s", o.actors[at][value], o.actors[at][o.answers[at].Value], o.step(at))
 }

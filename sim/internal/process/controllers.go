@@ -91,14 +91,15 @@ func (c *controllers) observeQueue(of *observedController, inner workQueue) (wor
 func (c *controllers) reconcile(
 	ctx context.Context, q *queue, inner reconcile.TypedReconciler[request], req request, dies bool,
 ) (res reconcile.Result, err error) {
-	name := q.running(req)
+	var name history.Reconcile
+	q.with(req, func(k *key) { name = k.name })
 	ctx = c.attach(context.WithValue(ctx, reconcileName{}, name))
 	if c.NoteReads {
 		ctx = wire.WithReads(ctx)
 	}
 	finished := false
 	defer func() {
-		q.ended(req)
+		q.with(req, func(k *key) { k.ended = c.Sched.Now() })
 		outcome, order := outcomeOf(res, err), c.Name()+" "+name.String()
 		reads := wire.TakeReads(ctx)
 		if finished {
@@ -144,7 +145,7 @@ func outcomeOf(res reconcile.Result, err error) history.Outcome {
 func (c *controllers) finished(
 	q *queue, req request, name history.Reconcile, outcome history.Outcome, source string, reads []history.Read,
 ) {
-	q.finish(req, name)
+	q.with(req, func(k *key) { k.finish(name) })
 	if c.Port.Dead() {
 		return
 	}

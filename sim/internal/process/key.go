@@ -113,6 +113,17 @@ func (k *key) fire(now time.Duration) {
 	}
 }
 
+// finish notes that a reconcile is no longer in progress.
+func (k *key) finish(name history.Reconcile) {
+	if k.name != name {
+		return
+	}
+	k.name = history.Reconcile{}
+	if k.timer == nil && k.held+len(k.causes) == 0 { // what was put off is not wanted any more
+		clear(k.owed)
+	}
+}
+
 // dequeue is what the observer knows of a dequeue.
 type dequeue struct {
 	why   history.Cause

@@ -107,19 +107,17 @@ func (q *queue) plain(o priorityqueue.AddOpts, items ...request) {
 // flush is called at each quiet moment. It passes the held adds on and lets the blocked workers go
 // on. It reports whether there were any.
 func (q *queue) flush() bool {
-	woke := q.waiters.ScriptedTimers && q.fireDue()
+	now := q.waiters.Sched.Now()
+	woke := q.waiters.ScriptedTimers && q.fireTimers(func(_ request, t *timer) bool { return t.due <= now })
 	q.mu.Lock()
-	q.keys.fire(q.waiters.Sched.Now())
+	q.keys.fire(now)
 	later, blocked := q.later, q.blocked
 	q.later, q.blocked = nil, nil
 	q.mu.Unlock()
 	sort.SliceStable(later, func(i, j int) bool { return later[i].item.String() < later[j].item.String() })
 	for _, a := range later {
 		q.pass(a.opts, a.item)
-		q.mu.Lock()
-		k := q.keys.of(a.item)
-		k.held = max(0, k.held-1)
-		q.mu.Unlock()
+		q.with(a.item, func(k *key) { k.held = max(0, k.held-1) })
 	}
 	woke = q.flushPlain() || woke
 	for _, quiet := range blocked {
@@ -299,36 +297,11 @@ func (q *queue) pass(o priorityqueue.AddOpts, item request) {
 	}
 }
 
-// running is the reconcile of a key that is in progress.
-func (q *queue) running(item request) history.Reconcile {
+// with gives a function the record of a key.
+func (q *queue) with(item request, do func(*key)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.keys.of(item).name
-}
-
-// ended notes that the reconciler of a key has returned.
-func (q *queue) ended(item request) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.keys.of(item).ended = q.waiters.Sched.Now()
-}
-
-// finish notes that a reconcile is no longer in progress.
-func (q *queue) finish(item request, name history.Reconcile) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if k := q.keys.of(item); k.name == name {
-		k.name = history.Reconcile{}
-		if k.timer == nil && k.held+len(k.causes) == 0 { // what was put off is not wanted any more
-			clear(k.owed)
-		}
-	}
-}
-
-// fireDue fires the timers that are due, and reports whether there were any.
-func (q *queue) fireDue() bool {
-	now := q.waiters.Sched.Now()
-	return q.fireTimers(func(_ request, t *timer) bool { return t.due <= now })
+	do(q.keys.of(item))
 }
 
 // fireTimers fires some timers, due or not, and reports whether there were any. The world must be

@@ -55,9 +55,7 @@ func (q *queue) add(o priorityqueue.AddOpts, items ...request) {
 
 func (q *queue) Done(item request) {
 	q.waitForQuiet()
-	q.mu.Lock()
-	q.keys.of(item).done()
-	q.mu.Unlock()
+	q.with(item, (*key).done)
 	q.workQueue.Done(item)
 }
 
