@@ -9,7 +9,6 @@ package history
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -224,14 +223,11 @@ type History struct {
 	Redrawn func() *History
 	effects []Effect
 	draws   []Draw
-	objects map[Ref]*state
-	kinds   map[Ref][]*state // the objects of each kind, in order
 	counts  map[Kind]int
 	now     Time
-	reading bool   // read is kept
-	read    []*Ref // what was looked at
 
-	past // what is remembered of forgotten events
+	current // the objects
+	past    // what is remembered of forgotten events
 }
 
 // Add appends an event and applies its changes to the objects. It returns the event's index.
@@ -250,109 +246,11 @@ func (h *History) Add(e Event) int {
 	return e.Index
 }
 
-// apply makes a change the state of its object.
-func (h *History) apply(c *Change) {
-	kind := Ref{Cluster: c.Ref.Cluster, Group: c.Ref.Group, Kind: c.Ref.Kind}
-	all := h.kinds[kind]
-	at, exists := slices.BinarySearchFunc(all, c.Ref, func(s *state, ref Ref) int { return s.Ref.Compare(ref) })
-	if c.Type == "DELETED" {
-		delete(h.objects, c.Ref)
-		if exists {
-			all = slices.Delete(all, at, at+1)
-		}
-	} else {
-		s := &state{Change: c}
-		h.objects[c.Ref] = s
-		if exists {
-			all[at] = s
-		} else {
-			all = slices.Insert(all, at, s)
-		}
-	}
-	if len(all) == 0 {
-		delete(h.kinds, kind)
-	} else {
-		h.kinds[kind] = all
-	}
-}
-
 // Count is the number of events of a kind, with those that are no longer kept.
 func (h *History) Count(k Kind) int { return h.counts[k] }
 
 // Now is the virtual time of the last event.
 func (h *History) Now() Time { return h.now }
-
-// Object returns the current server-side state of one object, and whether it exists.
-func (h *History) Object(group, kind, namespace, name string) (Object, bool) {
-	return h.Find(Ref{Group: group, Kind: kind, Namespace: namespace, Name: name})
-}
-
-// Find is [History.Object] in any cluster.
-func (h *History) Find(ref Ref) (Object, bool) {
-	c, ok := h.objects[ref]
-	if !ok {
-		if h.reading {
-			absent := ref // only this copy escapes
-			h.read = append(h.read, &absent)
-		}
-		return Object{}, false
-	}
-	if h.reading {
-		h.read = append(h.read, &c.Ref)
-	}
-	return c.show(), true
-}
-
-// Objects returns the current server-side objects of one kind, ordered by namespace and name.
-func (h *History) Objects(group, kind string) []Object { return h.ObjectsIn("", group, kind) }
-
-// ObjectsIn is [History.Objects] in any cluster.
-func (h *History) ObjectsIn(cluster, group, kind string) []Object {
-	all := h.kinds[Ref{Cluster: cluster, Group: group, Kind: kind}]
-	if len(all) == 0 {
-		return nil
-	}
-	out := make([]Object, len(all))
-	for i, s := range all {
-		out[i] = s.show()
-		if h.reading {
-			h.read = append(h.read, &s.Ref)
-		}
-	}
-	return out
-}
-
-// Live returns the current server-side objects that a function selects, ordered by cluster, group,
-// kind, namespace and name.
-func (h *History) Live(wanted func(Ref) bool) []Object {
-	var out []Object
-	for ref, c := range h.objects {
-		if wanted(ref) {
-			out = append(out, c.show())
-		}
-	}
-	slices.SortFunc(out, func(a, b Object) int { return a.Ref.Compare(b.Ref) })
-	for i := 0; h.reading && i < len(out); i++ {
-		h.read = append(h.read, &out[i].state.Ref)
-	}
-	return out
-}
-
-// Reads calls f. If f returns an error, Reads returns it with the objects that f looked at with the
-// methods above, whether they exist or not.
-func (h *History) Reads(f func() error) ([]Ref, error) {
-	h.reading, h.read = true, h.read[:0]
-	defer func() { h.reading = false }()
-	err := f()
-	if err == nil {
-		return nil, nil
-	}
-	refs := make([]Ref, len(h.read))
-	for i, ref := range h.read {
-		refs[i] = *ref
-	}
-	return refs, err
-}
 
 // Compare orders objects by cluster, group, kind, namespace and name, as [cmp.Compare] orders
 // numbers.

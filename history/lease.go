@@ -13,13 +13,13 @@ type term struct {
 	last    int // index of the latest renewal
 }
 
-// leases are the lines about leases, by event: who takes and who releases one, and at the last
+// leaseLines are the lines about leases, by event: who takes and who releases one, and at the last
 // renewal of a term the number of renewals.
-func (h *History) leases() map[int]string {
+func leaseLines(events []Event) map[int]string {
 	out := map[int]string{}
 	terms := map[Ref]term{}
-	for i := range h.Events {
-		for _, c := range h.Events[i].Changes {
+	for i := range events {
+		for _, c := range events[i].Changes {
 			if !c.Ref.Lease() || c.Type == "DELETED" {
 				continue
 			}

@@ -26,10 +26,10 @@ func (h *History) Lines() []Line {
 		effects[e.Event] = append(effects[e.Event], e)
 	}
 	var out []Line
-	leases := h.leases()
+	leases := leaseLines(h.Events)
 	failed := map[ReconcileID]bool{} // reconciles in which a request failed
 	ended := map[string]Time{}       // when a reconcile of a controller ended last, by actor and controller
-	names := h.namesInViolation()
+	names := namesInViolation(h.Events)
 	for i := range h.Events {
 		e := &h.Events[i]
 		if e.failed() && !e.Reconcile.None() {
@@ -66,9 +66,9 @@ func (h *History) Lines() []Line {
 }
 
 // namesInViolation are the words of the sentence of the last violation.
-func (h *History) namesInViolation() map[string]bool {
-	for i := range slices.Backward(h.Events) {
-		if e := &h.Events[i]; e.Kind == Violation {
+func namesInViolation(events []Event) map[string]bool {
+	for i := range slices.Backward(events) {
+		if e := &events[i]; e.Kind == Violation {
 			return namesIn(e.Note)
 		}
 	}

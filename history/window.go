@@ -86,9 +86,9 @@ func (h *History) Rest() *History {
 
 // Departs is the index of the first event, from an index on, that differs from another history; -1
 // if there is none. The other history may be longer. Both must be Forgetful.
-func (h *History) Departs(from int, other *History) int {
-	for i := from; i < len(h.marks); i++ {
-		if i >= len(other.marks) || h.marks[i] != other.marks[i] {
+func (p *past) Departs(from int, other *History) int {
+	for i := from; i < len(p.marks); i++ {
+		if i >= len(other.marks) || p.marks[i] != other.marks[i] {
 			return i
 		}
 	}
@@ -96,14 +96,14 @@ func (h *History) Departs(from int, other *History) int {
 }
 
 // mark records the fingerprint of the history up to an event.
-func (h *History) mark(e *Event) {
-	if h.forgetful {
-		whole, done := digest(h.sum), digest(h.done)
+func (p *past) mark(e *Event) {
+	if p.forgetful {
+		whole, done := digest(p.sum), digest(p.done)
 		whole.event(e)
 		bare := e.withoutText()
 		done.event(&bare)
-		h.sum, h.done = uint64(whole), uint64(done)
-		h.marks = append(h.marks, uint32(done>>32)^uint32(done))
+		p.sum, p.done = uint64(whole), uint64(done)
+		p.marks = append(p.marks, uint32(done>>32)^uint32(done))
 	}
 }
 
@@ -116,14 +116,14 @@ func compareMarks(a, b *History) (int, string) {
 	if i < 0 {
 		return -1, ""
 	}
-	first, second := a.line(i), b.line(i)
+	first, second := lineOf(a, i), lineOf(b, i)
 	if first == second && i >= max(a.gone, b.gone) && i < min(a.Len(), b.Len()) {
 		return i, diverges(&a.Since(i)[0], &b.Since(i)[0])
 	}
 	return i, fmt.Sprintf("event %d differs:\n  first:  %s\n  second: %s", i, first, second)
 }
 
-func (h *History) line(i int) string {
+func lineOf(h *History, i int) string {
 	switch {
 	case i >= h.Len():
 		return "ends before it"
