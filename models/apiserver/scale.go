@@ -53,7 +53,7 @@ func serveScale(r *request, paths *object.ScalePaths) (*Response, error) {
 	if s.applied {
 		draft.SetFields(s.owners)
 	} else {
-		draft.OwnScale(s.note(s.old), s.scale, r.s.options.TrackFields)
+		s.note(s.old).OwnScale(draft, s.scale, r.s.options.TrackFields)
 	}
 	stored, err := s.replace(draft, s.old, "")
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
@@ -42,7 +43,7 @@ func (s *Server) Trim(age time.Duration) {
 		s.store.Trim(log[n-1].Revision)
 	}
 	for o := range s.store.Values() {
-		o.Settle(before)
+		object.Settle(o, before)
 	}
 }
 

@@ -110,7 +110,7 @@ func (w *write) dedupeOwners(meta *metav1.ObjectMeta, patch bool) {
 // own settles the ownership of a draft, unless an apply or a scale has.
 func (w *write) own(draft, old *object.Object, sub string) {
 	if !w.applied && w.info.Subresource != "scale" {
-		draft.Own(w.note(old), sub, w.s.options.TrackFields)
+		w.note(old).Own(draft, sub, w.s.options.TrackFields)
 	}
 }
 

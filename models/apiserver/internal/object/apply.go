@@ -37,7 +37,7 @@ func (v *Version) MergeApplied(old *Object, patch *unstructured.Unstructured, su
 	var before []metav1.ManagedFieldsEntry
 	if old != nil {
 		before = old.managedFields()
-		live = old.In(v).with(before)
+		live = withOwners(old.In(v), before)
 	}
 	from := v.runtimeObject(live)
 	if u, ok := from.(*unstructured.Unstructured); ok && live != nil {

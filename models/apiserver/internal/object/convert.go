@@ -9,18 +9,17 @@ func (o *Object) In(ver *Version) *Object {
 	if o.Version == ver || o.Typed != nil {
 		return o
 	}
-	content := o.converted(ver)
+	content := converted(o.Rest, ver)
 	if ver == ver.Type.Storage && ver.Schema.compile() == nil {
 		ver.Schema.fillDefaults(content)
 	}
-	return &Object{Version: ver, Meta: o.Meta, Rest: content, Revision: o.Revision, owned: o.owned, written: o.written,
-		owners: o.owners}
+	return &Object{Version: ver, Meta: o.Meta, Rest: content, Revision: o.Revision, ownership: o.ownership}
 }
 
 // converted is the content of a custom object in another version, as it is written to a store:
 // without defaults.
-func (o *Object) converted(ver *Version) map[string]any {
-	content := CopyJSON(o.Rest).(map[string]any)
+func converted(rest map[string]any, ver *Version) map[string]any {
+	content := CopyJSON(rest).(map[string]any)
 	content["kind"], content["apiVersion"] = ver.Type.Kind, ver.APIVersion()
 	_, _ = ver.Schema.coerce(content, false) // a schema that does not compile prunes nothing
 	delete(content, "kind")

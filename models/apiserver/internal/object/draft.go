@@ -20,17 +20,17 @@ func (o *Object) Draft() *Object {
 func (o *Object) ToStore(old *Object) *Object {
 	draft := o.In(o.Version.Type.Storage)
 	if o == draft { // a conversion prunes
-		draft.readBack()
+		readBack(draft)
 	}
 	if old != nil {
 		draft.Meta.ResourceVersion = old.Meta.ResourceVersion
 	}
 	if old != nil && !draft.owned && draft.written == nil {
-		draft.KeepOwnership(old) // not a client's write
+		draft.ownership = old.ownership // not a client's write
 	}
-	draft.JSON = draft.encodeOver(old)
+	draft.JSON = encodeOver(draft, old)
 	if o != draft {
-		if raw := draft.held(o.converted(draft.Version)); !bytes.Equal(raw, draft.held(draft.Rest)) {
+		if raw := held(draft, converted(o.Rest, draft.Version)); !bytes.Equal(raw, held(draft, draft.Rest)) {
 			draft.raw = raw
 		}
 	}
@@ -38,7 +38,7 @@ func (o *Object) ToStore(old *Object) *Object {
 }
 
 // held is what a store holds of an object with the given content, without its revision.
-func (o *Object) held(rest map[string]any) []byte {
+func held(o *Object, rest map[string]any) []byte {
 	meta := *o.Meta
 	meta.ResourceVersion = ""
 	return (&Object{Version: o.Version, Meta: &meta, Rest: rest}).Encode()
@@ -54,17 +54,17 @@ func (o *Object) SameAs(old *Object) bool {
 	}
 	raw, was := o.raw, old.raw
 	if raw == nil {
-		raw = o.held(o.Rest)
+		raw = held(o, o.Rest)
 	}
 	if was == nil {
-		was = old.held(old.Rest)
+		was = held(old, old.Rest)
 	}
 	return bytes.Equal(raw, was)
 }
 
 // encodeOver encodes a draft. Times of managed fields that alone differ from the old object are put
 // back, so that the draft is seen to be no change.
-func (o *Object) encodeOver(old *Object) []byte {
+func encodeOver(o, old *Object) []byte {
 	if old == nil || !onlyTimesDiffer(o.Meta.ManagedFields, old.Meta.ManagedFields) {
 		return o.Encode()
 	}
@@ -78,7 +78,7 @@ func (o *Object) encodeOver(old *Object) []byte {
 }
 
 // readBack makes an unpruned draft what is read from the store after it has been written.
-func (o *Object) readBack() {
+func readBack(o *Object) {
 	if !o.unpruned {
 		return
 	}

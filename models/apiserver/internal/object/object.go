@@ -54,12 +54,7 @@ type Object struct {
 	unpruned bool
 	// views are the encoded forms in other versions, made when first needed.
 	views map[View]*Encoded
-	// owned says that the managed fields in Meta are kept. Until then written notes the write that
-	// made this state.
-	owned   bool
-	written *Note
-	// owners are the managed fields of a state whose notes are gone.
-	owners owners
+	ownership
 	// left is the state before this one at this one's revision. A watcher whose selector the object
 	// has left sees it.
 	left *Object

@@ -30,6 +30,16 @@ import (
 // owners are the managed fields of an object.
 type owners = []metav1.ManagedFieldsEntry
 
+// ownership is what is known of an object about the owners of its fields.
+type ownership struct {
+	// owned says that the managed fields in Meta are kept. Until then written notes the write that
+	// made this state.
+	owned   bool
+	written *Note
+	// owners are the managed fields of a state whose notes are gone.
+	owners owners
+}
+
 // Note is what is kept of one write: enough to find out later which fields it took.
 type Note struct {
 	// Before is the object written over; nil for a creation.
@@ -46,12 +56,12 @@ type Note struct {
 // Own settles the ownership of a draft that is not the result of an apply. It is called before the
 // type's own rules change the draft, as the handlers in endpoints/handlers do. A draft is tracked
 // when track says so, when it speaks of managedFields, or when the object before it was tracked.
-func (o *Object) Own(n *Note, sub string, track bool) {
+func (n *Note) Own(o *Object, sub string, track bool) {
 	says := o.Meta.ManagedFields != nil && sub == ""
 	if old := n.Before; track || says || old != nil && old.owned {
 		live := old
 		if old != nil {
-			live = old.In(n.Version).with(old.managedFields())
+			live = withOwners(old.In(n.Version), old.managedFields())
 		}
 		o.SetFields(n.after(live, o, sub))
 		return
@@ -67,12 +77,10 @@ func (o *Object) SetFields(entries owners) {
 }
 
 // KeepOwnership gives a draft what is known about the owners of the fields of another object.
-func (o *Object) KeepOwnership(of *Object) {
-	o.owned, o.written, o.owners = of.owned, of.written, of.owners
-}
+func (o *ownership) KeepOwnership(of *Object) { *o = of.ownership }
 
-// with is a copy of an object that has those managed fields.
-func (o *Object) with(entries owners) *Object {
+// withOwners is a copy of an object that has those managed fields.
+func withOwners(o *Object, entries owners) *Object {
 	if o.owned || len(entries) == 0 && len(o.Meta.ManagedFields) == 0 {
 		return o
 	}
@@ -115,14 +123,14 @@ func (o *Object) Tracked() *Object {
 	if o.owned {
 		return o
 	}
-	out := o.with(o.managedFields())
+	out := withOwners(o, o.managedFields())
 	out.JSON = out.Encode()
 	return out
 }
 
 // Settle replays the notes that led to the newest state of an object before a time, and lets go of
 // them.
-func (o *Object) Settle(before time.Time) {
+func Settle(o *Object, before time.Time) {
 	for o != nil && !o.owned && o.written != nil && !o.CommittedAt.Before(before) {
 		o = o.written.Before
 	}
@@ -150,7 +158,7 @@ func (n *Note) replay(o *Object, before owners) owners {
 	}
 	var live *Object
 	if n.Before != nil {
-		live = n.Before.In(n.Version).with(before)
+		live = withOwners(n.Before.In(n.Version), before)
 	}
 	return n.after(live, draft, n.Subresource)
 }

@@ -105,7 +105,7 @@ func (t *Type) replicasPaths() managedfields.ResourcePathMappings {
 
 // OwnScale settles the ownership of a draft that a scale has changed; scale is what the request
 // asked for.
-func (o *Object) OwnScale(n *Note, scale *autoscalingv1.Scale, track bool) {
+func (n *Note) OwnScale(o *Object, scale *autoscalingv1.Scale, track bool) {
 	if !track && !n.Before.owned {
 		o.written = n
 		return

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -34,7 +35,7 @@ func (o *Object) As(v View) *Encoded {
 	e := &Encoded{of: o, view: v}
 	switch {
 	case v.Partial:
-		e.JSON = o.encodePartial()
+		e.JSON = encodePartial(o.Meta)
 	case v.Version == o.Version:
 		e.JSON = o.JSON
 	default:
@@ -53,9 +54,9 @@ func (o *Object) As(v View) *Encoded {
 // PartialPrefix is how the encoded metadata of an object starts.
 const PartialPrefix = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",`
 
-func (o *Object) encodePartial() []byte {
+func encodePartial(meta *metav1.ObjectMeta) []byte {
 	b := append([]byte(PartialPrefix), `"metadata":`...)
-	return append(append(b, Marshal(o.Meta)...), '}')
+	return append(append(b, Marshal(meta)...), '}')
 }
 
 // Frame is the watch frame of that type for a view, encoded once for all watchers.
