@@ -237,7 +237,7 @@ func sequence(lines, kinds []string, drain func(*T)) Row {
 func (t *T) drain(which, n int) int {
 	o := Observed{Step: fmt.Sprintf("frames of watch %d", which+1)}
 	if s := t.streams[which]; s != nil {
-		o.Frames, o.Error = s.read(n, t.quietPeriod())
+		o.Frames, o.Error = s.read(n, quietPeriodOf(t.arm))
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -45,7 +45,7 @@ var rowsOwnership = slices.Concat(managed(area("ownership in doubt",
 		t.Script("POST gizmo2?fieldManager=two {metadata: {name: a}, spec: {plain: p}}",
 			"APPLY gizmo2/a?fieldManager=one {metadata: {name: a}, spec: {max: 7}}")
 		// Unobserved: the real server's controllers own parts of a definition's status.
-		_, _, _, _ = t.roundTrip(http.MethodPatch, t.definitions()+"/gizmos."+t.Namespace+".example",
+		_, _, _, _ = t.roundTrip(http.MethodPatch, definitions+"/gizmos."+t.Namespace+".example",
 			http.Header{"Content-Type": {patchTypes["JSON"]}},
 			[]byte(`[{"op":"remove","path":"/spec/versions/1"}]`))
 		t.Script("SETTLE 1500ms", "MERGE gizmo/a?fieldManager=x {spec: {min: 1}}",

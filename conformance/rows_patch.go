@@ -131,12 +131,12 @@ var rowsPatch = append(append(append(area("merge patch",
 	call("an unknown content type is 415", func(t *T) {
 		t.Script(oneMap)
 		for _, ct := range []string{"application/json", "text/plain", ""} {
-			t.patchAs(ct, "cm/a", `{"data":{"k":"w"}}`)
+			patchAs(t, ct, "cm/a", `{"data":{"k":"w"}}`)
 		}
 	}),
 	call("a content type with a charset", func(t *T) {
 		t.Script(oneMap)
-		t.patchAs("application/merge-patch+json; charset=utf-8", "cm/a", `{"data":{"k":"w"}}`)
+		patchAs(t, "application/merge-patch+json; charset=utf-8", "cm/a", `{"data":{"k":"w"}}`)
 	}),
 	row("a patch at a collection is not allowed", "MERGE cm {data: {k: v}}"),
 	row("force is for apply only", oneMap, "MERGE cm/a?force=true {data: {k: w}}"),
@@ -148,7 +148,7 @@ var rowsPatch = append(append(append(area("merge patch",
 )...)
 
 // patchAs patches with a content type of the row's choice.
-func (t *T) patchAs(contentType, target, body string) {
+func patchAs(t *T, contentType, target, body string) {
 	p, _, _ := path(target, t.Namespace)
 	t.Do("PATCH as "+contentType, "PATCH", p, map[string][]string{"Content-Type": {contentType}}, []byte(body))
 }

@@ -109,9 +109,7 @@ func defined(name, definition string, lines ...string) Row {
 	}}
 }
 
-func (t *T) definitions() string {
-	return "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-}
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 // define makes a definition and waits until its objects are served, unobserved.
 func (t *T) define(definition string) {
@@ -123,12 +121,12 @@ func (t *T) define(definition string) {
 	if err != nil {
 		panic(abort(err.Error()))
 	}
-	code, _, data, err := t.roundTrip(http.MethodPost, t.definitions(),
+	code, _, data, err := t.roundTrip(http.MethodPost, definitions,
 		http.Header{"Content-Type": {"application/json"}}, raw)
 	if err != nil || code != http.StatusCreated {
 		panic(abort("the definition was not taken: " + string(data)))
 	}
-	t.until("the definition is served", func() bool {
+	until(t.Ctx, "the definition is served", func() bool {
 		code, _, _, err := t.roundTrip(http.MethodGet,
 			"/apis/"+t.Namespace+".example/v1/namespaces/"+t.Namespace+"/gizmos", nil, nil)
 		return err == nil && code == http.StatusOK
@@ -137,12 +135,12 @@ func (t *T) define(definition string) {
 
 // undefine deletes the definition and does not wait, because no other row uses the group.
 func (t *T) undefine() {
-	name := t.definitions() + "/gizmos." + t.Namespace + ".example"
+	name := definitions + "/gizmos." + t.Namespace + ".example"
 	_, _, _, _ = t.roundTrip(http.MethodDelete, name, nil, nil)
 }
 
-func (t *T) until(what string, done func() bool) {
-	ctx, cancel := context.WithTimeout(t.Ctx, 15*time.Second)
+func until(ctx context.Context, what string, done func() bool) {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	for !done() {
 		select {

@@ -112,7 +112,7 @@ func (t *T) step(line string) {
 	}
 	var data []byte
 	if hasBody {
-		data = t.body(body, k, method == http.MethodPost || method == http.MethodPut || verb == "APPLY")
+		data = bodyOf(body, k, method == http.MethodPost || method == http.MethodPut || verb == "APPLY")
 	}
 	t.Do(line, method, p, header, data)
 }
@@ -124,8 +124,8 @@ func withQuery(p, q string) string {
 	return p + "?" + q
 }
 
-// body reads a script's body. Whole objects get their type from the target when they do not say it.
-func (t *T) body(text string, k kind, whole bool) []byte {
+// bodyOf reads a script's body. Whole objects get their type from the target when they do not say it.
+func bodyOf(text string, k kind, whole bool) []byte {
 	if raw, ok := strings.CutPrefix(text, "!"); ok {
 		return []byte(raw)
 	}

@@ -27,16 +27,25 @@ type T struct {
 	Namespace string
 
 	arm     Arm
-	client  *http.Client
-	host    string
 	started time.Time
-	mu      sync.Mutex
-	seen    []Observed
-	replies []reply // what scripts refer to; index 0 is step 1
 	streams []*stream
 	born    string // the version at which the row's namespace was made
-	// speaking is the client of the present step.
-	speaking string
+	connection
+	observations
+}
+
+// connection owns how requests reach the arm.
+type connection struct {
+	client *http.Client
+	host   string
+}
+
+// observations owns what was seen of the arm, for the comparison and for later steps.
+type observations struct {
+	mu       sync.Mutex
+	seen     []Observed
+	replies  []reply // what scripts refer to; index 0 is step 1
+	speaking string  // the client of the present step
 }
 
 // reply is a reply to which a later step may refer.
@@ -97,8 +106,8 @@ func newT(ctx context.Context, arm Arm, namespace string) (*T, error) {
 		return nil, err
 	}
 	t := &T{
-		Ctx: ctx, Namespace: namespace, arm: arm, client: client, started: time.Now(),
-		host: strings.TrimSuffix(host.String(), "/"),
+		Ctx: ctx, Namespace: namespace, arm: arm, started: time.Now(),
+		connection: connection{client, strings.TrimSuffix(host.String(), "/")},
 	}
 	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, namespace)
 	code, _, data, err := t.roundTrip(http.MethodPost, "/api/v1/namespaces", nil, []byte(body))
@@ -138,33 +147,38 @@ func observedOf(step string, code int, h http.Header, data []byte, err error) Ob
 	return o
 }
 
-func (t *T) keep(target string, o Observed) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.seen = append(t.seen, o)
-	t.replies = append(t.replies, reply{target: target, client: t.speaking, code: o.Code, body: o.Body})
+func (s *observations) keep(target string, o Observed) {
+	s.add(o, reply{target: target, code: o.Code, body: o.Body})
+}
+
+// add observes a step, with the reply that later steps may refer to.
+func (s *observations) add(o Observed, r reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.client = s.speaking
+	s.seen, s.replies = append(s.seen, o), append(s.replies, r)
 }
 
 // note observes something that is not a reply: the result of a client, or a step that was not
 // possible.
-func (t *T) note(step string, value any) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.seen = append(t.seen, Observed{Step: step, Body: value})
+func (s *observations) note(step string, value any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = append(s.seen, Observed{Step: step, Body: value})
 }
 
 // Note observes what a client made of a reply. A value is compared as JSON, an error as its text.
-func (t *T) Note(step string, value any, err error) {
+func (s *observations) Note(step string, value any, err error) {
 	if err != nil {
-		t.note(step, "error: "+err.Error())
+		s.note(step, "error: "+err.Error())
 		return
 	}
 	data, err := json.Marshal(value)
 	if err != nil {
-		t.note(step, "not JSON: "+err.Error())
+		s.note(step, "not JSON: "+err.Error())
 		return
 	}
-	t.note(step, decode(data))
+	s.note(step, decode(data))
 }
 
 // Config is for rows that use a real client; its exchanges are observed too.
@@ -209,8 +223,9 @@ func (t *T) roundTrip(method, path string, header http.Header, body []byte) (int
 	return resp.StatusCode, resp.Header, data, err
 }
 
-func (t *T) send(ctx context.Context, method, path string, header http.Header, body []byte) (*http.Response, error) {
-	u, err := url.Parse(t.host + path)
+func (c *connection) send(ctx context.Context, method, path string, header http.Header, body []byte) (*http.Response,
+	error) {
+	u, err := url.Parse(c.host + path)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +244,7 @@ func (t *T) send(ctx context.Context, method, path string, header http.Header, b
 	for k, v := range header {
 		req.Header[k] = v
 	}
-	return t.client.Do(req)
+	return c.client.Do(req)
 }
 
 // stream is one open watch: frames are read on a goroutine, so that a read can give up.
@@ -307,18 +322,15 @@ func (t *T) Read(step string, which, n int) {
 	case t.streams[which] == nil:
 		o.Error = "this watch was refused"
 	default:
-		o.Frames, o.Error = t.streams[which].read(n, t.quietPeriod())
+		o.Frames, o.Error = t.streams[which].read(n, quietPeriodOf(t.arm))
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.seen = append(t.seen, o)
-	t.replies = append(t.replies, reply{client: t.speaking, body: lastObject(o.Frames)})
+	t.add(o, reply{body: lastObject(o.Frames)})
 }
 
-// quietPeriod is how long this arm may take to send an unexpected frame. It is zero if the arm
-// knows that there is none.
-func (t *T) quietPeriod() time.Duration {
-	if q, ok := t.arm.(interface{ Quiet() bool }); ok && q.Quiet() {
+// quietPeriodOf is how long an arm may take to send an unexpected frame. It is zero if the arm knows
+// that there is none.
+func quietPeriodOf(arm Arm) time.Duration {
+	if q, ok := arm.(interface{ Quiet() bool }); ok && q.Quiet() {
 		return 0
 	}
 	return quietPeriod
