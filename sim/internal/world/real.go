@@ -12,7 +12,6 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/realserver"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/sched"
@@ -46,20 +45,32 @@ func (r *real) refuse(why string) {
 	}
 }
 
-// real is a run at a real API server.
+// real is a run at a real API server. It owns which action is performed next, and when.
 type real struct {
 	core *core
 	*run.Real
 	course  *run.Course
 	server  *realserver.Server
-	phases  int            // of the script that have begun
-	events  int            // of the history that were compared with the script's
-	began   time.Time      // of the first step
-	last    time.Duration  // when the last step was performed, in the script
-	watched time.Time      // when the latest watch began
-	absent  map[string]int // replies that will not come, because their requests were left out
+	phases  int           // of the script that have begun
+	began   time.Time     // of the first step
+	last    time.Duration // when the last step was performed, in the script
+	watched time.Time     // when the latest watch began
 	// observe shows a change of the control plane to the built-in controllers.
 	observe func(apiserver.Change)
+
+	names   names
+	absent  absences
+	freeRun *freeRun // nil if there is a script
+}
+
+func newReal(c *core, s *run.Real, course *run.Course, observe func(apiserver.Change)) *real {
+	r := &real{core: c, Real: s, course: course, observe: observe,
+		names:  names{course: course, script: s.History, real: c.history},
+		absent: absences{script: s.History, replies: map[string]int{}}}
+	if s.Free != nil {
+		r.freeRun = &freeRun{Free: s.Free, core: c, course: course}
+	}
+	return r
 }
 
 // grace is how long an action that the script does not have waits for one that it has.
@@ -82,6 +93,9 @@ func (r *real) connect() {
 		r.core.misuse("the API server of %s is not reached: %v", r.Kubeconfig, err)
 	}
 	r.server = s
+	if r.freeRun != nil {
+		r.freeRun.broken = s.Broken
+	}
 	r.core.wire.Use(s)
 }
 
@@ -140,7 +154,7 @@ func (r *real) follow(until int) {
 func (r *real) step() {
 	n := r.course.Steps
 	want := r.Script.Steps[n]
-	idle := r.idle(n, want) || r.refused(n, want)
+	idle := r.absent.idle(n, want) || r.absent.refused(n, want)
 	if strings.HasSuffix(want.What, " by kube-apiserver") {
 		r.refuse(fmt.Sprintf("step %d is the call of a webhook (%s), which the API server does not reach", n+1,
 			want.What))
@@ -183,7 +197,7 @@ func (r *real) step() {
 			continue
 		}
 		if want.Chatter || idle && late >= graceOfIdle {
-			r.leaveOut(want)
+			r.absent.leaveOut(want)
 			return
 		}
 		if late >= graceOfExtra {
@@ -293,76 +307,6 @@ func (r *real) stepped() {
 			Ref:     history.Ref{Group: ch.Group, Kind: ch.Kind, Namespace: ch.Namespace, Name: ch.Name},
 			Changes: []history.Change{r.core.wire.Change(ch)}})
 	}
-}
-
-// learn compares the names that the server gave in this step with those of the script. It is called
-// before any watch has an event of it, because the choices about that have names in their labels.
-//
-// An object that the script has by the same name is that object. Requests to create such objects
-// may come in another order than in the script, if a program sends them at the same time.
-func (r *real) learn() {
-	var generated []history.Change
-	for _, e := range r.core.history.Events[r.events:] {
-		for _, a := range e.Changes {
-			if a.Type != "ADDED" || r.course.Names[a.UID] != "" {
-				continue
-			}
-			if b, ok := r.namesake(a); ok {
-				r.course.Names[a.UID] = b.UID
-			} else {
-				generated = append(generated, a)
-			}
-		}
-	}
-	r.events = len(r.core.history.Events)
-	for _, e := range r.History.Events {
-		if e.Step != r.course.Steps+1 {
-			continue
-		}
-		for _, b := range e.Changes {
-			i := slices.IndexFunc(generated, func(a history.Change) bool {
-				return b.Type == "ADDED" && a.Ref.Kind == b.Ref.Kind && !r.learned(b.UID)
-			})
-			if i >= 0 {
-				r.course.Names[generated[i].UID], r.course.Names[generated[i].Ref.Name] = b.UID, b.Ref.Name
-				generated = slices.Delete(generated, i, i+1)
-			}
-		}
-	}
-}
-
-// namesake is the first object of the script that has the kind and the name of a real one, and that
-// was not found for another real one. The script has several if the object is created again.
-func (r *real) namesake(a history.Change) (history.Change, bool) {
-	for _, e := range r.History.Events {
-		for _, b := range e.Changes {
-			if b.Type == "ADDED" && a.Ref == b.Ref && !r.learned(b.UID) {
-				return b, true
-			}
-		}
-	}
-	return history.Change{}, false
-}
-
-// learned reports whether the real object is known that has a UID in the script.
-func (r *real) learned(uid string) bool {
-	for _, scripted := range r.course.Names {
-		if scripted == uid {
-			return true
-		}
-	}
-	return false
-}
-
-// inScript asks a source for the choices of a run at a real server, whose names differ from those
-// of the script.
-func inScript(c *run.Course, source choice.Source) choice.Source {
-	return choice.Func(func(p choice.Point) int {
-		if len(c.Names) > 0 {
-			p.Who, p.What = c.InScript(p.Who), c.InScript(p.What)
-		}
-		return source.Choose(p)
-	})
 }
 
 // awaitQuiet waits until no goroutine can run. Outside a bubble nothing tells that for certain:

@@ -17,10 +17,16 @@ import (
 // to end the run: steps of built-in controllers that have no cause there, watches that the server
 // refuses, and other names, if a program computes them from names that the server generates.
 
+// absences owns which steps of a script need not come.
+type absences struct {
+	script  *history.History
+	replies map[string]int // that will not come, because their requests were left out
+}
+
 // idle reports whether a step of the script is one of a built-in controller that has changed no
 // object. A real server may give it no cause for such a step.
-func (r *real) idle(n int, want run.Step) bool {
-	return want.Builtin != "" && !slices.ContainsFunc(r.History.Events, func(e history.Event) bool {
+func (a *absences) idle(n int, want run.Step) bool {
+	return want.Builtin != "" && !slices.ContainsFunc(a.script.Events, func(e history.Event) bool {
 		return e.Step == n+1 && e.Write()
 	})
 }
@@ -28,8 +34,8 @@ func (r *real) idle(n int, want run.Step) bool {
 // refused reports whether a step is a request for a watch or a list that the server refuses in the
 // script, or the reply to one that was left out. client-go repeats such a request after a time that
 // it draws itself.
-func (r *real) refused(n int, want run.Step) bool {
-	return r.absent[want.What] > 0 || slices.ContainsFunc(r.History.Events, func(e history.Event) bool {
+func (a *absences) refused(n int, want run.Step) bool {
+	return a.replies[want.What] > 0 || slices.ContainsFunc(a.script.Events, func(e history.Event) bool {
 		return e.Step == n+1 && (e.Verb == "watch" || e.Verb == "list") && e.Code >= http.StatusBadRequest &&
 			!e.Injected
 	})
@@ -37,14 +43,11 @@ func (r *real) refused(n int, want run.Step) bool {
 
 // leaveOut notes that a step does not come. The reply to a request that does not come does not come
 // either.
-func (r *real) leaveOut(want run.Step) {
-	if r.absent == nil {
-		r.absent = map[string]int{}
-	}
+func (a *absences) leaveOut(want run.Step) {
 	if request, ok := strings.CutPrefix(want.What, "request of "); ok {
-		r.absent["reply of "+request]++
-	} else if r.absent[want.What] > 0 {
-		r.absent[want.What]--
+		a.replies["reply of "+request]++
+	} else if a.replies[want.What] > 0 {
+		a.replies[want.What]--
 	}
 }
 

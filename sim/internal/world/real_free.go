@@ -5,43 +5,58 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/run"
 )
 
 // This file is for runs at a real API server without a script. Actions happen in the order in which
 // they come, as in a run in a simulated cluster with the default choices.
 
-// free reports whether the run has no script.
-func (r *real) free() bool { return r != nil && r.Free != nil }
+// freeRun is a run without a script. It owns when such a run ends, and how late watch events are.
+type freeRun struct {
+	*run.Free
+	core   *core
+	course *run.Course
+	broken func() error // of the server
+	began  time.Time
+}
 
-// begin has a free run end at its limit.
-func (r *real) begin() {
-	if r.free() {
-		r.began = time.Now()
-		time.AfterFunc(r.Free.Limit, r.core.sched.Wake)
+// free is the run without a script; nil if there is a script, or if the run is simulated.
+func (r *real) free() *freeRun {
+	if r == nil {
+		return nil
+	}
+	return r.freeRun
+}
+
+// begin has the run end at its limit.
+func (f *freeRun) begin() {
+	if f != nil {
+		f.began = time.Now()
+		time.AfterFunc(f.Limit, f.core.sched.Wake)
 	}
 }
 
-// quietMoment ends a free run that has taken too long, or whose server is not reached.
-func (r *real) quietMoment() {
-	if !r.free() || r.core.failure != nil || r.course.OverTime {
+// quietMoment ends a run that has taken too long, or whose server is not reached.
+func (f *freeRun) quietMoment() {
+	if f == nil || f.core.failure != nil || f.course.OverTime {
 		return
 	}
-	if err := r.server.Broken(); err != nil {
-		r.core.misuse("the real API server: %v", err)
+	if err := f.broken(); err != nil {
+		f.core.misuse("the real API server: %v", err)
 	}
-	if time.Since(r.began) >= r.Free.Limit {
-		r.course.OverTime = true
+	if time.Since(f.began) >= f.Limit {
+		f.course.OverTime = true
 		panic(stopRun{})
 	}
 }
 
-// lag is how much later a watch event reaches the program of a free run. Events do not wait for one
-// another.
-func (r *real) lag(f apiserver.Frame) time.Duration {
-	events, now := r.core.history.Events, r.core.sched.Now()
+// lag is how much later a watch event reaches the program. Events do not wait for one another.
+func (f *freeRun) lag(frame apiserver.Frame) time.Duration {
+	events, now := f.core.history.Events, f.core.sched.Now()
 	at := now
-	if i := sort.Search(len(events), func(i int) bool { return events[i].Server >= f.Revision }); i < len(events) {
+	reached := func(i int) bool { return events[i].Server >= frame.Revision }
+	if i := sort.Search(len(events), reached); i < len(events) {
 		at = events[i].At
 	}
-	return max(0, at+r.Free.Lag-now)
+	return max(0, at+f.Lag-now)
 }

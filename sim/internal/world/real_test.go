@@ -21,8 +21,8 @@ import (
 // following is a run at a real API server that is held to the steps of a story, without a server.
 func following(steps ...run.Step) *real {
 	c := &core{history: &history.History{}, sched: sched.New(choice.New(choice.Play(nil)), nil)}
-	return &real{core: c, course: &run.Course{Names: map[string]string{}},
-		Real: &run.Real{Script: &run.Script{Steps: steps}, History: &history.History{}}}
+	script := &run.Real{Script: &run.Script{Steps: steps}, History: &history.History{}}
+	return newReal(c, script, &run.Course{Names: map[string]string{}}, nil)
 }
 
 // A step of a built-in controller that changed nothing is left out if the real server gives no
@@ -67,7 +67,7 @@ func TestRealRunLearnsNamesByKind(t *testing.T) {
 	} {
 		r.core.history.Add(history.Event{Kind: history.Request, Step: 1, Changes: []history.Change{ch}})
 	}
-	r.learn()
+	r.names.learn()
 	if got := r.course.InScript("a-dbgzx real1 real0"); got != "a-xf5lb u1 real0" {
 		t.Errorf("in the script: %q", got)
 	}
@@ -85,9 +85,9 @@ func TestRealRunLeavesOutRefusedWatches(t *testing.T) {
 		}
 	}
 	for n, step := range r.Script.Steps {
-		absent := r.refused(n, step)
+		absent := r.absent.refused(n, step)
 		if absent {
-			r.leaveOut(step)
+			r.absent.leaveOut(step)
 		}
 		if want := n < 2; absent != want {
 			t.Errorf("step %d may be left out: %t", n+1, absent)
@@ -130,7 +130,7 @@ func TestRealRunKnowsObjectsByName(t *testing.T) {
 	real := []history.Event{added(1, "beta", "real1"), added(2, "alpha", "real2"), added(3, "beta", "real3")}
 	for _, e := range real {
 		r.core.history.Add(e)
-		r.learn()
+		r.names.learn()
 		r.course.Steps++
 	}
 	const want = "alpha u1, beta u2, beta u3"

@@ -58,8 +58,8 @@ func (r *rules) Lag(s *wire.Stream, f apiserver.Frame) time.Duration {
 	if f.Initial || s.Call.Idle() {
 		return 0
 	}
-	if r.real.free() && s.Port.Process != run.User {
-		return r.real.lag(f)
+	if free := r.real.free(); free != nil && s.Port.Process != run.User {
+		return free.lag(f)
 	}
 	return r.faults.declared.Lag(s, f)
 }
@@ -75,8 +75,8 @@ func (r *rules) Webhook(c *wire.Call) wire.Ruling { return r.faults.declared.Web
 
 // Committed implements wire.Observer: built-in controllers observe the change.
 func (r *rules) Committed(ch apiserver.Change) {
-	if r.real != nil && !r.real.free() {
-		r.real.learn()
+	if r.real != nil && r.real.free() == nil {
+		r.real.names.learn()
 	}
 	r.builtins.observe(ch)
 }
@@ -90,7 +90,7 @@ func (r *rules) UnknownHost(c *wire.Call, clash string) { r.unknownHost(c, clash
 func (r *rules) Quiet() (woke bool) {
 	process.Quiet()
 	r.settings.Monitor.Beats.Add(1)
-	r.real.quietMoment()
+	r.real.free().quietMoment()
 	return r.procs.Flush()
 }
 

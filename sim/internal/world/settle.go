@@ -101,7 +101,7 @@ func (s *settler) phase(simulated func() (quiescent bool)) bool { return s.stret
 func (s *settler) sleeping(simulated func() bool) { s.stretch(simulated, true) }
 
 func (s *settler) stretch(simulated func() bool, sleeps bool) bool {
-	if s.real != nil && !s.real.free() {
+	if s.real != nil && s.real.free() == nil {
 		return s.real.phase()
 	}
 	began := s.sched.Now()

@@ -73,10 +73,10 @@ func newWorld(source *choice.Recorder, h *history.History, s run.Settings, cours
 	}
 	var r *real
 	if s.Real != nil {
-		r = &real{core: c, Real: s.Real, course: course, observe: b.observe}
+		r = newReal(c, s.Real, course, b.observe)
 		c.sched.Wait = awaitQuiet
 		r.connect()
-		r.begin()
+		r.free().begin()
 		if !r.Paced {
 			c.procs.ScriptedTimers = true
 			c.sched.SetNow(0)
