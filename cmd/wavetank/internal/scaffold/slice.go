@@ -26,7 +26,8 @@ type slice struct {
 }
 
 func (w *writer) sliceOf(units map[*unit]bool, also []types.Object) *slice {
-	s := &slice{imports: w.imports, remarks: w.remarks, root: w.project.Root, of: w.process.wiring, units: units, read: map[types.Object]bool{},
+	s := &slice{imports: w.imports, remarks: w.remarks, root: w.project.Root, of: w.process.wiring, units: units,
+		read:     map[types.Object]bool{},
 		declared: map[types.Object]bool{w.process.wiring.manager: true}, folded: map[types.Object]bool{},
 		renamed: map[types.Object]string{}}
 	for _, o := range also {
