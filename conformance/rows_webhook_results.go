@@ -104,8 +104,8 @@ func answered(name string, hooks []string, lines ...string) Row {
 			t.configure(true, ca, hooks...)
 			t.learn() // or the first object is kept waiting
 			t.started = time.Now()
-			// Each line runs when the real server's cache has seen the one before. Whether a write that
-			// changes nothing but what is not shown is stored depends on that there.
+			// Each line runs when the real server's cache has seen the one before. Whether a write
+			// that changes nothing but what is not shown is stored depends on that there.
 			for _, line := range lines {
 				t.Script(line, "SETTLE 40ms")
 			}

@@ -124,7 +124,8 @@ func withQuery(p, q string) string {
 	return p + "?" + q
 }
 
-// bodyOf reads a script's body. Whole objects get their type from the target when they do not say it.
+// bodyOf reads a script's body. Whole objects get their type from the target when they do not say
+// it.
 func bodyOf(text string, k kind, whole bool) []byte {
 	if raw, ok := strings.CutPrefix(text, "!"); ok {
 		return []byte(raw)

@@ -327,8 +327,8 @@ func (t *T) Read(step string, which, n int) {
 	t.add(o, reply{body: lastObject(o.Frames)})
 }
 
-// quietPeriodOf is how long an arm may take to send an unexpected frame. It is zero if the arm knows
-// that there is none.
+// quietPeriodOf is how long an arm may take to send an unexpected frame. It is zero if the arm
+// knows that there is none.
 func quietPeriodOf(arm Arm) time.Duration {
 	if q, ok := arm.(interface{ Quiet() bool }); ok && q.Quiet() {
 		return 0

@@ -29,8 +29,8 @@ const (
 	maxAnnotation      = "deployment.kubernetes.io/max-replicas"
 )
 
-// rollout is a Deployment and its ReplicaSets, at one look. It owns which ReplicaSets there are, their
-// revisions, and the Deployment's status.
+// rollout is a Deployment and its ReplicaSets, at one look. It owns which ReplicaSets there are,
+// their revisions, and the Deployment's status.
 type rollout struct {
 	*controller
 	*replicaSets

@@ -8,8 +8,8 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/run"
 )
 
-// names owns which objects of a run at a real API server are which of its script. A real server gives
-// other UIDs and generates other names.
+// names owns which objects of a run at a real API server are which of its script. A real server
+// gives other UIDs and generates other names.
 type names struct {
 	course *run.Course
 	script *history.History
