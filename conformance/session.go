@@ -147,38 +147,38 @@ func observedOf(step string, code int, h http.Header, data []byte, err error) Ob
 	return o
 }
 
-func (s *observations) keep(target string, o Observed) {
-	s.add(o, reply{target: target, code: o.Code, body: o.Body})
+func (o *observations) keep(target string, seen Observed) {
+	o.add(seen, reply{target: target, code: seen.Code, body: seen.Body})
 }
 
 // add observes a step, with the reply that later steps may refer to.
-func (s *observations) add(o Observed, r reply) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r.client = s.speaking
-	s.seen, s.replies = append(s.seen, o), append(s.replies, r)
+func (o *observations) add(seen Observed, r reply) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r.client = o.speaking
+	o.seen, o.replies = append(o.seen, seen), append(o.replies, r)
 }
 
 // note observes something that is not a reply: the result of a client, or a step that was not
 // possible.
-func (s *observations) note(step string, value any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seen = append(s.seen, Observed{Step: step, Body: value})
+func (o *observations) note(step string, value any) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.seen = append(o.seen, Observed{Step: step, Body: value})
 }
 
 // Note observes what a client made of a reply. A value is compared as JSON, an error as its text.
-func (s *observations) Note(step string, value any, err error) {
+func (o *observations) Note(step string, value any, err error) {
 	if err != nil {
-		s.note(step, "error: "+err.Error())
+		o.note(step, "error: "+err.Error())
 		return
 	}
 	data, err := json.Marshal(value)
 	if err != nil {
-		s.note(step, "not JSON: "+err.Error())
+		o.note(step, "not JSON: "+err.Error())
 		return
 	}
-	s.note(step, decode(data))
+	o.note(step, decode(data))
 }
 
 // Config is for rows that use a real client; its exchanges are observed too.

@@ -21,41 +21,41 @@ type replicaSets struct {
 }
 
 // room is how many pods the present ReplicaSet may have now (deployment_util.go, NewRSNewReplicas).
-func (s *replicaSets) room(d *appsv1.Deployment) int32 {
+func (r *replicaSets) room(d *appsv1.Deployment) int32 {
 	want := *d.Spec.Replicas
 	if recreates(d) {
 		return want
 	}
 	have := int32(0)
-	if s.now != nil {
-		have = *s.now.Spec.Replicas
+	if r.now != nil {
+		have = *r.now.Spec.Replicas
 	}
 	surge, _ := fence(d)
-	return max(have, min(want, have+want+surge-s.total()))
+	return max(have, min(want, have+want+surge-r.total()))
 }
 
 // total is how many pods all ReplicaSets ask for.
-func (s *replicaSets) total() (n int32) {
-	for _, rs := range s.all() {
+func (r *replicaSets) total() (n int32) {
+	for _, rs := range r.all() {
 		n += *rs.Spec.Replicas
 	}
 	return n
 }
 
 // all are the ReplicaSets, the oldest first and the present one last.
-func (s *replicaSets) all() (out []*appsv1.ReplicaSet) {
-	for i := range s.before {
-		out = append(out, &s.before[i])
+func (r *replicaSets) all() (out []*appsv1.ReplicaSet) {
+	for i := range r.before {
+		out = append(out, &r.before[i])
 	}
-	if s.now != nil {
-		out = append(out, s.now)
+	if r.now != nil {
+		out = append(out, r.now)
 	}
 	return out
 }
 
 // working are those of them that ask for pods.
-func (s *replicaSets) working() []*appsv1.ReplicaSet {
-	return slices.DeleteFunc(s.all(), func(rs *appsv1.ReplicaSet) bool { return *rs.Spec.Replicas == 0 })
+func (r *replicaSets) working() []*appsv1.ReplicaSet {
+	return slices.DeleteFunc(r.all(), func(rs *appsv1.ReplicaSet) bool { return *rs.Spec.Replicas == 0 })
 }
 
 // fence is maxSurge and maxUnavailable in pods (deployment_util.go, ResolveFenceposts).
@@ -75,28 +75,28 @@ func fence(d *appsv1.Deployment) (surge, unavailable int32) {
 
 // scaled reports whether the Deployment wants another number of pods than when it scaled its
 // ReplicaSets last.
-func (s *replicaSets) scaled(d *appsv1.Deployment) bool {
-	return slices.ContainsFunc(s.working(), func(rs *appsv1.ReplicaSet) bool {
+func (r *replicaSets) scaled(d *appsv1.Deployment) bool {
+	return slices.ContainsFunc(r.working(), func(rs *appsv1.ReplicaSet) bool {
 		n, err := strconv.Atoi(rs.Annotations[desiredAnnotation])
 		return err == nil && int32(n) != *d.Spec.Replicas
 	})
 }
 
 // latest is the highest revision of the earlier ReplicaSets.
-func (s *replicaSets) latest() int {
+func (r *replicaSets) latest() int {
 	n := 0
-	for i := range s.before {
-		n = max(n, revision(&s.before[i]))
+	for i := range r.before {
+		n = max(n, revision(&r.before[i]))
 	}
 	return n
 }
 
 // saturated reports whether the present ReplicaSet has all pods that are wanted, and all of them
 // are available.
-func (s *replicaSets) saturated(d *appsv1.Deployment) bool {
+func (r *replicaSets) saturated(d *appsv1.Deployment) bool {
 	want := *d.Spec.Replicas
-	return s.now != nil && *s.now.Spec.Replicas == want && s.now.Status.AvailableReplicas == want &&
-		s.now.Annotations[desiredAnnotation] == strconv.Itoa(int(want))
+	return r.now != nil && *r.now.Spec.Replicas == want && r.now.Status.AvailableReplicas == want &&
+		r.now.Annotations[desiredAnnotation] == strconv.Itoa(int(want))
 }
 
 // scaling owns how many pods each ReplicaSet of a rollout asks for.
