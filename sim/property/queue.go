@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -167,15 +168,16 @@ func mutates(e *history.Event) bool {
 	return false
 }
 
-// NoStarvation holds if no key waits for a worker for longer than bound (virtual time) after its
-// queue could have handed it out. For Always. A key waits while all workers are busy with other
+// NoStarvation holds if no key, or none of these keys, waits for a worker for longer than bound
+// (virtual time) after its queue could have handed it out. For Always. A key waits while all workers are busy with other
 // keys, so a bound of a few seconds finds reconcilers that block. The key's own last reconcile does
 // not count as waiting, nor does time in which the process does not lead, or is frozen by
 // fault.Pause.
-func NoStarvation(bound time.Duration) Property {
+func NoStarvation(bound time.Duration, of ...history.Key) Property {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {
-			if e.Kind == history.Dequeue && breaks("NoStarvation: a long wait", e.At-e.Ready > bound) {
+			judged := e.Kind == history.Dequeue && (len(of) == 0 || slices.Contains(of, e.Reconcile.Key))
+			if judged && breaks("NoStarvation: a long wait", e.At-e.Ready > bound) {
 				return fmt.Errorf("%s %s was ready at %s and got a worker at %s, %v later; %v are allowed",
 					e.Actor(), e.Reconcile.Key, history.Clock(e.Ready), history.Clock(e.At), e.At-e.Ready, bound)
 			}

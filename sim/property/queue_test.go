@@ -103,6 +103,19 @@ func TestNoStarvationDoesNotCountPauses(t *testing.T) {
 	}
 }
 
+// If keys are given, only they are judged.
+func TestNoStarvationJudgesTheGivenKeys(t *testing.T) {
+	a, b := history.Key{Controller: "c", Name: "a"}, history.Key{Controller: "c", Name: "b"}
+	h := &history.History{}
+	h.Add(history.Event{Kind: history.Dequeue, At: time.Minute, Reconcile: history.Reconcile{Key: a, N: 1}})
+	if property.NoStarvation(time.Second, a)(h) == nil {
+		t.Error("a key that waited for a minute is not found")
+	}
+	if err := property.NoStarvation(time.Second, b)(h); err != nil {
+		t.Errorf("another key is judged: %v", err)
+	}
+}
+
 // toA maps any object to the key default/a.
 func toA(context.Context, client.Object) []request {
 	return []request{{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}}}
