@@ -20,8 +20,8 @@ import (
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
 )
 
-// mostBundles is how many Bundles a deployment may have. More are a sign of a loop.
-const mostBundles = 4
+// maxBundles is how many Bundles a deployment may have. More are a sign of a loop.
+const maxBundles = 4
 
 // errMostBundles is final: people have to look.
 var errMostBundles = errors.New("reached the maximum generated Bundle limit")
@@ -46,7 +46,7 @@ func (p *pass) bundle(ctx context.Context) (wanted *v1alpha1.Bundle, others []v1
 		}
 	}
 	slices.SortFunc(others, func(a, b v1alpha1.Bundle) int { return strings.Compare(a.Name, b.Name) })
-	if len(list.Items) > mostBundles {
+	if len(list.Items) > maxBundles {
 		return nil, nil, errMostBundles
 	}
 	if wanted != nil {

@@ -101,7 +101,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if r.policy.onlySpecChanges {
 		events = append(events, predicate.GenerationChangedPredicate{})
 	}
-	r.requeues = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstDelay, longestDelay)
+	r.requeues = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstDelay, maxDelay)
 	c, err := ctrl.NewControllerManagedBy(mgr).
 		Named("controller.bundledeployment."+ProvisionerID).
 		For(&v1alpha1.BundleDeployment{}, builder.WithPredicates(events...)).

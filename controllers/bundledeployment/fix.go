@@ -72,9 +72,9 @@ const (
 )
 
 const (
-	// firstDelay and longestDelay bound the time between two attempts, as in the work queue's
+	// firstDelay and maxDelay bound the time between two attempts, as in the work queue's
 	// default.
-	firstDelay, longestDelay = 5 * time.Millisecond, 1000 * time.Second
+	firstDelay, maxDelay = 5 * time.Millisecond, 1000 * time.Second
 	// lookAgain is how soon to see whether what is being removed is gone.
 	lookAgain = 5 * time.Second
 )
@@ -321,8 +321,8 @@ func failuresOf(r *helmrelease.Release) int {
 // due is when the attempt after a failed one may be made.
 func due(failed *helmrelease.Release) time.Time {
 	delay := firstDelay
-	for n := failuresOf(failed); n > 1 && delay < longestDelay; n-- {
+	for n := failuresOf(failed); n > 1 && delay < maxDelay; n-- {
 		delay *= 2
 	}
-	return failed.Info.LastDeployed.Time.Add(min(delay, longestDelay))
+	return failed.Info.LastDeployed.Time.Add(min(delay, maxDelay))
 }

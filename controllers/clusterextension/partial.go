@@ -63,8 +63,8 @@ func (p *pass) markFailed(pending *helmrelease.Release) error {
 	return p.client.Config.Releases.Update(pending)
 }
 
-// mostTries is after how many interruptions in a row V3-limit gives up.
-const mostTries = 3
+// maxTries is after how many interruptions in a row V3-limit gives up.
+const maxTries = 3
 
 // giveUp (V3-limit) tries no more once the newest records are all of interrupted attempts. It does
 // so until a user removes them.
@@ -80,9 +80,9 @@ func (p *pass) giveUp(context.Context) error {
 		if r.Info.Status != helmrelease.StatusFailed || !strings.HasPrefix(r.Info.Description, interruptedWhile) {
 			return nil
 		}
-		if i+1 == mostTries {
+		if i+1 == maxTries {
 			return p.blocked(bundleOf(r.Labels), fmt.Errorf("it was interrupted %d times, and is not tried again",
-				mostTries))
+				maxTries))
 		}
 	}
 	return nil

@@ -24,8 +24,8 @@ import (
 	"github.com/wavetank/wavetank/controllers/internal/release"
 )
 
-// mostRecords is how many release records are kept.
-const mostRecords = 10
+// maxRecords is how many release records are kept.
+const maxRecords = 10
 
 // pass is one look at one extension.
 type pass struct {
@@ -103,7 +103,7 @@ func (p *pass) run(ctx context.Context) error {
 func (p *pass) open(ctx context.Context) (err error) {
 	marks := release.Marks{Owner: owner(p.ext), Labels: map[string]string{
 		v1.OwnerKindLabel: v1.ClusterExtensionKind, v1.OwnerNameLabel: p.ext.Name}}
-	of := release.Client{Name: p.ext.Name, Namespace: p.ext.Spec.Namespace, Marks: marks, MaxHistory: mostRecords,
+	of := release.Client{Name: p.ext.Name, Namespace: p.ext.Spec.Namespace, Marks: marks, MaxHistory: maxRecords,
 		CleanUp: release.CleanUp{Off: true}}
 	if p.policy.fenced {
 		of.Holder = release.Holder{Name: p.identity, Until: p.until}
