@@ -14,7 +14,7 @@ import (
 func TestADefaultFailureHasAStory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	table := toys()
-	table.Cases = append(table.Cases, NewCase("stays good", survive(), nil, "it is good", "bad", Omit("odd", "")))
+	table.Cases = append(table.Cases, newCase("stays good", survive(), "it is good", "bad", Omit("odd", "")))
 	p, err := newProver(table, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -38,9 +38,14 @@ func goodOnly(v toy, _ []string, _ ...fault.Fault) func(*sim.World) {
 	}
 }
 
+// newCase is a row of a table.
+func newCase(name string, w *Workload[toy], property, fail string, remarks ...Remark) Case[toy] {
+	return Case[toy]{Name: name, Workload: w, Property: property, Fail: fail, Remarks: remarks}
+}
+
 func toys() Table[toy] {
 	return Table[toy]{Variants: []toy{"bad", "odd", "good"}, Fixed: "good", Cases: []Case[toy]{
-		NewCase("is good", survive(), nil, "it is good", "bad", Omit("odd", ""), Note("bad", "nobody had looked")),
+		newCase("is good", survive(), "it is good", "bad", Omit("odd", ""), Note("bad", "nobody had looked")),
 	}}
 }
 
@@ -63,7 +68,7 @@ func TestCellsOfATable(t *testing.T) {
 	if _, err := table.cells(nil); err == nil {
 		t.Error("two cases of one name are accepted")
 	}
-	table.Cases = []Case[toy]{NewCase("is good", survive(), nil, "it is good", "all but god")}
+	table.Cases = []Case[toy]{newCase("is good", survive(), "it is good", "all but god")}
 	if _, err := table.cells(nil); err == nil {
 		t.Error("a variant that does not exist is accepted")
 	}

@@ -27,12 +27,6 @@ type Case[V ~string] struct {
 	Remarks  []Remark
 }
 
-// NewCase is a row of a table.
-func NewCase[V ~string](name string, w *Workload[V], faults func() []fault.Fault, property, fail string,
-	remarks ...Remark) Case[V] {
-	return Case[V]{Name: name, Workload: w, Faults: faults, Property: property, Fail: fail, Remarks: remarks}
-}
-
 // Workload is what happens, without the properties. Its cases have the same Faults. A variant is
 // checked in one run for all properties that it must keep, so that passing cells share their runs.
 type Workload[V ~string] struct {

@@ -78,8 +78,8 @@ func TestACellBorrowsAStory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	table := toys()
 	table.Cases = []Case[toy]{
-		NewCase("first", lotteries(), nil, "it is good", "bad odd"),
-		NewCase("second", lotteries(), nil, "it is good", "bad", Omit("odd", "")),
+		newCase("first", lotteries(), "it is good", "bad odd"),
+		newCase("second", lotteries(), "it is good", "bad", Omit("odd", "")),
 	}
 	cells, err := table.cells(nil)
 	if err != nil {
