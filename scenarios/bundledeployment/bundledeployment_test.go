@@ -3,6 +3,7 @@
 package bundledeployment
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -171,32 +172,48 @@ func TestFixedVariantUnderFaults(t *testing.T) {
 		sim.Runs(10), sim.For(20*time.Second))
 }
 
-// Sleeps of a failing deployment as reported: three attempts for each, so that one is eight times
-// as long as the one before. In the classic queue the first failure's timer survives the other two,
-// in the priority queue it is the last one's. They begin when sleeps are longer than the namespace
-// takes to go, after 14 failures: three at once, and one for each shorter sleep.
-func TestSleepsAsReported(t *testing.T) {
+// Attempts and sleeps of a failing deployment as reported: after a sleep an attempt meets the cause
+// and writes the status. That starts an attempt that meets what is being removed, and writes that.
+// That starts a third one, which has nothing new to write. So each sleep is eight times as long as
+// the one before. In the classic queue the timer of the first failure survives the other two, in
+// the priority queue that of the last one. The pattern begins when sleeps are longer than the
+// namespace takes to go, after 14 failures: three at once, and one for each shorter sleep.
+func TestAttemptsAndSleepsAsReported(t *testing.T) {
 	for classic, want := range map[bool][]time.Duration{
-		true:  {sleep(15), sleep(18), longestSleep},
-		false: {sleep(17), longestSleep},
+		true:  {sleep(15), sleep(18), maxSleep},
+		false: {sleep(17), maxSleep},
 	} {
-		var got []time.Duration
+		var sleeps []time.Duration
+		var made []string // after the last sleep
 		s := Row("V0").setting()
 		s.Classic = classic
 		once(t, scenario(s, func(w *World) {
 			w.refuse(app, "app", "apps")
-			w.Sleep(4 * longestSleep)
+			w.Sleep(4 * maxSleep)
 			w.read(w.History())
-			got = nil
-			complete, _ := w.periodsOf(w.settled())
-			for _, p := range complete {
-				if p.attempts == 3 {
-					got = append(got, p.to.Wait)
+			sleeps, made = nil, nil
+			for _, next := range w.of(app).reconciles {
+				if next.attempts > 0 && next.Timed && next.Wait > w.cleanUp {
+					if len(made) == 3 {
+						sleeps = append(sleeps, next.Wait)
+					}
+					made = nil
+				}
+				if next.attempts > 0 {
+					why := "the cause"
+					if !namesCause(next.ends) {
+						why = "what is being removed"
+					}
+					made = append(made, fmt.Sprintf("%s, %d writes", why, next.writes))
 				}
 			}
 		}, nil))
-		if len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
-			t.Errorf("classic queue %t: sleeps are %v, not %v", classic, got, want)
+		if len(sleeps) < len(want) || !slices.Equal(sleeps[:len(want)], want) {
+			t.Errorf("classic queue %t: sleeps are %v, not %v", classic, sleeps, want)
+		}
+		asReported := []string{"the cause, 1 writes", "what is being removed, 1 writes", "what is being removed, 0 writes"}
+		if !slices.Equal(made, asReported) {
+			t.Errorf("classic queue %t: attempts are %q, not %q", classic, made, asReported)
 		}
 	}
 }

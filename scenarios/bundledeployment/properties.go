@@ -46,8 +46,9 @@ const (
 // (S0-T1) and fenced (S1-S8, which the fixed variant takes over) are judged.
 func (w *World) declare(names ...string) {
 	properties.Set{Read: w.read, Broken: w.Broken, Always: map[string]properties.Judge{
-		settles: w.judged(w.settles), restrained: w.judged(w.restrained), backoffGrows: w.judged(w.backoffGrows),
-		quiet: w.judged(w.quiet), actionable: w.actionable, keepsOld: w.keepsOld, noWedge: w.noWedge,
+		settles:      property.AttemptsSettle(w.tries(0, func() history.Time { return w.measured })),
+		restrained:   property.AttemptsBounded(w.tries(lag, func() history.Time { return 0 })),
+		backoffGrows: w.judged(w.backoffGrows), quiet: w.judged(w.quiet), actionable: w.actionable(), keepsOld: w.keepsOld, noWedge: w.noWedge,
 		bounded: boundedRecords(), oneOwner: w.oneOwner, watchedOnce: w.watchedOnce, noOverlap: nil, oneAtATime: nil,
 		fenced: nil,
 	}, Eventually: map[string]properties.Judge{

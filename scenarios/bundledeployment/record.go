@@ -37,9 +37,8 @@ type Record struct {
 	objects     *view.Track[metadata]
 	wanted      *view.Track[v1alpha1.BundleDeployment]
 	deployments map[string]*deployment
-	crashed     history.Time           // the last time
-	injected    []history.Time         // faults
-	committed   map[int64]history.Time // by revision
+	attempted   map[int]int  // by the index of an event that begins an attempt at app: the failures with it
+	crashed     history.Time // the last time
 	fence       *fence.Judge
 	properties.Broken
 }
@@ -51,13 +50,13 @@ type metadata = metav1.PartialObjectMetadata
 type deployment struct {
 	reconciles []*reconcile
 	leaving    []*view.Object[metadata] // deleted by the operator
+	failures   int                      // in a row, as the work queue counts them
 }
 
 // reconcile is one reconcile of a deployment.
 type reconcile struct {
 	*view.Reconcile
-	attempts, writes int          // of installs and upgrades; of the status
-	tried            history.Time // the last attempt began
+	attempts, writes int // of installs and upgrades; of the status
 	ends             metav1.Condition
 }
 
@@ -76,8 +75,7 @@ func newRecord(cleanUp time.Duration) *Record {
 	v, broken := view.New(), properties.Broken{}
 	return &Record{cleanUp: max(cleanUp, 5*time.Second), view: v, objects: view.Follow[metadata](v, history.Ref{}),
 		wanted:      view.Follow[v1alpha1.BundleDeployment](v, history.Ref{Kind: "BundleDeployment"}),
-		deployments: map[string]*deployment{}, committed: map[int64]history.Time{}, fence: fence.New(broken),
-		Broken: broken}
+		deployments: map[string]*deployment{}, attempted: map[int]int{}, fence: fence.New(broken), Broken: broken}
 }
 
 // mark records a change from outside. Measuring starts again.
@@ -108,33 +106,31 @@ func (r *Record) read(h *history.History) {
 		r.fence.Event(e)
 		name := e.Reconcile.Name
 		switch {
-		case e.Kind == history.Fault, e.Kind == history.Deliver && r.late(e):
-			r.injected = append(r.injected, e.At)
 		case e.Kind == history.Crash:
 			r.crashed = e.At
 		case name == "":
 		case e.Kind == history.Dequeue:
 			r.begun(r.of(name), &reconcile{Reconcile: r.view.Of(e)})
 		case e.Kind == history.Done:
-			r.of(name).last().ends = r.says(name)
+			d := r.of(name)
+			d.last().ends, d.failures = r.says(name), d.failures+1
+			if e.Outcome.OK() || e.Outcome.Kind == history.OutcomeRequeueAfter {
+				d.failures = 0
+			}
 		}
 		for i := range e.Changes {
-			r.committed[e.Changes[i].Revision] = e.At
 			r.change(e, &e.Changes[i])
 		}
 	}
-}
-
-// late reports whether a fault has delayed a watch event.
-func (r *Record) late(e *history.Event) bool {
-	at, known := r.committed[e.Revision]
-	return known && e.At-at > 100*time.Millisecond
 }
 
 func (r *Record) begun(d *deployment, next *reconcile) {
 	if len(d.reconciles) > 0 && !d.last().Over {
 		r.Breaks(oneAtATime, "a reconcile of %s began at %s, while that of %s had not ended", next.ID.Name,
 			history.Clock(next.Began), history.Clock(d.last().Began))
+	}
+	if len(d.reconciles) > 0 && d.last().Incarnation != next.Incarnation {
+		d.failures = 0 // a restart empties the memory of the work queue
 	}
 	d.reconciles = append(d.reconciles, next)
 }
@@ -170,7 +166,9 @@ func (r *Record) release(e *history.Event, c *history.Change, head *metadata) {
 	}
 	d := r.of(name)
 	d.last().attempts++
-	d.last().tried = e.At
+	if name == app {
+		r.attempted[e.Index] = d.failures + 1
+	}
 	d.leaving = slices.DeleteFunc(d.leaving, func(o *view.Object[metadata]) bool { return !o.Exists() })
 	if len(d.leaving) > 0 {
 		r.Breaks(noOverlap, "an attempt began at %s while %s, which the clean-up of the one before had deleted, "+
@@ -202,7 +200,11 @@ func first(objects []*view.Object[metadata]) string {
 
 // named is a deployment, or nil before it was applied.
 func (r *Record) named(name string) *view.Object[v1alpha1.BundleDeployment] {
-	return r.wanted.Named(history.Ref{Group: v1alpha1.GroupVersion.Group, Kind: "BundleDeployment", Name: name})
+	return r.wanted.Named(ref(name))
+}
+
+func ref(name string) history.Ref {
+	return history.Ref{Group: v1alpha1.GroupVersion.Group, Kind: "BundleDeployment", Name: name}
 }
 
 // says is the condition Installed of a deployment.

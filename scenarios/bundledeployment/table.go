@@ -189,8 +189,12 @@ var crowds = cases{
 		Fail: "V0 V0-status-filter V1 V3",
 		Remarks: remarks{note("V0 V0-status-filter V3", "while requests are slow, one failing attempt held the "+
 			"only worker for 4 s"), note("V2-slow", "one of four workers waits, the others are free")}},
-	{Name: "four fail beside a healthy one", Workload: of(starved(4, slowRequests), visible), Property: prompt,
+	{Name: "four fail beside a healthy one", Workload: of(idles(starved(4, slowRequests)), visible), Property: prompt,
 		Fail: "V1 V2 V2-slow"},
+	{Name: "four fail beside a healthy one in the first list", Workload: of(listed(4, slowRequests), visible),
+		Property: prompt, Fail: "all but V4", Remarks: remarks{note("V0 V0-status-filter V3",
+			"the work queue gives a low priority to what the first list contains, and events of Bundles and of "+
+				"statuses give the default one to those that fail: their retries go first")}},
 	{Name: "several are installed at once", Workload: of(several, workers), Faults: crash, Property: watchedOnce},
 }
 

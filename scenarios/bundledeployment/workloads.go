@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
@@ -22,10 +23,10 @@ const (
 	briefly = 12 * time.Second
 	// longEnough is how long a failing deployment is watched: until its sleeps are as long as they
 	// get, and for five of those.
-	longEnough = 7 * longestSleep
-	// lag is how long an injected delay may last, and longestRestart how long the kubelet may wait
+	longEnough = 7 * maxSleep
+	// lag is how long an injected delay may last, and maxRestart how long the kubelet may wait
 	// after the last crash.
-	lag, longestRestart = time.Minute, 5 * time.Minute
+	lag, maxRestart = time.Minute, 5 * time.Minute
 	// cleanUpWait is how long V1 and V2 wait for what they undo.
 	cleanUpWait = 30 * time.Second
 	// unpacks is how long a bundle takes to be unpacked, at most.
@@ -91,7 +92,7 @@ func failsUnderFaults(phase time.Duration) func(*World) {
 		w.faulty = true
 		w.Sleep(phase)
 		w.EndFaults()
-		w.Sleep(longestRestart)
+		w.Sleep(maxRestart)
 		w.faulty, w.measured = false, w.History().Now()
 		w.watch(longEnough)
 	}
@@ -149,7 +150,7 @@ func mended(mend func(*World), more func(*World) time.Duration) func(*World) {
 var (
 	// environmentMended has what was missing come to be there.
 	environmentMended = mended(func(w *World) { w.Apply(worlds.Namespace(cause)) },
-		func(*World) time.Duration { return longestSleep })
+		func(*World) time.Duration { return maxSleep })
 	// deploymentMended has the deployment not want it any more.
 	deploymentMended = mended(func(w *World) { w.accept(app, "app", "apps") }, (*World).looks)
 	// contentMended has the deployment want another bundle, which does not want it.
@@ -198,6 +199,31 @@ func several(w *World) {
 	w.workThenSettle()
 }
 
+// idles lets the operator list everything before something happens. The work queue gives a low
+// priority to what the first list contains.
+func idles(happen func(*World)) func(*World) {
+	return func(w *World) {
+		w.Settle()
+		happen(w)
+	}
+}
+
+// listed has the operator start where deployments fail already. The healthy one is in its first
+// list, as they are.
+func listed(failing int, each time.Duration) func(*World) {
+	return func(w *World) {
+		w.inject()
+		for i := range failing {
+			name := fmt.Sprintf("failing-%d", i+1)
+			w.refuse(name, "app", name)
+		}
+		w.Sleep(900 * time.Millisecond)
+		w.Stop(Operator)
+		w.accept(app, "app", "apps")
+		w.prompt(failing, each)
+	}
+}
+
 // crowd lets some deployments fail, at once or one after the other, and then a healthy one come.
 func (w *World) crowd(failing int, staggered bool) {
 	w.inject()
@@ -217,11 +243,16 @@ func (w *World) crowd(failing int, staggered bool) {
 func starved(failing int, each time.Duration) func(*World) {
 	return func(w *World) {
 		w.crowd(failing, false)
-		workers := cmp.Or(w.setting.Workers, bundledeployment.DefaultWorkers(w.setting.Variant))
-		turns := (failing + workers) / workers // (failing+1)/workers, rounded up
-		w.Always(prompt, property.NoStarvation(promptly+time.Duration(turns)*each))
-		w.Sleep(2 * time.Minute)
+		w.prompt(failing, each)
 	}
+}
+
+func (w *World) prompt(failing int, each time.Duration) {
+	workers := cmp.Or(w.setting.Workers, bundledeployment.DefaultWorkers(w.setting.Variant))
+	turns := (failing + workers) / workers // (failing+1)/workers, rounded up
+	healthy := history.Key{Controller: "controller.bundledeployment." + bundledeployment.ProvisionerID, Name: app}
+	w.Always(prompt, property.NoStarvation(promptly+time.Duration(turns)*each, healthy))
+	w.Sleep(2 * time.Minute)
 }
 
 // shared lets two deployments want one namespace, or with the image "kinds" one
