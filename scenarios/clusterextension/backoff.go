@@ -3,7 +3,7 @@
 package clusterextension
 
 import (
-	"fmt"
+	"cmp"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
@@ -11,12 +11,8 @@ import (
 	"github.com/wavetank/wavetank/sim/property"
 )
 
-const (
-	// periods is how many attempts are made after the faults, at least.
-	periods = 5
-	// longestSleep is the limit of the work queue, longestRestart that of the kubelet.
-	longestSleep, longestRestart = 1000 * time.Second, 5 * time.Minute
-)
+// maxSleep is the limit of the work queue, maxRestart that of the kubelet.
+const maxSleep, maxRestart = 1000 * time.Second, 5 * time.Minute
 
 // attempts reports whether a request asks for the object that is refused.
 func attempts(e *history.Event) bool {
@@ -27,22 +23,17 @@ func attempts(e *history.Event) bool {
 // after the faults.
 func (b *Record) settles() properties.Judge {
 	paced := property.BackoffSettled("controller-operator-cluster-extension-controller", time.Second, attempts)
-	return func(h *history.History) error {
-		if err := paced(h); err != nil || !b.over {
-			return err
-		}
-		n := 0
-		for _, e := range h.Events {
-			if e.Kind == history.Request && e.At >= b.measuredFrom && attempts(&e) {
-				n++
+	continues := property.AttemptsSettle(property.Attempts{
+		Of: func(e *history.Event) string {
+			if e.Kind == history.Request && attempts(e) {
+				return app
 			}
-		}
-		if n < periods {
-			return fmt.Errorf("%d attempts since %s, and %d are expected; the status says %s", n,
-				history.Clock(b.measuredFrom), periods, b.status)
-		}
-		return nil
-	}
+			return ""
+		},
+		Period:  func([]property.Attempt) time.Duration { return 0 }, // BackoffSettled judges them
+		Longest: maxSleep + time.Minute, Ended: func() history.Time { return b.measuredFrom },
+	})
+	return func(h *history.History) error { return cmp.Or(paced(h), continues(h)) }
 }
 
 // count returns how many elements match.

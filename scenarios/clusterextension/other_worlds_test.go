@@ -44,7 +44,7 @@ func TestHistoryIsFull(t *testing.T) {
 		s := full(w, Setting{Variant: clusterextension.V6})
 		s.read(w.History())
 		n, r := len(s.records()), s.deployed()
-		if n != mostRecords || r == nil || r.revision != 1 {
+		if n != maxRecords || r == nil || r.revision != 1 {
 			t.Errorf("there are %d records, and deployed is %+v", n, r)
 		}
 	}, sim.Runs(1), sim.For(0), sim.Verify(0))

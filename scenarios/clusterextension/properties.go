@@ -32,6 +32,7 @@ const (
 	saneRecords  = "there is one deployed record at most, ten in all, and revisions rise"
 	keepsRecords = "no record is deleted while there are fewer than ten"
 	noOrphans    = "what is there is what the deployed record says"
+	onlyChanges  = "an object that is as it should be is not written"
 	userData     = "no recovery deletes a CRD"
 	fenced       = fence.Property
 	progress     = "after an interruption it takes three attempts and two periods of back-off at most"
@@ -48,10 +49,10 @@ const (
 )
 
 const (
-	// mostAttempts and mostTimers are what a recovery may take.
-	mostAttempts, mostTimers = 3, 2
-	// mostRecords is how many release records may be kept.
-	mostRecords = 10
+	// maxAttempts and maxTimers are what a recovery may take.
+	maxAttempts, maxTimers = 3, 2
+	// maxRecords is how many release records may be kept.
+	maxRecords = 10
 	// many interruptions in a row are enough for the status to say so for the rest of the time.
 	many = 5
 	// share is for how much of the time the status must say what it should; without progress for so
@@ -68,7 +69,7 @@ func (s *World) declare(sentences ...string) {
 	properties.Set{Read: s.read, Broken: s.Broken, Always: map[string]properties.Judge{
 		together: s.data.AtOneLevel, saneRecords: fewRecords(), progress: s.recovered, fewAttempts: s.recovered,
 		actionable: s.actionable, perpetual: s.perpetual, settles: s.settles(),
-		fenced: nil, finishFirst: nil, validEdges: nil, forwards: nil, keepsRecords: nil, userData: nil,
+		fenced: nil, finishFirst: nil, validEdges: nil, forwards: nil, keepsRecords: nil, userData: nil, onlyChanges: nil,
 		unmasked: nil, installTruth: nil, healthTruth: nil,
 	}, Eventually: map[string]properties.Judge{
 		installed: s.installed, finished: s.finished, noOrphans: s.noOrphans, nothingLeft: s.nothingLeft,
@@ -94,6 +95,15 @@ func (b *Record) judgeWrite(at history.Time, ref history.Ref, version string, be
 	}
 }
 
+// judgeIdle is called when a request of the operator has succeeded. It may not write an object of
+// the bundle as it is already.
+func (b *Record) judgeIdle(e *history.Event) {
+	writes := e.Verb == "update" || e.Verb == "patch"
+	if writes && slices.Contains([]string{"ConfigMap", "Deployment", "CustomResourceDefinition"}, e.Ref.Kind) {
+		b.breaks(onlyChanges, e.At, " there is a request to %s %s, and it changes nothing", e.Verb, e.Ref)
+	}
+}
+
 // judgeRecords (S1-S5) counts. A number that a deleted record had is not given again.
 func (b *Record) judgeRecords(at history.Time, made bool, revision int) {
 	if made && revision <= b.revision {
@@ -107,7 +117,7 @@ func (b *Record) judgeRecords(at history.Time, made bool, revision int) {
 
 // fewRecords (S1-S5) counts those that are kept.
 func fewRecords() func(*history.History) error {
-	return property.BoundedRecords(recordKinds, mostRecords, func(o history.Object) string {
+	return property.BoundedRecords(recordKinds, maxRecords, func(o history.Object) string {
 		var s corev1.Secret
 		if err := o.Into(&s); err != nil || s.Labels["type"] != "index" || s.Labels["name"] != app {
 			return ""
@@ -145,14 +155,14 @@ func (b *Record) judgeEmpty(at, began history.Time) {
 // each of which must arrive too.
 func (b *Record) judgeProgress(at history.Time) {
 	last := &b.last
-	if b.interruptions > 0 && !last.quiet && (last.attempts > mostAttempts || last.timers > mostTimers) {
+	if b.interruptions > 0 && !last.quiet && (last.attempts > maxAttempts || last.timers > maxTimers) {
 		for _, sentence := range []string{progress, fewAttempts} {
 			b.breaks(sentence, at, ", %v after the interruption, there have been %d attempts and %d periods of "+
 				"back-off, and the status says %s", (at - last.at).Round(time.Second), last.attempts, last.timers,
 				b.status)
 		}
 	}
-	if interruptions := b.interruptions + b.tooLong; b.attempts > interruptions+mostAttempts {
+	if interruptions := b.interruptions + b.tooLong; b.attempts > interruptions+maxAttempts {
 		b.breaks(fewAttempts, at, " there have been %d attempts, and %d interruptions", b.attempts, interruptions)
 	}
 }
@@ -169,7 +179,7 @@ func (b *Record) recovered(h *history.History) error {
 // judgeMask (S1-A2): what the first attempt after an interruption fails of, the status says. Who
 // makes none has two periods of back-off.
 func (b *Record) judgeMask(at history.Time) {
-	if b.failing && b.interruptions > 0 && !b.well() && (b.last.ended > 0 || b.last.timers > mostTimers) &&
+	if b.failing && b.interruptions > 0 && !b.well() && (b.last.ended > 0 || b.last.timers > maxTimers) &&
 		!strings.Contains(b.status.message, cause) {
 		b.breaks(unmasked, at, ", after %d attempts since the interruption, "+
 			"the status does not name the cause; it says %s", b.last.ended, b.status)

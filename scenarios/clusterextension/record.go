@@ -5,6 +5,7 @@ package clusterextension
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -94,6 +95,8 @@ func (b *Record) read(h *history.History) {
 			b.crashed(e)
 		case e.Kind == history.Fault && r != nil:
 			b.injures(e, r)
+		case e.Kind == history.Request && r != nil && e.Code < http.StatusBadRequest && len(e.Changes) == 0:
+			b.judgeIdle(e)
 		case e.Kind == history.Dequeue:
 			if r.BackOff {
 				b.last.timers++
@@ -237,7 +240,7 @@ func (b *Record) readRecord(e *history.Event, c *history.Change, r *view.Reconci
 	b.fence.Record(e, c, name, o.Value())
 	if c.Type == "DELETED" {
 		left := len(b.records())
-		if left+1 < mostRecords && !b.deleted {
+		if left+1 < maxRecords && !b.deleted {
 			b.breaks(keepsRecords, e.At, " %s is deleted, one of %d records", c.Ref, left+1)
 		}
 		if left == 0 {

@@ -104,6 +104,19 @@ func noChunks() []fault.Fault {
 	return []fault.Fault{fault.Forbidden(time.Minute, onRecords("create")...)}
 }
 
+// noRights takes the right to Deployments away for a while, and denied refuses some of them, as a
+// schema or an admission webhook does.
+func noRights() []fault.Fault {
+	return []fault.Fault{fault.Forbidden(time.Minute, fault.In(Operator), fault.OfKind("Deployment"))}
+}
+
+func denied() []fault.Fault {
+	return []fault.Fault{fault.Rejected(cause, fault.In(Operator), fault.OfKind("Deployment"))}
+}
+
+// cutOff keeps the operator from reaching the API server for a while.
+func cutOff() []fault.Fault { return []fault.Fault{fault.Unreachable(time.Minute, fault.In(Operator))} }
+
 func everyFault() []fault.Fault {
 	return faults.OfHelm(Operator, "Deployment", "create", "update", "patch")
 }
@@ -152,6 +165,10 @@ var versions = cases{
 		Remarks: remarks{note("V3b", "its record says deployed, and by the letter nothing is unfinished")}},
 	{Name: "finish first what is refused", Workload: of(refuses, fromBoth), Property: finishFirst,
 		Fail: "V0 " + unfenced},
+	{Name: "finish first what it has no right to write", Workload: of(upgrades, fromBoth), Faults: noRights,
+		Property: finishFirst, Fail: "V0 " + unfenced},
+	{Name: "finish first what admission denies", Workload: of(upgrades, fromBoth), Faults: denied,
+		Property: finishFirst, Fail: "V0 " + unfenced},
 	{Name: "edges, 3 from 1 only", Workload: of(upgrades, fromOne), Faults: crash, Property: validEdges,
 		Fail: reResolves, Remarks: remarks{note("V1", wayBack),
 			note("V3b", "from what it calls installed there is no edge here; see the next question")}},
@@ -183,6 +200,10 @@ var records = cases{
 	{Name: "torn records", Workload: of(upgrades, inShards), Faults: crash, Property: installed, Fail: tornBy},
 	{Name: "torn records, chunks are refused", Workload: of(upgrades, inShards), Faults: noChunks,
 		Property: installed, Fail: tornBy},
+	{Name: "objects that are right are not written", Workload: anUpgrade, Faults: crash, Property: onlyChanges,
+		Fail: "V1"},
+	{Name: "the server cannot be reached for a while", Workload: of(upgrades, noThree), Faults: cutOff,
+		Property: installed, Fail: "V0"},
 	{Name: "interruptions cost one attempt each", Workload: upgradesTwo, Faults: crash, Property: fewAttempts,
 		Fail: "V0 V1"},
 	{Name: "the status says what was interrupted", Workload: anUpgrade, Faults: crash, Property: actionable,

@@ -81,9 +81,9 @@ var (
 		s.Offers(refused)
 		s.Sleep(20 * time.Minute)
 		s.EndFaults()
-		s.Sleep(longestRestart)
+		s.Sleep(maxRestart)
 		s.measuredFrom = s.History().Now()
-		s.Sleep(7 * longestSleep)
+		s.Sleep(7 * maxSleep)
 		s.over = true
 	}}
 	// interrupts lets the operator be interrupted for hours, and then leaves it alone.
