@@ -168,11 +168,11 @@ func mutates(e *history.Event) bool {
 	return false
 }
 
-// NoStarvation holds if no key, or none of these keys, waits for a worker for longer than bound
-// (virtual time) after its queue could have handed it out. For Always. A key waits while all workers are busy with other
-// keys, so a bound of a few seconds finds reconcilers that block. The key's own last reconcile does
-// not count as waiting, nor does time in which the process does not lead, or is frozen by
-// fault.Pause.
+// NoStarvation holds if no key, or none of the given keys, waits for a worker for longer than bound
+// (virtual time) after its queue could have handed it out. For Always. A key waits while all
+// workers are busy with other keys, so a bound of a few seconds finds reconcilers that block. The
+// key's own last reconcile does not count as waiting, nor does time in which the process does not
+// lead, or is frozen by fault.Pause.
 func NoStarvation(bound time.Duration, of ...history.Key) Property {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {

@@ -39,7 +39,7 @@ func TestADefaultFailureHasAStory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(s.Choices) > 0 || s.Seed != "the default schedule" || !strings.HasSuffix(s.Replay, " -sim.replay="+path) ||
-		s.Why == nil || s.Property != "it is good" {
+		s.Why == nil || s.Property != "it is good" || s.Test != "TestMatrix/is_good/bad" {
 		t.Errorf("%+v", s)
 	}
 	if got, want := first.mark(), "[✗°]("+path+")"; got != want {

@@ -308,7 +308,7 @@ func (c *cell) wrong() error {
 	if err != nil {
 		return err
 	}
-	if s.Test != strings.ReplaceAll("TestMatrix/"+c.Case+"/"+c.Variant, " ", "_") || s.Property != c.Property {
+	if s.Test != c.test() || s.Property != c.Property {
 		return fmt.Errorf("%s is a story of %s and %q, not of its cell", path, s.Test, s.Property)
 	}
 	if n := bytes.Count(s.Encode(), []byte("\n")); n > maxStory {

@@ -31,6 +31,11 @@ func (c *cell) storyName() string {
 	return name + "--" + unfit.ReplaceAllString(c.Variant, "-") + ".txtar"
 }
 
+// test is the test that replays a story of the cell. A campaign's name may add a number to it.
+func (c *cell) test() string {
+	return strings.ReplaceAll("TestMatrix/"+c.Case+"/"+c.Variant, " ", "_")
+}
+
 // owns reports whether a failing cell names a story that was found for it.
 func (c *cell) owns() bool { return c.Outcome == Fails && c.Story == c.storyName() }
 
@@ -100,6 +105,7 @@ func (p *prover[V]) keepDefault(c *cell, s *story.Story) error {
 	c.Story = c.storyName()
 	path := filepath.Join(catalogue, c.Story)
 	s.Seed, s.Replay = "the default schedule", s.Replay+" -sim.replay="+path
+	s.Test = c.test()
 	s.Abridge(maxHistory)
 	if was, err := story.Read(path); err == nil {
 		s.Confirmed = was.Confirmed
@@ -176,7 +182,7 @@ func (c *cell) keep(found string) error {
 	}
 	s.Abridge(maxHistory)
 	s.Test, _, _ = strings.Cut(s.Test, "~") // which numbers the searches of a test
-	s.Replay, c.Story = strings.Replace(s.Replay, from, path, 1), c.storyName()
+	s.Test, s.Replay, c.Story = c.test(), strings.Replace(s.Replay, from, path, 1), c.storyName()
 	return atomicfile.Write(path, s.Encode())
 }
 

@@ -114,8 +114,9 @@ func TestACellBorrowsAStory(t *testing.T) {
 	after, err := story.List(catalogue)
 	if want := filepath.Join(catalogue, "first--bad.txtar"); err != nil || !slices.Equal(after, []string{want}) {
 		t.Errorf("%v are left, %v", after, err)
-	} else if s, err := story.Read(want); err != nil || !strings.HasSuffix(s.Replay, "-sim.replay="+want) {
-		t.Errorf("%s says it is replayed with %q, %v", want, s.Replay, err)
+	} else if s, err := story.Read(want); err != nil || !strings.HasSuffix(s.Replay, "-sim.replay="+want) ||
+		s.Test != "TestMatrix/first/bad" {
+		t.Errorf("%s is of %s and replayed with %q, %v", want, s.Test, s.Replay, err)
 	}
 }
 
