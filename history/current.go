@@ -22,6 +22,9 @@ func (c *current) apply(change *Change) {
 		}
 	} else {
 		s := &state{Change: change}
+		if old := c.objects[change.Ref]; old != nil {
+			s.decoded.Store(old.decoded.Load())
+		}
 		c.objects[change.Ref] = s
 		if exists {
 			all[at] = s

@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"sync"
 	"sync/atomic"
+
+	"github.com/wavetank/wavetank/internal/kept"
 )
 
 // Object is a server-side object in its current state.
@@ -20,10 +21,10 @@ type Object struct {
 }
 
 // state is the last change of an object. Properties decode it after every step, and most steps
-// change other objects, so it keeps what was decoded.
+// change other objects, so it keeps what was decoded: this state, or one before it.
 type state struct {
 	*Change
-	decoded atomic.Pointer[reflect.Value] // a pointer to a value with no other owner
+	decoded atomic.Pointer[kept.Version]
 }
 
 func (s *state) show() Object { return Object{s.Ref, s.UID, s.Revision, s.Change.Object, s} }
@@ -38,25 +39,23 @@ func (o Object) Equal(other Object) bool {
 		bytes.Equal(o.JSON, other.JSON)
 }
 
-// Into decodes the object into v, as encoding/json does. A type that has the method DeepCopyInto,
-// as Kubernetes' own and generated ones do, is decoded once for each state of the object. After
-// that, Into copies.
+// Into decodes the object into v, as encoding/json does. A struct is decoded once for each state of
+// the object, and after that copied.
 func (o Object) Into(v any) error {
 	into := reflect.ValueOf(v)
-	if o.state == nil || !blank(into) {
+	if o.state == nil || !blank(into) || !o.unchanged() {
 		return json.Unmarshal(o.JSON, v)
 	}
-	if kept := o.state.decoded.Load(); kept != nil && kept.Type() == into.Type() && o.unchanged() {
-		copyInto(*kept, into)
-		return nil
+	version, err := kept.Decode(into.Type().Elem(), o.JSON, o.state.decoded.Load(), json.Unmarshal)
+	if err != nil {
+		return json.Unmarshal(o.JSON, v)
 	}
-	if err := json.Unmarshal(o.JSON, v); err != nil {
-		return err
+	own, ok := version.Copy()
+	if !ok {
+		return json.Unmarshal(o.JSON, v)
 	}
-	if kept := reflect.New(into.Type().Elem()); o.unchanged() && copyInto(into, kept) &&
-		reflect.DeepEqual(kept.Interface(), v) {
-		o.state.decoded.Store(&kept)
-	}
+	o.state.decoded.Store(version)
+	into.Elem().Set(reflect.ValueOf(own).Elem())
 	return nil
 }
 
@@ -69,30 +68,4 @@ func (o Object) unchanged() bool {
 // blank reports whether v points to a zero value. Decoding into another one would merge.
 func blank(v reflect.Value) bool {
 	return v.Kind() == reflect.Pointer && !v.IsNil() && v.Elem().Kind() == reflect.Struct && v.Elem().IsZero()
-}
-
-// copyInto calls from.DeepCopyInto(to), and reports whether there is such a method.
-func copyInto(from, to reflect.Value) bool {
-	f := copier(from.Type())
-	if !f.IsValid() || from.Type() != to.Type() {
-		return false
-	}
-	f.Call([]reflect.Value{from, to})
-	return true
-}
-
-// copiers are the methods DeepCopyInto that were looked for: a reflect.Value by reflect.Type. To
-// look for one takes longer than to copy a small object.
-var copiers sync.Map
-
-func copier(t reflect.Type) reflect.Value {
-	if f, ok := copiers.Load(t); ok {
-		return f.(reflect.Value)
-	}
-	var f reflect.Value
-	if m, ok := t.MethodByName("DeepCopyInto"); ok && m.Type.NumIn() == 2 && m.Type.In(1) == t {
-		f = m.Func
-	}
-	copiers.Store(t, f)
-	return f
 }

@@ -27,7 +27,7 @@ const module = "github.com/wavetank/wavetank"
 // arrows are the packages of ours that a package's shipped code may import, by the longest prefix
 // of its path. A package may always import what is below itself.
 var arrows = map[string][]string{
-	"history":                  {},
+	"history":                  {"internal/kept"},
 	"history/view":             {"history"},
 	"internal/story":           {"history", "internal/atomicfile"},
 	"sim/property":             {"history", "internal/kept", "internal/word"},
@@ -48,7 +48,8 @@ var arrows = map[string][]string{
 	"sim/internal/shell":       {},
 	"sim/internal/sched":       {"sim/internal/choice"},
 	"sim/internal/user":        {"sim/internal/definitions"},
-	"sim/internal/wire":        {"sim/internal/choice", "sim/internal/sched", "history", "models", "internal/story"},
+	"sim/internal/wire": {"sim/internal/choice", "sim/internal/sched", "history", "models", "internal/kept",
+		"internal/story"},
 	"sim/internal/realserver": {"sim/internal/choice", "sim/internal/sched", "sim/internal/wire", "history", "models",
 		"internal/story"},
 	"sim/internal/process": {"sim/internal/choice", "sim/internal/sched", "sim/internal/wire", "history",

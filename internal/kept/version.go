@@ -1,0 +1,118 @@
+package kept
+
+import (
+	"bytes"
+	"reflect"
+)
+
+// Version is one version of an object, decoded into a Go type.
+type Version struct {
+	json  []byte
+	value reflect.Value // a pointer; parts of it may belong to other versions, too
+}
+
+// Decode decodes a version of an object into a zero value of the struct type t, by a function like
+// json.Unmarshal. Parts that are the same in the version before are shared with it. The text must
+// be valid, and the caller must not change it later.
+func Decode(t reflect.Type, text []byte, before *Version, decode func([]byte, any) error) (*Version, error) {
+	v := &Version{text, reflect.New(t)}
+	switch {
+	case before == nil || before.value.Type() != v.value.Type():
+		return v, decode(text, v.value.Interface())
+	case bytes.Equal(text, before.json):
+		return before, nil
+	}
+	return v, decoder(decode).part(v.value.Elem(), text, before.json, before.value.Elem())
+}
+
+// Shared returns a pointer to the value. What the value refers to must not be changed.
+func (v *Version) Shared() any { return v.assigned().Interface() }
+
+// Copy returns a pointer to a copy of the value; ok is false if Copy cannot make one.
+func (v *Version) Copy() (out any, ok bool) {
+	c := v.assigned()
+	return c.Interface(), detach(c.Elem())
+}
+
+func (v *Version) assigned() reflect.Value {
+	c := reflect.New(v.value.Type().Elem())
+	c.Elem().Set(v.value.Elem())
+	return c
+}
+
+type decoder func(text []byte, into any) error
+
+// part decodes a part of an object into a zero value. The version before had the text was there,
+// and the value old.
+func (d decoder) part(out reflect.Value, text, was []byte, old reflect.Value) error {
+	if bytes.Equal(text, was) {
+		out.Set(old)
+		return nil
+	}
+	done, err := false, error(nil)
+	if t := out.Type(); !shapeOf(t).custom {
+		switch t.Kind() {
+		case reflect.Pointer:
+			if !old.IsNil() && text[0] != 'n' {
+				out.Set(reflect.New(t.Elem()))
+				return d.part(out.Elem(), text, was, old.Elem())
+			}
+		case reflect.Struct:
+			done, err = d.members(out, text, was, old)
+		case reflect.Slice:
+			done, err = d.elements(out, text, was, old)
+		}
+	}
+	if done || err != nil {
+		return err
+	}
+	out.SetZero()
+	return d(text, out.Addr().Interface())
+}
+
+// members decodes a struct. It returns false if it cannot.
+func (d decoder) members(out reflect.Value, text, was []byte, old reflect.Value) (done bool, err error) {
+	fields := shapeOf(out.Type()).fields
+	before, ok := Members(was)
+	if fields == nil || !ok {
+		return false, nil
+	}
+	seen := map[string]bool{}
+	ok = eachMember(text, func(name string, value []byte) bool {
+		at, known := fields[name]
+		if seen[name] || !known {
+			done = true // two values may be merged, and decode may take the name in another way
+			return false
+		}
+		seen[name] = true
+		field := out.FieldByIndex(at)
+		if then, there := before[name]; there {
+			err = d.part(field, value, then, old.FieldByIndex(at))
+		} else {
+			err = d(value, field.Addr().Interface())
+		}
+		return err == nil
+	})
+	return ok && !done, err
+}
+
+// elements decodes a slice. It returns false if it cannot.
+func (d decoder) elements(out reflect.Value, text, was []byte, old reflect.Value) (done bool, err error) {
+	elements, ok := Elements(text)
+	before, both := Elements(was)
+	if !ok || !both || len(before) != old.Len() {
+		return false, nil
+	}
+	out.Set(reflect.MakeSlice(out.Type(), len(elements), len(elements)))
+	for i, e := range elements {
+		if i < len(before) {
+			err = d.part(out.Index(i), e, before[i], old.Index(i))
+		} else {
+			err = d(e, out.Index(i).Addr().Interface())
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
