@@ -120,6 +120,7 @@ type Frame struct {
 	Namespace string
 	Name      string
 	Initial   bool   // part of the initial events (watch-list), its closing bookmark included
+	Object    []byte // the JSON of the object in Data; nil for BOOKMARK and ERROR
 	Data      []byte // the JSON frame, newline-terminated; shared between watchers, not to be changed
 }
 

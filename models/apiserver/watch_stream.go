@@ -186,6 +186,7 @@ func (w *Watch) frameOf(kind string, o *object.Object) Frame {
 		Revision:  o.Revision,
 		Namespace: o.Meta.Namespace,
 		Name:      o.Meta.Name,
+		Object:    o.As(w.view).JSON,
 		Data:      o.Frame(kind, w.view),
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
 // mutationDetector remembers the objects of one informer's cache as they came, to detect changes in
@@ -36,7 +37,8 @@ type cachedObject struct {
 }
 
 // remember remembers an object that is about to be stored, and compares the one that it replaces.
-func (m *mutationDetector) remember(obj runtime.Object, group, kind string) {
+// The object is copied, unless it was passed with an equal one.
+func (m *mutationDetector) remember(obj runtime.Object, p wire.Passed, group, kind string) {
 	key, err := cache.MetaNamespaceKeyFunc(obj)
 	if err != nil {
 		return
@@ -52,7 +54,10 @@ func (m *mutationDetector) remember(obj runtime.Object, group, kind string) {
 		}
 		m.compare(old, group, kind)
 	}
-	m.known[key] = cachedObject{obj, obj.DeepCopyObject()}
+	if p.Object != obj {
+		p.Shared = obj.DeepCopyObject()
+	}
+	m.known[key] = cachedObject{obj, p.Shared}
 }
 
 // forget forgets everything: nothing reads this cache any more.

@@ -55,9 +55,10 @@ func (c *caches) newInformer(
 	obj runtime.Object,
 	resync time.Duration,
 	indexers toolscache.Indexers,
+	receiver *wire.Receiver,
 ) toolscache.SharedIndexInformer {
 	kind := kindOf(scheme, obj)
-	in := &informer{kind: kind, waiters: c.waiters,
+	in := &informer{kind: kind, waiters: c.waiters, receiver: receiver,
 		mutationDetector: mutationDetector{core: c.core, known: map[string]cachedObject{}}}
 	if plain, ok := lw.(*toolscache.ListWatch); ok {
 		_, loose := obj.(runtime.Unstructured)

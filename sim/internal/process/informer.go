@@ -23,6 +23,8 @@ type informer struct {
 	kind    schema.GroupKind
 	waiters *waiters
 	synced  *syncState
+	// receiver takes the objects of its watches; nil if client-go decodes them.
+	receiver *wire.Receiver
 	// replacing is set when all objects are requested, until their notifications have come.
 	replacing atomic.Bool
 	mutationDetector
@@ -64,6 +66,12 @@ func (i *informer) GetStore() cache.Store     { return i.sorted }
 // changed.
 func (i *informer) SetTransform(user cache.TransformFunc) error {
 	return i.SharedIndexInformer.SetTransform(func(obj any) (any, error) {
+		var p wire.Passed
+		if o, ok := obj.(runtime.Object); ok {
+			if p, ok = i.receiver.Take(o); ok {
+				obj = p.Object
+			}
+		}
 		if user != nil {
 			var err error
 			if obj, err = user(obj); err != nil {
@@ -71,7 +79,7 @@ func (i *informer) SetTransform(user cache.TransformFunc) error {
 			}
 		}
 		if o, ok := obj.(runtime.Object); ok {
-			i.remember(o, i.kind.Group, i.kind.Kind)
+			i.remember(o, p, i.kind.Group, i.kind.Kind)
 		}
 		return obj, nil
 	})
@@ -184,7 +192,10 @@ func (i *informer) marked(lw *cache.ListWatch, unstructured bool) *cache.ListWat
 		if o.SendInitialEvents != nil && *o.SendInitialEvents {
 			i.replacing.Store(true)
 		}
-		return watching(mark(ctx), o)
+		if ctx = mark(ctx); i.receiver != nil {
+			ctx = wire.WithReceiver(ctx, i.receiver)
+		}
+		return watching(ctx, o)
 	}
 	return &out
 }

@@ -104,10 +104,18 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
 	if scheme == nil {
 		scheme = clientgoscheme.Scheme // controller-runtime's default
 	}
+	decodes := l.readsReplies(cfg, &o)
+	if !decodes {
+		o.NewClient = newReceivingClient
+	}
 	o.Cache.NewInformer = func(
 		lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, ix cache.Indexers,
 	) cache.SharedIndexInformer {
-		return l.caches.newInformer(scheme, lw, obj, resync, ix)
+		var receiver *wire.Receiver
+		if !decodes {
+			receiver = wire.NewReceiver(obj)
+		}
+		return l.caches.newInformer(scheme, lw, obj, resync, ix, receiver)
 	}
 	o.NewCache = l.caches.inOrder(o.NewCache)
 	webhooks := newWebhookServer(l.core, o.WebhookServer)

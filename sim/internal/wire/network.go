@@ -34,6 +34,7 @@ type Network struct {
 	outside  *outside
 	webhooks *webhooks
 	steps    builtinSteps
+	passing  *passing
 	ending   atomic.Bool
 }
 
@@ -42,9 +43,9 @@ func New(s *sched.Scheduler, h *history.History, server *apiserver.Server, o Obs
 	r := &recorder{Sched: s, History: h, server: server, beside: map[string]time.Duration{}}
 	hosts := &Hosts{server: server, remotes: map[string]*apiserver.Server{},
 		exact: map[string]http.Handler{}, resolved: map[string]bool{}}
-	c, out := &calls{recorder: r, rules: o}, &outside{r, hosts, o}
-	return &Network{recorder: r, calls: c, observer: o, Hosts: hosts, outside: out,
-		Watches:  &Watches{recorder: r, rules: o, lost: lostWatches{scheduler: s}},
+	c, out, passing := &calls{recorder: r, rules: o}, &outside{r, hosts, o}, &passing{}
+	return &Network{recorder: r, calls: c, observer: o, Hosts: hosts, outside: out, passing: passing,
+		Watches:  &Watches{recorder: r, rules: o, lost: lostWatches{scheduler: s}, passing: passing},
 		webhooks: &webhooks{calls: c, outside: out, observer: o}}
 }
 

@@ -119,6 +119,9 @@ func (n *Network) answer(call *Call, r Ruling) {
 			e.Code = call.Response.Code
 		}
 		n.History.Add(e)
+		if o.err == nil {
+			o.response = n.passing.reply(call, o.response)
+		}
 		if o.err == nil && call.Watched() != nil && call.http.Context().Err() == nil {
 			o.stream = n.Watches.open(call).body
 		}

@@ -21,6 +21,7 @@ type Watches struct {
 	streams []*Stream
 	lost    lostWatches
 	prompt  func(*Stream) bool // which streams deliver without a lag at the moment; nil for none
+	passing *passing
 }
 
 // Lost are the watches that living processes may be waiting to open again.
@@ -221,7 +222,7 @@ func (w *Watches) deliver(s *Stream) {
 			return
 		}
 	}
-	var data []byte
+	var data, sent []byte
 	n := 0
 	var f apiserver.Frame
 	for {
@@ -231,6 +232,7 @@ func (w *Watches) deliver(s *Stream) {
 		}
 		f, _ = s.watch.Next()
 		data = append(data, f.Data...)
+		sent = append(sent, w.passing.frame(s, f)...)
 		n++
 	}
 	if n == 0 {
@@ -246,7 +248,7 @@ func (w *Watches) deliver(s *Stream) {
 	w.History.Add(e)
 	w.Sched.SetCurrent(cause)
 	w.awake(s)
-	s.body.write(data)
+	s.body.write(sent)
 	if f.Type == string(watch.Error) {
 		w.lost.add(s.Call, 0) // its reader closes it, and lists again after a while
 	}
