@@ -41,9 +41,8 @@ type place struct {
 
 // outlook is where the applications of one place are read.
 type outlook struct {
-	cached cache.Cache
-	live   client.Reader
-	// watched reports whether the handler has been added.
+	cached  cache.Cache
+	live    client.Reader
 	watched bool
 
 	// kubeconfig is how another cluster is reached, end ends its cache. Unset for the operator's
@@ -85,7 +84,6 @@ func newCaches(mgr ctrl.Manager, dial func([]byte) (*rest.Config, error)) (*cach
 	return c, mgr.Add(c)
 }
 
-// index makes the cache find pipelines by keys.
 func (c *caches) index(name string, keys func(*v1alpha1.Pipeline) []string) error {
 	err := c.cache.IndexField(c.lifetime, &v1alpha1.Pipeline{}, name, func(obj client.Object) []string {
 		return keys(obj.(*v1alpha1.Pipeline))

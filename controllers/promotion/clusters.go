@@ -26,7 +26,6 @@ import (
 // a key "kubeconfig". It is used only while its Ready condition is true.
 var GitopsCluster = schema.GroupVersionKind{Group: "gitops.weave.works", Version: "v1alpha1", Kind: "GitopsCluster"}
 
-// newGitopsCluster is an empty one.
 func newGitopsCluster() *unstructured.Unstructured {
 	obj := &unstructured.Unstructured{}
 	obj.SetGroupVersionKind(GitopsCluster)
@@ -111,7 +110,6 @@ func (c *caches) pipelinesBehind(ctx context.Context, secret client.Object) (out
 	return out
 }
 
-// isReady reports whether an object's Ready condition is true.
 func isReady(obj *unstructured.Unstructured) bool {
 	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
 	for _, c := range conditions {
@@ -122,7 +120,6 @@ func isReady(obj *unstructured.Unstructured) bool {
 	return false
 }
 
-// kubeconfigKey is where a cluster's Secret holds the kubeconfig.
 const kubeconfigKey = "kubeconfig"
 
 // target reads one target of a pipeline. An application that is missing, or of a kind whose cache
@@ -216,7 +213,6 @@ func (p *pass) lookAt(ctx context.Context, at place) (*outlook, string, error) {
 	return o, "", nil
 }
 
-// kubeconfig reads how a cluster is to be reached.
 func (p *pass) kubeconfig(ctx context.Context, cluster *unstructured.Unstructured) ([]byte, error) {
 	secret := &corev1.Secret{}
 	key := types.NamespacedName{Namespace: cluster.GetNamespace(), Name: secretOf(cluster)}

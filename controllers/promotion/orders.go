@@ -130,7 +130,6 @@ func (r *Reconciler) notify(ctx context.Context, o order) error {
 	return err
 }
 
-// pullReply is what the forge says of a pull request.
 type pullReply struct {
 	Number int    `json:"number"`
 	URL    string `json:"url"`

@@ -164,7 +164,6 @@ func recorded(env *v1alpha1.EnvironmentStatus, revision string) bool {
 // never leaves the question to the guard.
 func never(*v1alpha1.EnvironmentStatus, string) bool { return false }
 
-// commonRevision is the revision that all targets run, or empty.
 func commonRevision(env *v1alpha1.EnvironmentStatus) string {
 	if len(env.Targets) == 0 || !allRun(env, env.Targets[0].Revision) {
 		return ""
@@ -172,7 +171,6 @@ func commonRevision(env *v1alpha1.EnvironmentStatus) string {
 	return env.Targets[0].Revision
 }
 
-// allRun reports whether all targets run a revision.
 func allRun(env *v1alpha1.EnvironmentStatus, revision string) bool {
 	for _, target := range env.Targets {
 		if target.Revision != revision {
@@ -182,7 +180,6 @@ func allRun(env *v1alpha1.EnvironmentStatus, revision string) bool {
 	return true
 }
 
-// allReady reports whether all targets are ready.
 func allReady(env *v1alpha1.EnvironmentStatus) bool {
 	for _, target := range env.Targets {
 		if !target.Ready {

@@ -52,8 +52,7 @@ const (
 type policy struct {
 	// done reports whether an environment that does not run the revision yet needs no promotion any
 	// more.
-	done done
-	// promote carries out a decision.
+	done    done
 	promote func(context.Context, *pass, decision) (ctrl.Result, error)
 	// gate is asked between deciding and promoting, ended what becomes of the outcome. They are for
 	// promoteOnce.
@@ -78,7 +77,6 @@ type policy struct {
 	timeout time.Duration
 }
 
-// policies are those of the variants.
 func policies() map[Variant]policy {
 	v0 := policy{done: anyTargetRuns, promote: promoteOnce, ended: forget, setUp: swallow}
 	v1a := v0

@@ -50,7 +50,6 @@ func (g *Guard) SetupWithManager(mgr ctrl.Manager) error {
 	return nil
 }
 
-// handle judges one deletion.
 func (g *Guard) handle(ctx context.Context, req admission.Request) admission.Response {
 	o := &unstructured.Unstructured{}
 	if err := o.UnmarshalJSON(req.OldObject.Raw); err != nil {

@@ -193,7 +193,6 @@ func (m *Manager) upsert(ctx context.Context, sync v1beta1.Sync) error {
 	return m.ensure(ctx, "Deployment", deployment, func() error { run(deployment); return nil })
 }
 
-// ensure creates or updates an object.
 func (m *Manager) ensure(ctx context.Context, kind string, o client.Object, change func() error) error {
 	if _, err := controllerutil.CreateOrUpdate(ctx, m.client, o, change); err != nil {
 		return fmt.Errorf("the %s: %w", kind, err)
@@ -201,7 +200,6 @@ func (m *Manager) ensure(ctx context.Context, kind string, o client.Object, chan
 	return nil
 }
 
-// run says what the Deployment of a reconciler runs.
 func run(d *appsv1.Deployment) {
 	labels := map[string]string{"configsync.gke.io/reconciler": d.Name}
 	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
@@ -212,7 +210,6 @@ func run(d *appsv1.Deployment) {
 	}
 }
 
-// copySecret copies a Secret into the system namespace.
 func (m *Manager) copySecret(ctx context.Context, sync types.NamespacedName, name string) error {
 	original := &corev1.Secret{}
 	if err := m.client.Get(ctx, types.NamespacedName{Namespace: sync.Namespace, Name: name}, original); err != nil {
@@ -226,7 +223,6 @@ func (m *Manager) copySecret(ctx context.Context, sync types.NamespacedName, nam
 	return err
 }
 
-// subject is the ServiceAccount of a sync's reconciler.
 func subject(sync types.NamespacedName) rbacv1.Subject {
 	return rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: Namespace, Name: ReconcilerName(sync)}
 }

@@ -22,9 +22,8 @@ import (
 
 // writer changes syncs as they are on the server. It tries again after a conflict.
 type writer struct {
-	client client.Client
-	live   client.Reader
-	// patches is that of the policy.
+	client  client.Client
+	live    client.Reader
 	patches bool
 }
 
@@ -62,7 +61,6 @@ func become(sync, now v1beta1.Sync) {
 	}
 }
 
-// release takes a finalizer off.
 func (w writer) release(ctx context.Context, sync v1beta1.Sync, finalizer string) error {
 	if w.patches {
 		return w.strip(ctx, sync, finalizer)
@@ -109,12 +107,11 @@ func (w writer) say(ctx context.Context, sync v1beta1.Sync, conditions ...metav1
 	}, func(s v1beta1.Sync) error { return w.client.Status().Update(ctx, s) })
 }
 
-// is is a condition that is true.
 func is(kind, reason, message string) metav1.Condition {
 	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message}
 }
 
-// not is a condition that does not.
+// not removes a condition.
 func not(kind string) metav1.Condition { return metav1.Condition{Type: kind} }
 
 // Namespace is the system namespace, where reconcilers run and RootSyncs are. No RepoSync is there.
@@ -134,7 +131,6 @@ const (
 	SyncNameLabel      = "configsync.gke.io/sync-name"
 )
 
-// isRoot reports whether a name is that of a RootSync.
 func isRoot(sync types.NamespacedName) bool { return sync.Namespace == Namespace }
 
 // newSync is an empty RootSync or RepoSync, as the name asks for.

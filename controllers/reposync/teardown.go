@@ -39,7 +39,6 @@ func never(context.Context, *Manager, v1beta1.Sync) (bool, time.Duration, error)
 	return false, 0, nil
 }
 
-// always does not wait.
 func always(context.Context, *Manager, v1beta1.Sync) (bool, time.Duration, error) {
 	return true, 0, nil
 }
@@ -219,7 +218,6 @@ func (m *Manager) revoke(ctx context.Context, sync v1beta1.Sync) error {
 	return client.IgnoreNotFound(m.client.Delete(ctx, b.Object))
 }
 
-// inhabitants are the RepoSyncs in a namespace.
 func (m *Manager) inhabitants(ctx context.Context, o client.Object) []reconcile.Request {
 	return m.inNamespace(ctx, o.GetName(), func(v1beta1.Sync) bool { return true })
 }

@@ -87,7 +87,6 @@ type policy struct {
 	refuses []refusal
 }
 
-// policies are those of the variants.
 func policies() map[Variant]policy {
 	v0 := policy{release: never}
 	v1, v2, v2w, v3, v4, v7, v9 := v0, v0, v0, v0, v0, v0, v0

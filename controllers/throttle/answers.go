@@ -55,7 +55,7 @@ func (k *keeper) backOff(ctx context.Context, o *object, body *unstructured.Unst
 	switch {
 	case errors.Is(err, errVanished):
 		k.forget(body.GetUID())
-	case apierrors.IsConflict(err) && o.conflicts < races: // no failure: somebody was faster
+	case apierrors.IsConflict(err) && o.conflicts < races: // no failure: another writer was faster
 		o.conflicts++
 		k.comeBack(ctx, o, body, 0)
 	default:
@@ -84,7 +84,7 @@ func (k *keeper) comeBack(ctx context.Context, o *object, body *unstructured.Uns
 			}
 			k.mu.Lock()
 			switch {
-			case alarm.Err() != nil: // it is gone, or somebody else comes back to it
+			case alarm.Err() != nil: // it is gone, or another retry replaces this one
 			case err != nil:
 				d = o.fail()
 			default:

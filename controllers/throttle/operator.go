@@ -80,14 +80,14 @@ type keeper struct {
 // object is what the operator remembers of one, as long as the incarnation lasts and the object
 // exists.
 type object struct {
-	events chan *unstructured.Unstructured // the newest that nobody has looked at, if any
+	events chan *unstructured.Unstructured // the newest that no worker has seen, if any
 	queued bool                            // has a worker or waits for one
 	// failures in a row, until when they delay the object, and with which generation of it the last
 	// one came.
 	failures int
 	until    time.Time
 	failed   int64
-	cancel   context.CancelFunc // has nobody come back to the object
+	cancel   context.CancelFunc // stops retries of the object
 	// conflicts since something has succeeded, and outcomes that are not written down yet, by
 	// handler. Only the object's worker looks at them.
 	conflicts int
@@ -154,7 +154,6 @@ func (k *keeper) listAndWatch(ctx context.Context) error {
 	return nil
 }
 
-// event takes in what the watch says.
 func (k *keeper) event(ctx context.Context, body *unstructured.Unstructured) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -218,7 +217,6 @@ func (k *keeper) work(ctx context.Context, o *object) {
 	k.hire(ctx)
 }
 
-// look takes the object further.
 func (k *keeper) look(ctx context.Context, o *object, body *unstructured.Unstructured) {
 	switch wait, err := k.process(ctx, o, body); {
 	case err == nil:

@@ -122,7 +122,6 @@ func (k *keeper) conserve(ctx context.Context, o *object, body *unstructured.Uns
 	return err
 }
 
-// record persists a handler's record.
 func (k *keeper) record(ctx context.Context, body *unstructured.Unstructured, tie map[string]any, h *Handler,
 	r *Record) error {
 	value, err := json.Marshal(r)

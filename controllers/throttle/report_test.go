@@ -114,7 +114,7 @@ func TestAConflictIsReportedOnWhatIsNewest(t *testing.T) {
 	}
 }
 
-// The next incarnation goes on where the schedule was, by what the object says of itself.
+// The next incarnation continues the schedule, by what the object reports.
 func TestFailuresThatAnEarlierIncarnationHad(t *testing.T) {
 	for name, c := range map[string]struct {
 		ago        time.Duration

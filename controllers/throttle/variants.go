@@ -51,8 +51,7 @@ type policy struct {
 	wait func(*keeper, context.Context, *object, *unstructured.Unstructured, time.Duration)
 	// handle calls a handler and writes down what came of it.
 	handle func(*keeper, context.Context, *object, *unstructured.Unstructured, *Handler, *Record) error
-	// key makes the name of a handler's annotation.
-	key func(handler string) string
+	key    func(handler string) string
 	// fixed has answers of the API server distinguished, and written down on the object what is
 	// refused: see answers.go.
 	fixed bool
@@ -70,7 +69,6 @@ type policy struct {
 	linger func(*keeper, context.Context, *object) bool
 }
 
-// policies are those of the variants.
 func policies() map[Variant]policy {
 	v0a := policy{
 		after: swallow, due: (*keeper).dueOrEdited, wait: (*keeper).touchLater,
@@ -109,7 +107,6 @@ func (v Variant) policy() (policy, error) {
 	return p, nil
 }
 
-// plainKey takes the handler's name as it is.
 func plainKey(handler string) string { return Domain + "/" + handler }
 
 // loose is what a write has that is tied to nothing.
@@ -157,7 +154,6 @@ func (k *keeper) linger(ctx context.Context, o *object) bool {
 	return len(o.events) > 0
 }
 
-// crash ends the process.
 func (k *keeper) crash(ctx context.Context, _ *object, _ *unstructured.Unstructured, err error) {
 	k.die(err)
 	<-ctx.Done()

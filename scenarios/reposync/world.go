@@ -90,7 +90,7 @@ func Begin(w *sim.World, v reposync.Variant, s Setting) *World {
 	world := &World{World: w, Record: NewRecord(s), variant: cmp.Or(s.Before, v), next: v, pods: newPods(s.Lingers)}
 	w.Without("no stuck finalizer") // the cases have properties for that
 	if v != reposync.V10 || s.Forever {
-		w.Without("settles") // a reconciler without rights asks for ever
+		w.Without("settles") // a reconciler without rights never gives up
 	}
 	const crds = "../../controllers/reposync/crds/"
 	w.Install(crds+"configsync.gke.io_reposyncs.yaml", crds+"kpt.dev_resourcegroups.yaml")
