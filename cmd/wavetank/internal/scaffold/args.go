@@ -150,9 +150,7 @@ func (r *reader) ofOwnType(call *ast.CallExpr) {
 func (r *remarks) lost(flag, value string) {
 	g := fmt.Sprintf("--%s=%s of the Deployment could not be read as the flag's type, so the flag has its default: "+
 		"write its value", flag, value)
-	if !slices.Contains(r.guesses, g) {
-		r.guesses = append(r.guesses, g)
-	}
+	r.guess("%s", g)
 }
 
 // durationSource is a duration as Go source.

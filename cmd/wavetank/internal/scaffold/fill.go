@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"golang.org/x/tools/go/packages"
 )
 
 // simulated are the options of a manager that a simulation heeds, except the scheme.
@@ -61,7 +63,10 @@ func (w *writer) options() (before, options string) {
 		}
 		out = append(out, name+": "+text)
 	}
-	if fields["Scheme"] == nil {
+	if name := onlyScheme(of.pkg); fields["Scheme"] == nil && name != "" {
+		w.guess("the scheme of the manager was not seen, so the test's is the only one of its package, %s", name)
+		out = append(out, "Scheme: "+name)
+	} else if fields["Scheme"] == nil {
 		scheme := w.scheme()
 		lines, out = append(lines, strings.TrimSuffix(scheme, "\n")), append(out, "Scheme: "+w.schemeName())
 	}
@@ -73,6 +78,21 @@ func (w *writer) options() (before, options string) {
 		before += "\n"
 	}
 	return before, composite("ctrl.Options", out)
+}
+
+// onlyScheme is the package variable that is a scheme, if there is one only.
+func onlyScheme(pkg *packages.Package) (name string) {
+	for _, n := range pkg.Types.Scope().Names() {
+		v, ok := pkg.Types.Scope().Lookup(n).(*types.Var)
+		if !ok || typeName(v.Type()) != "*k8s.io/apimachinery/pkg/runtime.Scheme" {
+			continue
+		}
+		if name != "" {
+			return ""
+		}
+		name = n
+	}
+	return name
 }
 
 // isFalse reports whether an expression is false, or a variable whose flag's default is.

@@ -192,7 +192,11 @@ func (p *Project) function(pkg *packages.Package, f *ast.FuncDecl) {
 	dir := filepath.Dir(pkg.Fset.Position(f.Pos()).Filename)
 	c := Controller{Setup: f.Name.Name, Package: pkg, Dir: dir, typ: named, params: sig.Params(),
 		fullName: obj.FullName()}
-	if of := given(pkg, f, "For"); len(of) > 0 {
+	of := given(pkg, f, "For")
+	if len(of) == 0 {
+		of = enqueued(pkg, f)
+	}
+	if len(of) > 0 {
 		c.Kind, c.kindPath = of[0].Obj().Name(), of[0].Obj().Pkg().Path()
 		c.kindFile = pkg.Fset.Position(of[0].Obj().Pos()).Filename
 	}
@@ -215,6 +219,23 @@ func (p *Project) function(pkg *packages.Package, f *ast.FuncDecl) {
 		}
 	}
 	p.Controllers = append(p.Controllers, c)
+}
+
+// enqueued are the structs whose events enqueue the object itself, as For does it:
+// Watches(&T{}, &handler.EnqueueRequestForObject{}) and source.Kind(cache, &T{}, …).
+func enqueued(pkg *packages.Package, f *ast.FuncDecl) (out []*types.Named) {
+	ast.Inspect(f.Body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			for i := 1; i < len(call.Args); i++ {
+				handler, named := pkg.TypesInfo.TypeOf(call.Args[i]), structOf(pkg.TypesInfo.TypeOf(call.Args[i-1]))
+				if named != nil && strings.HasSuffix(typeName(handler), "EnqueueRequestForObject") {
+					out = append(out, named)
+				}
+			}
+		}
+		return true
+	})
+	return out
 }
 
 // given are the structs that a function hands to methods of a builder.

@@ -19,16 +19,20 @@ type manifests struct {
 
 var binding = regexp.MustCompile(`(?m)^kind:\s*(Cluster)?RoleBinding\s*$`)
 
-// aside are directories whose manifests deploy something else than the operator.
+// aside are directories whose manifests and programs are for something else than the operator.
 var aside = []string{"docs", "e2e", "example", "examples", "hack", "test", "tests"}
+
+// isAside reports whether a file, from the root, is below one of them.
+func isAside(file string) bool {
+	return slices.ContainsFunc(strings.Split(path.Dir(file), "/"),
+		func(part string) bool { return slices.Contains(aside, part) })
+}
 
 // see notes a file of YAML.
 func (m *manifests) see(file, text string) {
 	dir := path.Dir(file)
-	for part := range strings.SplitSeq(dir, "/") {
-		if slices.Contains(aside, part) {
-			return
-		}
+	if isAside(file) {
+		return
 	}
 	add := func(to *[]string) {
 		if !slices.Contains(*to, dir) {

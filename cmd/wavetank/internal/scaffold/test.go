@@ -40,7 +40,9 @@ type remarks struct {
 }
 
 func (r *remarks) guess(format string, args ...any) {
-	r.guesses = append(r.guesses, fmt.Sprintf(format, args...))
+	if g := fmt.Sprintf(format, args...); !slices.Contains(r.guesses, g) {
+		r.guesses = append(r.guesses, g)
+	}
 }
 
 // comments are the guesses, for the reader of the test.
@@ -259,21 +261,22 @@ func (w *writer) schemeName() string {
 func (w *writer) scheme() string {
 	const machinery = "k8s.io/apimachinery/pkg/"
 	schemes := []function{{"k8s.io/client-go/kubernetes/scheme", "AddToScheme"}}
-	var kinds []string
+	kinds := []string{"the built-in kinds"}
 	for _, c := range w.project.Controllers {
 		shares := w.ginkgo && c.Dir == w.process.dir || // the suite's scheme
 			slices.ContainsFunc(w.process.Controllers, func(o Controller) bool { return o.fullName == c.fullName })
 		if !shares || c.kindPath == "" {
 			continue
 		}
-		kinds = append(kinds, c.Kind)
+		if !slices.Contains(kinds, c.Kind) {
+			kinds = append(kinds, c.Kind)
+		}
 		add := function{c.kindPath, "AddToScheme"}
 		if !strings.HasPrefix(c.kindPath, "k8s.io/api/") && !slices.Contains(schemes, add) {
 			schemes = append(schemes, add)
 		}
 	}
-	w.guess("the scheme of the manager was not seen, so the test's has the built-in kinds and %s",
-		strings.Join(kinds, ", "))
+	w.guess("the scheme of the manager was not seen, so the test's has %s", sentence(kinds))
 	var b strings.Builder
 	fmt.Fprintf(&b, "scheme := %s.NewScheme()\n", w.use(machinery+"runtime", ""))
 	for _, add := range schemes {
@@ -281,6 +284,15 @@ func (w *writer) scheme() string {
 		fmt.Fprintf(&b, "%s.Must(%s(scheme))\n", w.use(machinery+"util/runtime", "utilruntime"), call)
 	}
 	return b.String()
+}
+
+// sentence is a list as a sentence has it.
+func sentence(all []string) string {
+	last := len(all) - 1
+	if last == 0 {
+		return all[0]
+	}
+	return strings.Join(all[:last], ", ") + " and " + all[last]
 }
 
 func schemeAlias(importPath string) string {

@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// maxKeys limits how many keys are on one line.
+const maxKeys = 3
+
 // users writes what users do. Controllers that act by the clock get their samples when the scenario
 // of auto has ended, because the world does not become quiescent with them.
 func (w *writer) users(b *strings.Builder, process string, up func(string) string) {
@@ -22,7 +25,11 @@ func (w *writer) users(b *strings.Builder, process string, up func(string) strin
 			options += fmt.Sprintf(", auto.Kinds(%s)", strings.Join(w.kinds(others), ", "))
 		}
 		if keys := w.project.approvals.keys(); len(keys) > 0 {
-			options += fmt.Sprintf(", auto.Approvals(\"%s\")", strings.Join(keys, `", "`))
+			between := `", "`
+			if len(keys) > maxKeys {
+				between = "\",\n\""
+			}
+			options += fmt.Sprintf(", auto.Approvals(\"%s\")", strings.Join(keys, between))
 		}
 		fmt.Fprintf(b, "%s.Scenario(w%s)\n", w.use(modulePath+"/sim/auto", ""), options)
 	}
@@ -107,10 +114,11 @@ func (w *writer) samples(files string, lacking []Controller) string {
 	if files != "" {
 		out = fmt.Sprintf(", auto.Samples(%s)", files)
 	}
+	var unknown, drawn []string
 	for _, c := range lacking {
 		switch {
 		case c.Kind == "":
-			w.guess("the builder's For of %s was not seen: give what it reconciles to auto.Objects", c.Name)
+			unknown = append(unknown, c.Name)
 		case strings.HasPrefix(c.kindPath, "k8s.io/api/") || w.project.Definitions == "":
 			w.guess("no file below config/samples has a %s, so users make an empty one", c.Kind)
 			meta := w.use("k8s.io/apimachinery/pkg/apis/meta/v1", "metav1")
@@ -122,8 +130,16 @@ func (w *writer) samples(files string, lacking []Controller) string {
 			out += fmt.Sprintf(", auto.Objects(&%s{ObjectMeta: %s.ObjectMeta{%sName: \"sample\"}})", kind, meta,
 				namespace)
 		default:
-			w.guess("no file below config/samples has a %s, so users write what its definition allows", c.Kind)
+			drawn = append(drawn, c.Kind)
 		}
+	}
+	if len(drawn) > 0 {
+		slices.Sort(drawn)
+		w.guess("no file below config/samples has an object of kind %s, so users write what the definition allows",
+			sentence(slices.Compact(drawn)))
+	}
+	if len(unknown) > 0 {
+		w.guess("the builder's For of %s was not seen: give what is reconciled to auto.Objects", sentence(unknown))
 	}
 	return out
 }

@@ -72,6 +72,10 @@ func (p *Project) wirings(loaded []*packages.Package) (out []*wiring) {
 			}
 		}
 	}
+	ships := func(w *wiring) bool { return !isAside(line(p.Root, w.pkg, w.made)) }
+	if slices.ContainsFunc(out, ships) {
+		out = slices.DeleteFunc(out, func(w *wiring) bool { return !ships(w) })
+	}
 	for _, w := range out {
 		for _, pkg := range loaded {
 			w.flags.read(pkg)

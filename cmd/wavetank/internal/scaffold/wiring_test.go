@@ -417,3 +417,70 @@ spec:
 		}
 	}
 }
+
+// The options come from a file that only the program knows how to read, and the controller watches
+// its kind without For. What a benchmark starts is not what ships.
+func TestOptionsOfAFile(t *testing.T) {
+	const started = `
+	_ = (&jobs.JobReconciler{Client: mgr.GetClient()}).SetupWithManager(mgr)
+	_ = mgr.Start(ctrl.SetupSignalHandler())
+}
+`
+	source, _ := wiringOf(t, map[string]string{"internal/jobs/jobs.go": `package jobs
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+)
+
+type JobReconciler struct{ client.Client }
+
+func (r *JobReconciler) Reconcile(context.Context, ctrl.Request) (ctrl.Result, error) {
+	return ctrl.Result{}, nil
+}
+
+func (r *JobReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).Named("jobs").
+		Watches(&appsv1.Deployment{}, &handler.EnqueueRequestForObject{}).Complete(r)
+}
+`, "cmd/main.go": `package main
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"example.com/backup/internal/jobs"
+)
+
+var known = runtime.NewScheme()
+
+func read() ctrl.Options { return ctrl.Options{Scheme: known} }
+
+func main() {
+	options := read()
+	mgr, _ := ctrl.NewManager(ctrl.GetConfigOrDie(), options)
+` + started, "test/load/main.go": `package main
+
+import (
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"example.com/backup/internal/jobs"
+)
+
+func main() {
+	mgr, _ := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{})
+` + started})
+	for _, want := range []string{"// Guess: the scheme of the manager was not seen, so the test's is the only one of its " +
+		"package, known.", "sim.Options(ctrl.Options{Scheme: known})", "no file below config/samples has a Deployment"} {
+		if !strings.Contains(source, want) {
+			t.Errorf("it does not have %s:\n%s", want, source)
+		}
+	}
+	if n := strings.Count(source, "jobs.JobReconciler{"); n != 1 {
+		t.Errorf("%d tests start the controller:\n%s", n, source)
+	}
+}
