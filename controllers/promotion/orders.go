@@ -190,8 +190,8 @@ func (r *Reconciler) findPullRequest(ctx context.Context, repo *v1alpha1.PullReq
 
 // closePullRequest closes the pull request of an order, so that it is not merged, and returns it;
 // nil if there is none. It may be repeated.
-func (r *Reconciler) closePullRequest(ctx context.Context, repo *v1alpha1.PullRequestStrategy, key string) (*v1alpha1.PullRequest,
-	error) {
+func (r *Reconciler) closePullRequest(ctx context.Context, repo *v1alpha1.PullRequestStrategy,
+	key string) (*v1alpha1.PullRequest, error) {
 	found, err := r.findPullRequest(ctx, repo, key)
 	if err != nil || found == nil {
 		return nil, err

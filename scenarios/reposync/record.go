@@ -234,7 +234,7 @@ func (r *Record) finalizers(o *view.Object[object], was, now *object) {
 	home := r.live(namespaceRef(s.Namespace))
 	if left := r.present(s); s.foreground() && len(left) > 0 && (home == nil || !home.deleting()) {
 		r.Breaks(honoured,
-			"the reconciler's finalizer was taken off %s while %v existed, and its namespace is not being deleted", s, left)
+			"the reconciler's finalizer was taken off %s while %v existed in a namespace that stays", s, left)
 	}
 }
 
@@ -305,7 +305,8 @@ func (r *Record) hasRights(s *syncRecord) bool {
 // refused reads a refused creation in a terminating namespace.
 func (r *Record) refused(e *history.Event, by *view.Reconcile) {
 	if e.Process == Manager && e.Ref.Kind == "RoleBinding" {
-		r.Breaks(revived, "%s tried to create %s again in namespace %s, which terminates", e.Actor(), reposync.BindingName, e.Ref.Namespace)
+		r.Breaks(revived, "%s tried to create %s again in terminating namespace %s", e.Actor(), reposync.BindingName,
+			e.Ref.Namespace)
 	}
 	for _, s := range r.syncs {
 		knew := s.knew[e.Process]
