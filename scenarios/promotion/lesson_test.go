@@ -119,7 +119,7 @@ counts again and fails when it is stale.
 A promotion leaves the cluster: no transaction spans the forge and the API server. Between "it is done" and
 "it is written down" the operator can die, whichever of the two comes first. Here it dies once in each run,
 before or after each of its writes. There is one run for every such point, from a new revision in dev until
-the world is at rest again. The table says how often the promotion took effect, and how often a CI that starts
+the world is quiescent again. The table says how often the promotion took effect, and how often a CI that starts
 a job for each Event was told of it.
 
 | variant | order of things | runs with a crash | never | once | more than once | told: never | once | more |
