@@ -37,12 +37,8 @@ func crashBugs() []Bug {
 // halfPair takes the existence of the first of two Secrets for that of both. The fixed variant
 // reads each.
 func halfPair(w *stage, fixed bool) {
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
-		err = g.live.Get(c, key(o.Name+"-cert"), &corev1.Secret{})
+	operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
+		err := g.live.Get(c, key(o.Name+"-cert"), &corev1.Secret{})
 		if err == nil && !g.fixed || client.IgnoreNotFound(err) != nil {
 			return result{}, err
 		}
@@ -60,66 +56,39 @@ func halfPair(w *stage, fixed bool) {
 		}
 		return nil
 	})
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }
 
 // effectFirst: the mail goes out, then the record is made. The fixed variant tells the office which
 // mail it is.
 func effectFirst(w *stage, fixed bool) {
 	outside(w)
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["sent"] != "" {
-			return result{}, err
-		}
-		if err := g.call(c, "POST", "/mail/"+o.Name, g.once(o.Name)); err != nil {
-			return result{}, err
-		}
-		return result{}, g.set(c, o, "sent", "yes")
+	operator{until: "sent", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
+		return g.mail(c, o, g.once(o.Name))
 	}}.start(w, "mailer", fixed)
 	w.Inject(fault.Crash("mailer"), fault.LostReply(), fault.StaleCache(10*time.Second))
 	w.Always("each mail is sent at most once", property.AtMostOnce("mail"))
 	w.Eventually("every mail is sent", happened("mail", "a", "b"))
-	w.Apply(work("a"), work("b"))
-	w.Settle()
+	w.SettleWith(work("a"), work("b"))
 }
 
 // recordFirst: the record is made, then the mail goes out.
 func recordFirst(w *stage, fixed bool) {
 	outside(w)
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["sent"] != "" {
-			return result{}, err
-		}
-		steps := []func() error{
-			func() error { return g.set(c, o, "sent", "yes") },
-			func() error { return g.call(c, "POST", "/mail/"+req.Name, req.Name) },
-		}
-		if g.fixed {
-			steps[0], steps[1] = steps[1], steps[0]
-		}
-		if err := steps[0](); err != nil {
-			return result{}, err
-		}
-		return result{}, steps[1]()
+	operator{until: "sent", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
+		return g.inOrder(func() error { return g.set(c, o, "sent", "yes") },
+			func() error { return g.call(c, "POST", "/mail/"+o.Name, o.Name) })
 	}}.start(w, "mailer", fixed)
 	w.Inject(fault.Crash("mailer"), fault.StaleCache(10*time.Second))
 	w.Eventually("every mail is sent", happened("mail", "a", "b"))
-	w.Apply(work("a"), work("b"))
-	w.Settle()
+	w.SettleWith(work("a"), work("b"))
 }
 
 // tornRecovery: an intent is written before the mail goes out, and who finds a stranger's intent
 // takes it over. The flaw is that a takeover is believed to be in good hands.
 func tornRecovery(w *stage, fixed bool) {
 	outside(w)
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		var o corev1.ConfigMap // from the server: this one is not about caches
-		if err := g.live.Get(c, req.NamespacedName, &o); err != nil {
-			return result{}, client.IgnoreNotFound(err)
-		}
+	operator{fresh: true, each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		next := "intended"
 		switch o.Data["state"] {
 		case "sent":
@@ -132,57 +101,44 @@ func tornRecovery(w *stage, fixed bool) {
 			}
 		}
 		if o.Data["state"] != "taken-over" {
-			if err := g.set(c, &o, "state", next); err != nil {
+			if err := g.set(c, o, "state", next); err != nil {
 				return result{}, err
 			}
 		}
 		g.memory[o.Name] = true
-		if err := g.call(c, "POST", "/mail/"+req.Name, req.Name); err != nil {
+		if err := g.call(c, "POST", "/mail/"+o.Name, o.Name); err != nil {
 			return result{}, err
 		}
-		return result{}, g.set(c, &o, "state", "sent")
+		return result{}, g.set(c, o, "state", "sent")
 	}}.start(w, "mailer", fixed)
 	w.Inject(fault.Crash("mailer"), fault.RacingRequeue())
 	w.Eventually("every mail is sent", happened("mail", "a"))
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }
 
 // poisoned gives up on work that was begun three times and never ended, even if the process
 // crashed.
 func poisoned(w *stage, fixed bool) {
 	outside(w)
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		var o corev1.ConfigMap
-		if err := g.live.Get(c, req.NamespacedName, &o); err != nil || o.Data["state"] == "sent" {
-			return result{}, client.IgnoreNotFound(err)
-		}
+	operator{fresh: true, until: "sent", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		attempts, _ := strconv.Atoi(o.Data["attempts"])
 		if attempts >= 3 && !g.fixed {
 			return result{}, nil
 		}
-		if err := g.set(c, &o, "attempts", strconv.Itoa(attempts+1)); err != nil {
+		if err := g.set(c, o, "attempts", strconv.Itoa(attempts+1)); err != nil {
 			return result{}, err
 		}
-		if err := g.call(c, "POST", "/mail/"+req.Name, req.Name); err != nil {
-			return result{}, err
-		}
-		return result{}, g.set(c, &o, "state", "sent")
+		return g.mail(c, o, o.Name)
 	}}.start(w, "mailer", fixed)
 	w.Inject(fault.Crash("mailer"))
 	w.Eventually("every mail is sent", happened("mail", "a"))
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }
 
 // stoppedHalfway writes three parts, then a mark that they are complete. On SIGTERM it writes the
 // mark at once.
 func stoppedHalfway(w *stage, fixed bool) {
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["complete"] != "" {
-			return result{}, err
-		}
+	operator{until: "complete", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		for _, part := range []string{"-1", "-2", "-3"} {
 			err := g.Create(c, child(o.Name+part, o.Name))
 			if err != nil && !apierrors.IsAlreadyExists(err) && (g.fixed || c.Err() == nil) {

@@ -6,6 +6,7 @@ package planted
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,11 +51,7 @@ func whileDown(w *stage, fixed bool) {
 		case err != nil:
 			return result{}, err
 		case o == nil || !o.DeletionTimestamp.IsZero():
-			code, err := g.try(c, "DELETE", "/accounts/"+req.Name, "")
-			if err == nil && code >= 300 && code != 404 {
-				err = errors.New("the account cannot be closed")
-			}
-			if err != nil || o == nil {
+			if err := g.closes(c, req.Name); err != nil || o == nil {
 				return result{}, err
 			}
 			return result{}, release(g, c, o)
@@ -74,38 +71,17 @@ func whileDown(w *stage, fixed bool) {
 // finalizerFirst: off with the finalizer, then the rest. The fixed variant does the rest first.
 func finalizerFirst(w *stage, fixed bool) {
 	outside(w)
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		if o.DeletionTimestamp.IsZero() {
 			return result{}, g.call(c, "PUT", "/accounts/"+o.Name, "")
 		}
-		steps := []func() error{
-			func() error { return release(g, c, o) },
-			func() error {
-				code, err := g.try(c, "DELETE", "/accounts/"+o.Name, "")
-				if err == nil && code >= 300 && code != 404 {
-					err = errors.New("the account cannot be closed")
-				}
-				return err
-			},
-		}
-		if g.fixed {
-			steps[0], steps[1] = steps[1], steps[0]
-		}
-		if err := steps[0](); err != nil {
-			return result{}, err
-		}
-		return result{}, steps[1]()
+		return g.inOrder(func() error { return release(g, c, o) }, func() error { return g.closes(c, o.Name) })
 	}}.start(w, "accounts", fixed)
 	w.Inject(fault.Crash("accounts"), fault.StaleCache(10*time.Second))
 	w.Eventually("no account is left behind", closed)
 	a := work("a")
 	a.Finalizers = []string{finalizer}
-	w.Apply(a)
-	w.Settle()
+	w.SettleWith(a)
 	w.Remove(work("a"))
 	w.Settle()
 }
@@ -143,10 +119,9 @@ func namesake(w *stage, fixed bool) {
 	w.Inject(fault.StaleCache(30*time.Second), fault.ServerError(), fault.RacingRequeue())
 	w.Eventually("the record is the owner's", func(h *history.History) error {
 		o, _ := h.Object("", "ConfigMap", ns, "a")
-		for _, s := range history.List[corev1.Secret](h) {
-			if string(s.Data["owner"]) == o.UID {
-				return nil
-			}
+		owned := func(s corev1.Secret) bool { return string(s.Data["owner"]) == o.UID }
+		if slices.ContainsFunc(history.List[corev1.Secret](h), owned) {
+			return nil
 		}
 		return errors.New("the record belongs to a namesake that is gone, or there is none")
 	})
@@ -154,8 +129,7 @@ func namesake(w *stage, fixed bool) {
 	w.Sleep(time.Second)
 	w.Remove(work("a"))
 	w.Sleep(10 * time.Millisecond)
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }
 
 // own makes the fixed variant name the owner of a secret.
@@ -173,11 +147,7 @@ func robbed(w *stage, fixed bool) {
 	owns := func(b *builder.Builder) *builder.Builder {
 		return b.For(&corev1.ConfigMap{}, role("work")).Owns(&corev1.Secret{})
 	}
-	operator{watch: owns, lists: true, work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{watch: owns, lists: true, each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		if o.DeletionTimestamp.IsZero() {
 			if controllerutil.AddFinalizer(o, finalizer) {
 				return result{}, g.Update(c, o)
@@ -185,7 +155,7 @@ func robbed(w *stage, fixed bool) {
 			return result{}, client.IgnoreAlreadyExists(g.Create(c, secret(o.Name, "owner", string(o.UID))))
 		}
 		var s corev1.Secret
-		switch err := g.Get(c, req.NamespacedName, &s); {
+		switch err := g.Get(c, key(o.Name), &s); {
 		case client.IgnoreNotFound(err) != nil:
 			return result{}, err
 		case err == nil && (!g.fixed || string(s.Data["owner"]) == string(o.UID)):
@@ -208,8 +178,7 @@ func robbed(w *stage, fixed bool) {
 		}
 		w.Sleep(time.Second)
 	}
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }
 
 // kept holds unless the latest event is the deletion of a secret whose owner is there to stay.
@@ -222,9 +191,8 @@ func kept(h *history.History) error {
 		if c.Ref.Kind != "Secret" || c.Type != "DELETED" || (history.Object{JSON: c.Object}).Into(&s) != nil {
 			continue
 		}
-		var owner corev1.ConfigMap
-		o, there := h.Object("", "ConfigMap", ns, s.Name)
-		if there && o.Into(&owner) == nil && owner.DeletionTimestamp.IsZero() && string(s.Data["owner"]) == o.UID {
+		owner, there := history.Get[corev1.ConfigMap](h, ns, s.Name)
+		if there && owner.DeletionTimestamp.IsZero() && string(s.Data["owner"]) == string(owner.UID) {
 			return fmt.Errorf("the secret of %s is deleted", s.Name)
 		}
 	}

@@ -54,12 +54,8 @@ func counting(more int) func(*stage, bool) {
 			total.Data["n"] = "1"
 			return g.Update(c, &total)
 		}
-		operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-			o, err := g.get(c, req)
-			if o == nil || err != nil {
-				return result{}, err
-			}
-			err = attempt(g, c)
+		operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
+			err := attempt(g, c)
 			for range more {
 				if apierrors.IsConflict(err) {
 					err = attempt(g, c)
@@ -72,18 +68,13 @@ func counting(more int) func(*stage, bool) {
 		}}.start(w, "counter", fixed)
 		w.Inject(fault.Conflict(), fault.LostReply(), fault.StaleCache(10*time.Second))
 		w.Eventually("the ticket is counted", holds("total", "n", "1"))
-		w.Apply(cm("total", "n", "0"), work("a"))
-		w.Settle()
+		w.SettleWith(cm("total", "n", "0"), work("a"))
 	}
 }
 
 // errorSwallowed writes the result and ignores the error.
 func errorSwallowed(w *stage, fixed bool) {
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		if err := g.Create(c, cm("result", "of", o.Name)); client.IgnoreAlreadyExists(err) != nil && g.fixed {
 			return result{}, err
 		}
@@ -91,17 +82,15 @@ func errorSwallowed(w *stage, fixed bool) {
 	}}.start(w, "worker", fixed)
 	w.Inject(fault.ServerError(), fault.Crash("worker"), fault.StaleCache(10*time.Second))
 	w.Eventually("the work has its result", exists("result"))
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }
 
 // givesUp: failures are counted on the object, and the third is the last.
 func givesUp(w *stage, fixed bool) {
 	outside(w)
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["sent"] != "" || o.Data["failed"] == "3" && !g.fixed {
-			return result{}, err
+	operator{until: "sent", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
+		if o.Data["failed"] == "3" && !g.fixed {
+			return result{}, nil
 		}
 		if err := g.call(c, "POST", "/mail/"+o.Name, o.Name); err != nil {
 			failed, _ := strconv.Atoi(o.Data["failed"])
@@ -111,17 +100,12 @@ func givesUp(w *stage, fixed bool) {
 	}}.start(w, "mailer", fixed)
 	w.Inject(fault.FailedEffect(), fault.StaleCache(10*time.Second))
 	w.Eventually("every mail is sent", happened("mail", "a", "b"))
-	w.Apply(work("a"), work("b"))
-	w.Settle()
+	w.SettleWith(work("a"), work("b"))
 }
 
 // noCopy: three copies make it safe, and one may fail; how many have failed is not counted.
 func noCopy(w *stage, fixed bool) {
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["safe"] != "" {
-			return result{}, err
-		}
+	operator{until: "safe", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		copies := 0
 		for i := range 3 {
 			if client.IgnoreAlreadyExists(g.Create(c, child(fmt.Sprintf("%s-%d", o.Name, i), o.Name))) == nil {
@@ -148,18 +132,13 @@ func noCopy(w *stage, fixed bool) {
 		}
 		return nil
 	})
-	w.Apply(work("a"), work("b"))
-	w.Settle()
+	w.SettleWith(work("a"), work("b"))
 }
 
 // throttled: a request made by hand, past the client that would have tried again. 429 is no error,
 // says the comment.
 func throttled(w *stage, fixed bool) {
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		code, err := byHand(c, g.mgr.GetConfig())
 		switch {
 		case err != nil:
@@ -171,8 +150,7 @@ func throttled(w *stage, fixed bool) {
 	}}.start(w, "worker", fixed)
 	w.Inject(fault.ServerError(), fault.StaleCache(10*time.Second))
 	w.Eventually("the work has its result", exists("result"))
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }
 
 // byHand creates the result by an HTTP request of its own, without a client library.
@@ -198,11 +176,7 @@ func byHand(c ctx, cfg *rest.Config) (int, error) {
 // impatient: five seconds are enough for everybody; then the mail is sent again.
 func impatient(w *stage, fixed bool) {
 	outside(w)
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["sent"] != "" {
-			return result{}, err
-		}
+	operator{until: "sent", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		short, cancel := context.WithTimeout(c, 5*time.Second)
 		defer cancel()
 		if err := g.call(short, "POST", "/mail/"+o.Name, g.once(o.Name)); err != nil {
@@ -212,28 +186,20 @@ func impatient(w *stage, fixed bool) {
 	}}.start(w, "mailer", fixed)
 	w.Inject(fault.SlowEffect(time.Minute))
 	w.Always("each mail is sent at most once", property.AtMostOnce("mail"))
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }
 
 // starved: one worker, and a call that takes as long as it takes.
 func starved(w *stage, fixed bool) {
 	const long = 45 * time.Second
 	outside(w)
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["sent"] != "" {
-			return result{}, err
-		}
+	operator{until: "sent", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		if g.fixed {
 			var cancel context.CancelFunc
 			c, cancel = context.WithTimeout(c, 5*time.Second)
 			defer cancel()
 		}
-		if err := g.call(c, "POST", "/mail/"+o.Name, o.Name); err != nil {
-			return result{}, err
-		}
-		return result{}, g.set(c, o, "sent", "yes")
+		return g.mail(c, o, o.Name)
 	}}.start(w, "mailer", fixed)
 	w.Inject(fault.SlowEffect(2*time.Minute), fault.StaleCache(time.Second))
 	w.Always("nobody waits for long", func(h *history.History) error {
@@ -247,6 +213,5 @@ func starved(w *stage, fixed bool) {
 		}
 		return nil
 	})
-	w.Apply(work("a"), work("b"))
-	w.Settle()
+	w.SettleWith(work("a"), work("b"))
 }

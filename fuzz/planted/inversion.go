@@ -42,12 +42,8 @@ func inversionBugs() []Bug {
 
 // ownerNotSeen: a child without an owner is litter.
 func ownerNotSeen(w *stage, fixed bool) {
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
-		err = g.reader().Get(c, key(o.Data["owner"]), &corev1.Secret{})
+	operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
+		err := g.reader().Get(c, key(o.Data["owner"]), &corev1.Secret{})
 		if client.IgnoreNotFound(err) != nil || err == nil {
 			return result{}, err
 		}
@@ -55,17 +51,12 @@ func ownerNotSeen(w *stage, fixed bool) {
 	}, watch: withSecrets}.start(w, "collector", fixed)
 	w.Inject(fault.StaleCache(30*time.Second), fault.RacingRequeue(), fault.Crash("collector"))
 	w.Eventually("a child lives as long as its owner", exists("child"))
-	w.Apply(secret("owner"), work("child", "owner", "owner"))
-	w.Settle()
+	w.SettleWith(secret("owner"), work("child", "owner", "owner"))
 }
 
 // oldLogin: a release is deployed with the login that the cache knows.
 func oldLogin(w *stage, fixed bool) {
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		var login corev1.Secret
 		if err := g.Get(c, key("login"), &login); err != nil {
 			return result{}, err
@@ -86,36 +77,22 @@ func oldLogin(w *stage, fixed bool) {
 		}
 		return nil
 	})
-	w.Apply(secret("login", "v", "1"), work("release", "v", "1"))
-	w.Settle()
+	w.SettleWith(secret("login", "v", "1"), work("release", "v", "1"))
 	w.Apply(secret("login", "v", "2"))
 	w.Sleep(time.Second)
-	w.Apply(work("release", "v", "2"))
-	w.Settle()
+	w.SettleWith(work("release", "v", "2"))
 }
 
 // panicOnMiss: what the cache does not know is a nil, and a nil is read from.
 func panicOnMiss(w *stage, fixed bool) {
-	find := func(g *reconciler, c ctx, name string) (*corev1.Secret, error) {
+	operator{until: "done", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		var all corev1.SecretList
 		if err := g.List(c, &all, client.InNamespace(ns)); err != nil {
-			return nil, err
+			return result{}, err
 		}
+		var settings *corev1.Secret
 		for i := range all.Items {
-			if all.Items[i].Name == name {
-				return &all.Items[i], nil
-			}
-		}
-		return nil, nil
-	}
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["done"] != "" {
-			return result{}, err
-		}
-		settings, err := find(g, c, "settings")
-		if err != nil {
-			return result{}, err
+			settings = &all.Items[i]
 		}
 		if g.fixed && settings == nil {
 			return result{}, errors.New("the settings are not there yet")
@@ -123,8 +100,7 @@ func panicOnMiss(w *stage, fixed bool) {
 		return result{}, g.set(c, o, "done", string(settings.Data["value"]))
 	}, watch: withSecrets}.start(w, "worker", fixed)
 	w.Inject(fault.StaleCache(30*time.Second), fault.ServerError())
-	w.Apply(secret("settings", "value", "7"), work("a"))
-	w.Settle()
+	w.SettleWith(secret("settings", "value", "7"), work("a"))
 }
 
 // forTasks watches Tasks; statusOnly wakes only when a status has changed.
@@ -144,7 +120,7 @@ func statusOnly(b *builder.Builder) *builder.Builder {
 // lastColour: a painter reports that a task is ready, an announcer believes it, whichever colour it
 // was about.
 func lastColour(w *stage, fixed bool) {
-	w.Install(tasks())
+	w.Install("testdata/tasks.yaml")
 	outside(w)
 	operator{watch: forTasks, work: func(g *reconciler, c ctx, req request) (result, error) {
 		var t Task
@@ -195,7 +171,7 @@ func lastColour(w *stage, fixed bool) {
 // thereAndBack: an order is new when the colour is another. The fixed variant asks for the
 // generation.
 func thereAndBack(w *stage, fixed bool) {
-	w.Install(tasks())
+	w.Install("testdata/tasks.yaml")
 	outside(w)
 	operator{watch: forTasks, work: func(g *reconciler, c ctx, req request) (result, error) {
 		var t Task
@@ -227,10 +203,9 @@ func mutated(w *stage, fixed bool) {
 	w.Without("cache untouched") // what is measured is the search for the consequence
 	shared := true
 	operator{options: ctrl.Options{Cache: cache.Options{DefaultUnsafeDisableDeepCopy: &shared}},
-		work: func(g *reconciler, c ctx, req request) (result, error) {
-			o, err := g.get(c, req)
-			if o == nil || err != nil || o.Labels["done"] != "" {
-				return result{}, err
+		each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
+			if o.Labels["done"] != "" {
+				return result{}, nil
 			}
 			if g.fixed {
 				o = o.DeepCopy()
@@ -240,13 +215,10 @@ func mutated(w *stage, fixed bool) {
 		}}.start(w, "worker", fixed)
 	w.Inject(fault.ServerError(), fault.RacingRequeue())
 	w.Eventually("the work is done", func(h *history.History) error {
-		o, _ := h.Object("", "ConfigMap", ns, "a")
-		var a corev1.ConfigMap
-		if err := o.Into(&a); err != nil || a.Labels["done"] == "" {
+		if a, _ := history.Get[corev1.ConfigMap](h, ns, "a"); a.Labels["done"] == "" {
 			return fmt.Errorf("a has the labels %v", a.Labels)
 		}
 		return nil
 	})
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }

@@ -41,15 +41,9 @@ func elected(on bool) ctrl.Options {
 // also sends a key, because a request may arrive twice.
 func rollout(w *stage, fixed bool) {
 	outside(w)
-	mailer := operator{options: elected(fixed), work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["sent"] != "" {
-			return result{}, err
-		}
-		if err := g.call(c, "POST", "/mail/"+o.Name, g.once(string(o.UID))); err != nil {
-			return result{}, err
-		}
-		return result{}, g.set(c, o, "sent", "yes")
+	mailer := operator{options: elected(fixed), until: "sent", each: func(g *reconciler, c ctx, o *corev1.ConfigMap,
+	) (result, error) {
+		return g.mail(c, o, g.once(string(o.UID)))
 	}}
 	mailer.start(w, "old", fixed)
 	w.Always("each mail is sent at most once", property.AtMostOnce("mail"))
@@ -83,18 +77,14 @@ func leaseLost(w *stage, fixed bool) {
 	w.Inject(fault.Unreachable(2*time.Minute, fault.In("one")))
 	w.Always("each mail is sent at most once", property.AtMostOnce("mail"))
 	w.Eventually("every mail is sent", happened("mail", "a", "b"))
-	w.Apply(work("a"), work("b"))
-	w.Settle()
+	w.SettleWith(work("a"), work("b"))
 }
 
 // goesBack: the level rises step by step, from what the cache says it is. The fixed variant writes
 // with a lock.
 func goesBack(w *stage, fixed bool) {
-	pump := operator{options: elected(true), warm: true, work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	pump := operator{options: elected(true), warm: true, each: func(g *reconciler, c ctx, o *corev1.ConfigMap,
+	) (result, error) {
 		level, _ := strconv.Atoi(o.Data["level"])
 		if level >= 3 {
 			return result{}, nil
@@ -128,6 +118,5 @@ func goesBack(w *stage, fixed bool) {
 		return nil
 	})
 	w.Eventually("the level is reached", holds("a", "level", "3"))
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }

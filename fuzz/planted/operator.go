@@ -6,6 +6,7 @@ package planted
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -46,7 +47,10 @@ type (
 // operator is a program with one controller.
 type operator struct {
 	work    func(*reconciler, ctx, request) (result, error)
-	watch   func(*builder.Builder) *builder.Builder // nil: ConfigMaps with the role "work"
+	each    func(*reconciler, ctx, *corev1.ConfigMap) (result, error) // nil, or in place of work: an object that exists
+	until   string                                                    // a key of its data that ends the work on it
+	fresh   bool                                                      // each gets it from the server and not from the cache
+	watch   func(*builder.Builder) *builder.Builder                   // nil: ConfigMaps with the role "work"
 	workers int
 	warm    bool // the cache is filled before the lease is won
 	lists   bool // informers list at resourceVersion=0 and watch then
@@ -56,6 +60,9 @@ type operator struct {
 // start adds the operator to the world as a process and lets it fill its caches, so that it lives
 // through what the user does one by one and not as one initial list.
 func (o operator) start(w *stage, name string, fixed bool) {
+	if o.each != nil {
+		o.work = o.onEach
+	}
 	o.options.Scheme = scheme
 	options := []sim.ProcessOption{sim.Options(o.options)}
 	if o.lists {
@@ -81,6 +88,19 @@ func (o operator) start(w *stage, name string, fixed bool) {
 			Complete(reconcile.Func(func(c ctx, req request) (result, error) { return o.work(g, c, req) }))
 	}, options...)
 	w.World.Sleep(time.Second)
+}
+
+// onEach is the work on an object as the cache has it.
+func (o operator) onEach(r *reconciler, c ctx, req request) (result, error) {
+	var object corev1.ConfigMap
+	var from client.Reader = r
+	if o.fresh {
+		from = r.live
+	}
+	if err := from.Get(c, req.NamespacedName, &object); err != nil || object.Data[o.until] != "" {
+		return result{}, client.IgnoreNotFound(err)
+	}
+	return o.each(r, c, &object)
 }
 
 // role lets an operator see only the objects that are meant for it.
@@ -129,6 +149,13 @@ func child(name, parent string, data ...string) *corev1.Secret {
 	return o
 }
 
+// generated is a child of a parent with a random name.
+func generated(parent string) *corev1.Secret {
+	o := child("", parent)
+	o.GenerateName = parent + "-"
+	return o
+}
+
 // children of a parent, as the reader sees them.
 func children(c ctx, r client.Reader, parent string) ([]corev1.Secret, error) {
 	var all corev1.SecretList
@@ -154,6 +181,17 @@ func (r *reconciler) reader() client.Reader {
 	return r.Client
 }
 
+// inOrder does one thing after the other. The fixed variant does the second one first.
+func (r *reconciler) inOrder(first, second func() error) (result, error) {
+	if r.fixed {
+		first, second = second, first
+	}
+	if err := first(); err != nil {
+		return result{}, err
+	}
+	return result{}, second()
+}
+
 // set writes one key of a ConfigMap's data, and leaves the others to others.
 func (r *reconciler) set(c ctx, o *corev1.ConfigMap, k, v string) error {
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"data":{%q:%q}}`, k, v))
@@ -167,6 +205,23 @@ func (r *reconciler) call(c ctx, method, path, idempotency string) error {
 		err = fmt.Errorf("%s %s is answered with %d", method, path, code)
 	}
 	return err
+}
+
+// closes closes an account, which may be closed already.
+func (r *reconciler) closes(c ctx, name string) error {
+	code, err := r.try(c, "DELETE", "/accounts/"+name, "")
+	if err == nil && code >= 300 && code != http.StatusNotFound {
+		err = errors.New("the account cannot be closed")
+	}
+	return err
+}
+
+// mail sends a mail about an object, and then notes that on the object.
+func (r *reconciler) mail(c ctx, o *corev1.ConfigMap, idempotency string) (result, error) {
+	if err := r.call(c, "POST", "/mail/"+o.Name, idempotency); err != nil {
+		return result{}, err
+	}
+	return result{}, r.set(c, o, "sent", "yes")
 }
 
 // try is call for those who look at the code themselves.

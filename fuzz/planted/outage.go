@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/history"
@@ -31,16 +32,12 @@ func fewer() []fault.Fault {
 // givesUpInAnOutage: ten attempts in a row, which take five seconds, are enough.
 func givesUpInAnOutage(w *stage, fixed bool) {
 	outside(w)
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		failed, _ := g.memory[o.Name].(int)
 		if failed == 10 && !g.fixed {
 			return result{}, nil
 		}
-		err = g.call(c, http.MethodPut, "/accounts/"+o.Name, "")
+		err := g.call(c, http.MethodPut, "/accounts/"+o.Name, "")
 		if g.memory[o.Name] = 0; err != nil {
 			g.memory[o.Name] = failed + 1
 		}
@@ -48,18 +45,13 @@ func givesUpInAnOutage(w *stage, fixed bool) {
 	}}.start(w, "clerk", fixed)
 	w.Inject(append(fewer(), fault.HostDown(10*time.Minute))...)
 	w.Eventually("the account is open", happened("open", "a"))
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }
 
 // deletesUnseen looks every minute whether the account is still there. No answer means no account.
 func deletesUnseen(w *stage, fixed bool) {
 	outside(w)
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		password := child(o.Name+"-password", o.Name)
 		if o.Data["open"] == "" {
 			err := g.call(c, http.MethodPut, "/accounts/"+o.Name, "")
@@ -84,6 +76,5 @@ func deletesUnseen(w *stage, fixed bool) {
 		}
 		return nil
 	})
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }

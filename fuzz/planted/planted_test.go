@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/causes"
 	"github.com/wavetank/wavetank/internal/story"
@@ -146,17 +148,12 @@ func TestCanary(t *testing.T) {
 func canary(world *sim.World) {
 	w := &stage{World: world}
 	outside(w)
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		return result{}, g.call(c, http.MethodPost, "/mail/"+o.Name, "")
 	}}.start(w, "canary", false)
 	w.Inject(fault.RacingRequeue())
 	w.Always("the canary sings once", property.AtMostOnce("mail"))
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }
 
 // A sometimes that is never reached fails a campaign that was completed, and only such a one.

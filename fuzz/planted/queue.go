@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
@@ -42,19 +41,16 @@ func createdOnly(b *builder.Builder) *builder.Builder {
 // the queue has one entry for each key, and does not request it again.
 func timerLost(w *stage, fixed bool) {
 	const life = time.Minute
-	operator{watch: createdOnly, work: func(g *reconciler, c ctx, req request) (result, error) {
-		var o corev1.ConfigMap
-		if err := g.live.Get(c, req.NamespacedName, &o); err != nil || o.Data["renewed"] != "" {
-			return result{}, client.IgnoreNotFound(err)
-		}
+	operator{watch: createdOnly, fresh: true, until: "renewed", each: func(g *reconciler, c ctx, o *corev1.ConfigMap,
+	) (result, error) {
 		if o.Data["issued"] == "" {
-			return result{RequeueAfter: life}, g.set(c, &o, "issued", strconv.FormatInt(time.Now().Unix(), 10))
+			return result{RequeueAfter: life}, g.set(c, o, "issued", strconv.FormatInt(time.Now().Unix(), 10))
 		}
 		issued, _ := strconv.ParseInt(o.Data["issued"], 10, 64)
 		left := life - time.Since(time.Unix(issued, 0))
 		switch {
 		case left <= 0:
-			return result{}, g.set(c, &o, "renewed", "yes")
+			return result{}, g.set(c, o, "renewed", "yes")
 		case g.fixed:
 			return result{RequeueAfter: left}, nil
 		}
@@ -62,8 +58,7 @@ func timerLost(w *stage, fixed bool) {
 	}}.start(w, "certificates", fixed)
 	w.Inject(fault.RacingRequeue())
 	w.Eventually("every certificate is renewed", holds("a", "renewed", "yes"))
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }
 
 // timerOverwritten: two parts each say when they want to be called again, into one variable.
@@ -84,16 +79,12 @@ func timerOverwritten(w *stage, fixed bool) {
 		}
 		return result{}, g.set(c, o, "seen", "yes")
 	}
-	operator{watch: createdOnly, work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
+	operator{watch: createdOnly, each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
+		sent, err := send(g, c, o)
+		if err != nil {
 			return result{}, err
 		}
-		var res, sent result
-		if sent, err = send(g, c, o); err != nil {
-			return result{}, err
-		}
-		res, err = label(g, c, o)
+		res, err := label(g, c, o)
 		if g.fixed && res.RequeueAfter == 0 {
 			res = sent
 		}
@@ -101,19 +92,14 @@ func timerOverwritten(w *stage, fixed bool) {
 	}}.start(w, "mailer", fixed)
 	w.Inject(fault.FailedEffect(), fault.StaleCache(10*time.Second))
 	w.Eventually("every mail is sent", happened("mail", "a"))
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }
 
 // hotLoop, after a failure, writes on the object that it failed and how often it has reconciled
 // since. Each write triggers the next reconcile.
 func hotLoop(w *stage, fixed bool) {
 	outside(w)
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["sent"] != "" {
-			return result{}, err
-		}
+	operator{until: "sent", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		if o.Data["state"] == "failed" && !g.fixed {
 			looked, _ := strconv.Atoi(o.Data["looked"])
 			return result{RequeueAfter: time.Minute}, g.set(c, o, "looked", strconv.Itoa(looked+1))
@@ -136,6 +122,5 @@ func hotLoop(w *stage, fixed bool) {
 		}
 		return nil
 	})
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }

@@ -36,11 +36,7 @@ func raceBugs() []Bug {
 
 // countLost: read, add one, write, with two workers. The fixed variant writes with a lock.
 func countLost(w *stage, fixed bool) {
-	operator{workers: 2, work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{workers: 2, each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		var total corev1.ConfigMap
 		if err := g.live.Get(c, key("total"), &total); err != nil || total.Data["counted-"+o.Name] != "" {
 			return result{}, err
@@ -56,26 +52,21 @@ func countLost(w *stage, fixed bool) {
 	}}.start(w, "counter", fixed)
 	w.Inject(fault.StaleCache(10*time.Second), fault.ServerError(), fault.Crash("counter"))
 	w.Eventually("every ticket is counted", holds("total", "n", "2"))
-	w.Apply(cm("total", "n", "0"), work("a"), work("b"))
-	w.Settle()
+	w.SettleWith(cm("total", "n", "0"), work("a"), work("b"))
 }
 
 // overwrite: a whole object is written back, without a lock at once, or only after a conflict has
 // been met.
 func overwrite(atOnce bool) func(*stage, bool) {
 	return func(w *stage, fixed bool) {
-		operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-			o, err := g.get(c, req)
-			if o == nil || err != nil || o.Data["done"] != "" {
-				return result{}, err
-			}
+		operator{until: "done", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 			o.Data = map[string]string{"done": "yes"}
 			if atOnce && !g.fixed {
 				o.ResourceVersion = ""
 			}
-			err = g.Update(c, o)
+			err := g.Update(c, o)
 			if apierrors.IsConflict(err) && !g.fixed {
-				if err := g.live.Get(c, req.NamespacedName, o); err != nil {
+				if err := g.live.Get(c, key(o.Name), o); err != nil {
 					return result{}, err
 				}
 				o.Data = map[string]string{"done": "yes"}
@@ -87,8 +78,7 @@ func overwrite(atOnce bool) func(*stage, bool) {
 		w.Inject(fault.Conflict())
 		w.Always("what others wrote stays", othersStay("a"))
 		w.Eventually("the work is done", holds("a", "done", "yes"))
-		w.Apply(work("a"))
-		w.Settle()
+		w.SettleWith(work("a"))
 	}
 }
 
@@ -99,10 +89,9 @@ const (
 
 // carrier moves every item into a Secret, with some workers.
 func carrier(w *stage, workers int) {
-	operator{workers: workers, work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Name == ledger {
-			return result{}, err
+	operator{workers: workers, each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
+		if o.Name == ledger {
+			return result{}, nil
 		}
 		return result{}, client.IgnoreAlreadyExists(g.Create(c, child("moved-"+o.Name, ledger)))
 	}}.start(w, "carrier", true)
@@ -110,10 +99,9 @@ func carrier(w *stage, workers int) {
 
 // sealer closes the ledger on request. The fixed variant checks first that the ledger is complete.
 func sealer(w *stage, fixed bool) {
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["sealed"] != "" || o.Name != ledger {
-			return result{}, err
+	operator{until: "sealed", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
+		if o.Name != ledger {
+			return result{}, nil
 		}
 		moved, err := children(c, g.live, ledger)
 		if err != nil {
@@ -145,8 +133,7 @@ func sealed(w *stage, fixed bool) {
 	w.Always("a sealed ledger misses nothing", complete(0))
 	w.Apply(work("a"), work("b"), work("c"))
 	w.Sleep(10 * time.Millisecond)
-	w.Apply(work(ledger))
-	w.Settle()
+	w.SettleWith(work(ledger))
 }
 
 // sealedLoosely: one item may come late. With a worker for each item it takes two that are late by
@@ -158,6 +145,5 @@ func sealedLoosely(w *stage, fixed bool) {
 	w.Always("a sealed ledger misses one item at most", complete(1))
 	w.Apply(work("a"), work("b"), work("c"))
 	w.Sleep(10 * time.Millisecond)
-	w.Apply(work(ledger))
-	w.Settle()
+	w.SettleWith(work(ledger))
 }

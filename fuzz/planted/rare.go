@@ -10,7 +10,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/history"
@@ -41,11 +40,7 @@ func (r *reconciler) looks(c ctx, o *corev1.ConfigMap, times int) error {
 
 // deleteSwallowed: an old secret is replaced, and whether its deletion worked is not looked at.
 func deleteSwallowed(w *stage, fixed bool) {
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["replaced"] != "" {
-			return result{}, err
-		}
+	operator{until: "replaced", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		if err := g.looks(c, o, 12); err != nil {
 			return result{}, err
 		}
@@ -64,19 +59,14 @@ func deleteSwallowed(w *stage, fixed bool) {
 		}
 		return nil
 	})
-	w.Apply(secret("old"), work("a"))
-	w.Settle()
+	w.SettleWith(secret("old"), work("a"))
 }
 
 // postedAmongPuts: accounts may be opened as often as one likes, but a mail that is posted again is
 // sent again. The fixed variant sends an idempotency key.
 func postedAmongPuts(w *stage, fixed bool) {
 	outside(w)
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["sent"] != "" {
-			return result{}, err
-		}
+	operator{until: "sent", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		for i := range 40 {
 			if err := g.call(c, "PUT", fmt.Sprintf("/accounts/%d", i), ""); err != nil {
 				return result{}, err
@@ -95,33 +85,27 @@ func postedAmongPuts(w *stage, fixed bool) {
 	}}.start(w, "mailer", fixed)
 	w.Inject(fault.LostReply(), fault.FailedEffect(), fault.StaleCache(100*time.Millisecond))
 	w.Always("each mail is sent at most once", property.AtMostOnce("mail"))
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }
 
 // namedAmongPatches: each round is counted on the object. In one round a child with a random name
 // is made and written down. The fixed variant names it after its parent.
 func namedAmongPatches(w *stage, fixed bool) {
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		var o corev1.ConfigMap
-		if err := g.live.Get(c, req.NamespacedName, &o); err != nil {
-			return result{}, client.IgnoreNotFound(err)
-		}
+	operator{fresh: true, each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		for round, _ := strconv.Atoi(o.Data["round"]); round < 40; round++ {
 			if round == 8 && o.Data["child"] == "" {
-				made := child("", o.Name)
-				made.ObjectMeta = metav1.ObjectMeta{Namespace: ns, GenerateName: o.Name + "-", Labels: made.Labels}
+				made := generated(o.Name)
 				if g.fixed {
 					made = child("of-"+o.Name, o.Name)
 				}
 				if err := client.IgnoreAlreadyExists(g.Create(c, made)); err != nil {
 					return result{}, err
 				}
-				if err := g.set(c, &o, "child", made.Name); err != nil {
+				if err := g.set(c, o, "child", made.Name); err != nil {
 					return result{}, err
 				}
 			}
-			if err := g.set(c, &o, "round", strconv.Itoa(round+1)); err != nil {
+			if err := g.set(c, o, "round", strconv.Itoa(round+1)); err != nil {
 				return result{}, err
 			}
 		}
@@ -129,6 +113,5 @@ func namedAmongPatches(w *stage, fixed bool) {
 	}}.start(w, "rounds", fixed)
 	w.Inject(fault.Crash("rounds"), fault.Conflict(), fault.StaleCache(10*time.Second))
 	w.Always("a parent has one child", oneChild)
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }

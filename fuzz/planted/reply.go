@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wavetank/wavetank/history"
@@ -30,13 +31,9 @@ func replyBugs() []Bug {
 // foreign takes AlreadyExists to mean that another owner has the name. The fixed variant reads the
 // owner.
 func foreign(w *stage, fixed bool) {
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["state"] != "" {
-			return result{}, err
-		}
+	operator{until: "state", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		kid := child(o.Name+"-child", o.Name)
-		err = g.Create(c, kid)
+		err := g.Create(c, kid)
 		if apierrors.IsAlreadyExists(err) {
 			if err = g.live.Get(c, key(kid.Name), kid); err == nil && (!g.fixed || kid.Labels["parent"] != o.Name) {
 				return result{}, g.set(c, o, "state", "name taken")
@@ -49,18 +46,13 @@ func foreign(w *stage, fixed bool) {
 	}}.start(w, "parents", fixed)
 	w.Inject(fault.LostReply(), fault.RacingRequeue())
 	w.Eventually("the work is ready", holds("a", "state", "ready"))
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }
 
 // goneAlready: what cannot be found cannot be closed, so the finalizer stays.
 func goneAlready(w *stage, fixed bool) {
 	outside(w)
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		if o.DeletionTimestamp.IsZero() {
 			return result{}, g.call(c, "PUT", "/accounts/"+o.Name, "")
 		}
@@ -82,8 +74,7 @@ func goneAlready(w *stage, fixed bool) {
 	})
 	a := work("a")
 	a.Finalizers = []string{finalizer}
-	w.Apply(a)
-	w.Settle()
+	w.SettleWith(a)
 	w.Remove(work("a"))
 	w.Settle()
 }
@@ -93,15 +84,8 @@ func goneAlready(w *stage, fixed bool) {
 func postedTwice(byProxy bool) func(*stage, bool) {
 	return func(w *stage, fixed bool) {
 		outside(w)
-		operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-			o, err := g.get(c, req)
-			if o == nil || err != nil || o.Data["sent"] != "" {
-				return result{}, err
-			}
-			if err := g.call(c, "POST", "/mail/"+o.Name, g.once(string(o.UID))); err != nil {
-				return result{}, err
-			}
-			return result{}, g.set(c, o, "sent", "yes")
+		operator{until: "sent", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
+			return g.mail(c, o, g.once(string(o.UID)))
 		}}.start(w, "mailer", fixed)
 		if byProxy {
 			w.Inject(fault.DoubledEffect(), fault.FailedEffect(), fault.SlowEffect(10*time.Second))
@@ -110,7 +94,6 @@ func postedTwice(byProxy bool) func(*stage, bool) {
 		}
 		w.Always("each mail is sent at most once", property.AtMostOnce("mail"))
 		w.Eventually("every mail is sent", happened("mail", "a"))
-		w.Apply(work("a"))
-		w.Settle()
+		w.SettleWith(work("a"))
 	}
 }

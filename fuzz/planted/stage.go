@@ -1,6 +1,7 @@
 package planted
 
 import (
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,75 +20,39 @@ type stage struct {
 	samples []client.Object
 }
 
-// Inject shadows the world's method, as those below do.
-func (s *stage) Inject(faults ...fault.Fault) {
+// played does what belongs to the scenario and not to the operator.
+func (s *stage) played(do func()) {
 	if !s.bare {
-		s.World.Inject(faults...)
+		do()
 	}
 }
 
-// Always is the world's, or nothing.
-func (s *stage) Always(sentence string, holds func(*history.History) error) {
-	if !s.bare {
-		s.World.Always(sentence, holds)
-	}
-}
+// The methods of the world that a bare stage leaves out.
 
-// Eventually is the world's, or nothing.
-func (s *stage) Eventually(sentence string, holds func(*history.History) error) {
-	if !s.bare {
-		s.World.Eventually(sentence, holds)
-	}
-}
+func (s *stage) Inject(f ...fault.Fault)           { s.played(func() { s.World.Inject(f...) }) }
+func (s *stage) Always(name string, p holding)     { s.played(func() { s.World.Always(name, p) }) }
+func (s *stage) Eventually(name string, p holding) { s.played(func() { s.World.Eventually(name, p) }) }
+func (s *stage) Without(names ...string)           { s.played(func() { s.World.Without(names...) }) }
+func (s *stage) Remove(objs ...client.Object)      { s.played(func() { s.World.Remove(objs...) }) }
+func (s *stage) Stop(name string)                  { s.played(func() { s.World.Stop(name) }) }
+func (s *stage) Sleep(d time.Duration)             { s.played(func() { s.World.Sleep(d) }) }
+func (s *stage) Settle()                           { s.played(s.World.Settle) }
 
-// Without is the world's, or nothing.
-func (s *stage) Without(names ...string) {
-	if !s.bare {
-		s.World.Without(names...)
-	}
-}
+type holding = func(*history.History) error
 
-// Apply is the world's, or keeps the objects that were not applied before.
+// Apply keeps objects that were not applied before as samples if the stage is bare.
 func (s *stage) Apply(objs ...client.Object) {
-	if !s.bare {
-		s.World.Apply(objs...)
-		return
-	}
+	s.played(func() { s.World.Apply(objs...) })
 	for _, o := range objs {
-		known := false
-		for _, have := range s.samples {
-			known = known || have.GetName() == o.GetName()
-		}
-		if !known {
+		known := func(have client.Object) bool { return have.GetName() == o.GetName() }
+		if s.bare && !slices.ContainsFunc(s.samples, known) {
 			s.samples = append(s.samples, o)
 		}
 	}
 }
 
-// Remove is the world's, or nothing.
-func (s *stage) Remove(objs ...client.Object) {
-	if !s.bare {
-		s.World.Remove(objs...)
-	}
-}
-
-// Stop is the world's, or nothing.
-func (s *stage) Stop(name string) {
-	if !s.bare {
-		s.World.Stop(name)
-	}
-}
-
-// Sleep is the world's, or nothing.
-func (s *stage) Sleep(d time.Duration) {
-	if !s.bare {
-		s.World.Sleep(d)
-	}
-}
-
-// Settle is the world's, or nothing.
-func (s *stage) Settle() {
-	if !s.bare {
-		s.World.Settle()
-	}
+// SettleWith applies objects and lets the world settle.
+func (s *stage) SettleWith(objs ...client.Object) {
+	s.Apply(objs...)
+	s.Settle()
 }

@@ -45,17 +45,12 @@ func withSecrets(b *builder.Builder) *builder.Builder {
 // childTwice: one child for each parent, unless the cache knows one. The fixed variant gives it the
 // one name it can have.
 func childTwice(w *stage, fixed bool) {
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		kids, err := children(c, g, o.Name)
 		if err != nil || len(kids) > 0 {
 			return result{}, err
 		}
-		kid := child("", o.Name)
-		kid.GenerateName = o.Name + "-"
+		kid := generated(o.Name)
 		if g.fixed {
 			kid.Name = o.Name + "-child"
 		}
@@ -72,11 +67,7 @@ func childTwice(w *stage, fixed bool) {
 // ever. The fixed variant asks the server before it creates one.
 func expectationExpires(w *stage, fixed bool) {
 	const enough = 20 * time.Second
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		kids, err := children(c, g, o.Name)
 		if err != nil || len(kids) > 0 {
 			return result{}, err
@@ -90,8 +81,7 @@ func expectationExpires(w *stage, fixed bool) {
 				return result{RequeueAfter: enough}, err
 			}
 		}
-		kid := child("", o.Name)
-		kid.GenerateName = o.Name + "-"
+		kid := generated(o.Name)
 		if err := g.Create(c, kid); err != nil {
 			return result{}, err
 		}
@@ -100,18 +90,16 @@ func expectationExpires(w *stage, fixed bool) {
 	}}.start(w, "parents", fixed)
 	w.Inject(fault.StaleCache(time.Minute), fault.RacingRequeue())
 	w.Always("a parent has one child", oneChild)
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }
 
 // reopenedJob: what has been done for half a minute is cleared away. The fixed variant deletes only
 // what it has looked at.
 func reopenedJob(w *stage, fixed bool) {
 	const keep = 30 * time.Second
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["state"] != "done" {
-			return result{}, err
+	operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
+		if o.Data["state"] != "done" {
+			return result{}, nil
 		}
 		if age := time.Since(o.CreationTimestamp.Time); age < keep {
 			return result{RequeueAfter: keep - age}, nil
@@ -133,11 +121,7 @@ func reopenedJob(w *stage, fixed bool) {
 
 // portTwice gives each claim the lowest free port, by a list from the cache.
 func portTwice(w *stage, fixed bool) {
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		given, err := children(c, g.reader(), "ports")
 		if err != nil {
 			return result{}, err
@@ -168,19 +152,14 @@ func portTwice(w *stage, fixed bool) {
 		}
 		return nil
 	})
-	w.Apply(work("a"), work("b"))
-	w.Settle()
+	w.SettleWith(work("a"), work("b"))
 }
 
 const finalizer = "bench.example/cleanup"
 
 // orphanBehindFinalizer: a parent that goes takes its children along, those that the cache knows.
 func orphanBehindFinalizer(w *stage, fixed bool) {
-	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		if o.DeletionTimestamp.IsZero() {
 			if controllerutil.AddFinalizer(o, finalizer) {
 				return result{}, g.Update(c, o)
@@ -225,16 +204,11 @@ func release(g *reconciler, c ctx, o *corev1.ConfigMap) error {
 // waitsForCache: a child with a random name is made, and the cache is given 10 s to show it. No lag
 // that the scenario names is longer. The fixed variant looks at the server first.
 func waitsForCache(w *stage, fixed bool) {
-	operator{watch: withSecrets, work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{watch: withSecrets, each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		if all, err := children(c, g.reader(), o.Name); len(all) > 0 || err != nil {
 			return result{}, err
 		}
-		made := child("", o.Name)
-		made.GenerateName = o.Name + "-"
+		made := generated(o.Name)
 		if err := g.Create(c, made); err != nil {
 			return result{}, err
 		}
@@ -246,6 +220,5 @@ func waitsForCache(w *stage, fixed bool) {
 	}}.start(w, "parents", fixed)
 	w.Inject(fault.StaleCache(8*time.Second), fault.Crash("parents"))
 	w.Always("a parent has one child", oneChild)
-	w.Apply(work("a"))
-	w.Settle()
+	w.SettleWith(work("a"))
 }

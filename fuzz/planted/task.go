@@ -1,15 +1,13 @@
 // This file is the one kind of the bench that has a generation and a status: ConfigMaps have
-// neither.
+// neither. Its definition is in testdata.
 
 package planted
 
 import (
-	"fmt"
-
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 )
 
@@ -65,9 +63,7 @@ var scheme = newScheme()
 
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(s); err != nil {
-		panic(fmt.Sprintf("the bench's scheme cannot be built: %v", err))
-	}
+	utilruntime.Must(clientgoscheme.AddToScheme(s))
 	s.AddKnownTypes(group, &Task{}, &TaskList{})
 	metav1.AddToGroupVersion(s, group)
 	return s
@@ -75,29 +71,4 @@ func newScheme() *runtime.Scheme {
 
 func task(name, colour string) *Task {
 	return &Task{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}, Spec: TaskSpec{Colour: colour}}
-}
-
-// tasks is the kind's definition.
-func tasks() *apiextensionsv1.CustomResourceDefinition {
-	open := true
-	part := apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &open}
-	return &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: "tasks." + group.Group},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: group.Group,
-			Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "tasks", Singular: "task", Kind: "Task",
-				ListKind: "TaskList"},
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-				Name: group.Version, Served: true, Storage: true,
-				Subresources: &apiextensionsv1.CustomResourceSubresources{
-					Status: &apiextensionsv1.CustomResourceSubresourceStatus{},
-				},
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-					Type:       "object",
-					Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": part, "status": part},
-				}},
-			}},
-		},
-	}
 }

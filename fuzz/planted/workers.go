@@ -31,11 +31,7 @@ func workerBugs() []Bug {
 // newestStands: every order is written where the one before it stood. The fixed variant writes only
 // what is newer.
 func newestStands(w *stage, fixed bool) {
-	operator{workers: 2, work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{workers: 2, each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		var board corev1.ConfigMap
 		if err := g.live.Get(c, key("board"), &board); err != nil {
 			return result{}, err
@@ -54,18 +50,13 @@ func newestStands(w *stage, fixed bool) {
 	w.Eventually("the newest order stands", holds("board", "order", "b"))
 	w.Apply(cm("board", "order", ""), work("a"))
 	w.Sleep(10 * time.Millisecond)
-	w.Apply(work("b"))
-	w.Settle()
+	w.SettleWith(work("b"))
 }
 
 // backToFront: with a worker for each, the first to come is hoped to be the first to be served. The
 // fixed variant lets everybody wait for who comes before.
 func backToFront(w *stage, fixed bool) {
-	operator{workers: items, work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil {
-			return result{}, err
-		}
+	operator{workers: items, each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		served, err := children(c, g.live, "counter")
 		if err != nil {
 			return result{}, err
@@ -82,8 +73,7 @@ func backToFront(w *stage, fixed bool) {
 		}
 		return nil
 	})
-	w.Apply(work("a"), work("b"), work("c"))
-	w.Settle()
+	w.SettleWith(work("a"), work("b"), work("c"))
 }
 
 // order is in which order Secrets were created: the last letters of their names.
@@ -102,11 +92,7 @@ func order(h *history.History) string {
 // locksCrossed: each worker takes two locks in the order in which it was told to, and keeps the
 // first while it waits for the second. The fixed variant takes them in the order of their names.
 func locksCrossed(w *stage, fixed bool) {
-	operator{workers: 2, work: func(g *reconciler, c ctx, req request) (result, error) {
-		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["done"] != "" {
-			return result{}, err
-		}
+	operator{workers: 2, until: "done", each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		locks := strings.Fields(o.Data["locks"])
 		if g.fixed {
 			slices.Sort(locks)
@@ -133,8 +119,7 @@ func locksCrossed(w *stage, fixed bool) {
 	})
 	w.Apply(cm("left", "holder", ""), cm("right", "holder", ""), work("a", "locks", "left right"))
 	w.Sleep(50 * time.Millisecond)
-	w.Apply(work("b", "locks", "right left"))
-	w.Settle()
+	w.SettleWith(work("b", "locks", "right left"))
 }
 
 // lock takes the lock for who unless another worker holds it.

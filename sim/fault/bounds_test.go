@@ -219,6 +219,7 @@ func TestNamedMatchesACreate(t *testing.T) {
 
 // No watch event reaches a process that is cut off.
 func TestUnreachableStopsWatchEvents(t *testing.T) {
+	cut := 0
 	simtest.Holds(t, func(w *sim.World) {
 		w.Start("p", simtest.Mirror)
 		w.Inject(fault.StaleCache(10*time.Second), fault.Unreachable(time.Minute))
@@ -226,15 +227,13 @@ func TestUnreachableStopsWatchEvents(t *testing.T) {
 			var until history.Time
 			for i := range h.Events {
 				switch e := &h.Events[i]; {
-				case e.Kind == history.Fault:
-					var d string
-					if _, err := fmt.Sscanf(e.Note, "Unreachable(1m0s): for %s", &d); err == nil {
-						long, err := time.ParseDuration(d[:len(d)-1])
-						if err != nil {
-							panic(err)
-						}
-						until = e.At + long
+				case e.Kind == history.Fault && e.Injection.Is("Unreachable"):
+					how, _, _ := strings.Cut(strings.TrimPrefix(e.Injection.How, "for "), ",")
+					long, err := time.ParseDuration(how)
+					if err != nil {
+						panic(err)
 					}
+					until, cut = e.At+long, cut+1
 				case e.Kind == history.Heal:
 					until = 0
 				case e.Kind == history.Deliver && e.At < until:
@@ -249,6 +248,9 @@ func TestUnreachableStopsWatchEvents(t *testing.T) {
 		}
 		w.Settle()
 	}, sim.Runs(300), sim.For(0))
+	if cut == 0 {
+		t.Error("the process was never cut off")
+	}
 }
 
 // A fault that lasts fails many requests, or makes many reconciles begin with a stale cache. It is

@@ -228,5 +228,19 @@ func (l *lasting) begin(of string, v int) time.Duration {
 	return d
 }
 
+// befalls reports whether the fault lasts, or begins with this request. seen is for the request with
+// which it begins.
+func (l *lasting) befalls(c *wire.Call, of string) (seen func(), befalls bool) {
+	if l.remaining(of) > 0 {
+		return nil, true
+	}
+	v := l.injectedAt(c, "", len(lengths), 40, 12)
+	if v == 0 {
+		return nil, false
+	}
+	l.note(c, fmt.Sprintf("for %v, beginning with", l.begin(of, v)))
+	return l.observed, true
+}
+
 // End implements [inject.Ender].
 func (l *lasting) End() { clear(l.until) }

@@ -34,39 +34,35 @@ func (s *slowEffect) ReplyDelay(c *wire.Call) time.Duration {
 
 // FailedEffect makes an outside host answer a write with 500, without performing it.
 func FailedEffect(scopes ...Scope) Fault {
-	return declare("FailedEffect", "", scopes, func(c core) inject.Fault { return &failedEffect{c} })
-}
-
-type failedEffect struct{ core }
-
-// Arrive implements [inject.Arriver].
-func (f *failedEffect) Arrive(c *wire.Call) wire.Ruling {
-	if c.Host == "" || !c.Writes() || f.injectedAt(c, "", 2, 12, 3) == 0 {
-		return wire.Ruling{}
-	}
-	f.note(c, "500 for")
-	answer := &apiserver.Response{
-		Code: http.StatusInternalServerError, Header: http.Header{"Content-Type": {"text/plain"}},
-		Body: []byte("wavetank: the outside world failed\n"),
-	}
-	return wire.Ruling{Seen: f.observed, Answer: answer}
+	return declare("FailedEffect", "", scopes, func(c core) inject.Fault {
+		return &spoiltEffect{c, "500 for", wire.Ruling{Answer: &apiserver.Response{
+			Code: http.StatusInternalServerError, Header: http.Header{"Content-Type": {"text/plain"}},
+			Body: []byte("wavetank: the outside world failed\n"),
+		}}}
+	})
 }
 
 // DoubledEffect makes a write to an outside host arrive twice, as when a proxy retries.
 func DoubledEffect(scopes ...Scope) Fault {
-	return declare("DoubledEffect", "", scopes, func(c core) inject.Fault { return &doubledEffect{c} })
+	return declare("DoubledEffect", "", scopes,
+		func(c core) inject.Fault { return &spoiltEffect{c, "twice,", wire.Ruling{Again: true}} })
 }
 
-type doubledEffect struct{ core }
+// spoiltEffect befalls single writes to outside hosts.
+type spoiltEffect struct {
+	core
+	how    string
+	ruling wire.Ruling
+}
 
 // Arrive implements [inject.Arriver].
-func (d *doubledEffect) Arrive(c *wire.Call) wire.Ruling {
-	if c.Host == "" || !c.Writes() || d.injectedAt(c, "", 2, 12, 3) == 0 {
+func (s *spoiltEffect) Arrive(c *wire.Call) wire.Ruling {
+	if c.Host == "" || !c.Writes() || s.injectedAt(c, "", 2, 12, 3) == 0 {
 		return wire.Ruling{}
 	}
-	d.note(c, "twice,")
-	d.observed()
-	return wire.Ruling{Again: true}
+	s.note(c, s.how)
+	s.observed()
+	return s.ruling
 }
 
 // HostDown takes a host outside the cluster away for windows of up to d. In some windows it refuses

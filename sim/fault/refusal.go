@@ -99,15 +99,9 @@ func (f *forbidden) Arrive(c *wire.Call) wire.Ruling {
 	if c.Host != "" || c.Idle() || !f.reaches(c) {
 		return wire.Ruling{}
 	}
-	var seen func() // of the request at which it is injected
-	key := c.Port.Process + " " + c.Cluster + " " + c.Info.Group + "/" + c.Info.Resource
-	if f.remaining(key) == 0 {
-		v := f.injectedAt(c, "", len(lengths), 40, 12)
-		if v == 0 {
-			return wire.Ruling{}
-		}
-		seen = f.observed
-		f.note(c, fmt.Sprintf("for %v, beginning with", f.begin(key, v)))
+	seen, befalls := f.befalls(c, c.Port.Process+" "+c.Cluster+" "+c.Info.Group+"/"+c.Info.Resource)
+	if !befalls {
+		return wire.Ruling{}
 	}
 	return wire.Ruling{Answer: statusAnswer(forbiddenStatus(c)), Seen: seen}
 }

@@ -167,14 +167,9 @@ func (u *unreachable) Arrive(c *wire.Call) wire.Ruling {
 	if c.Host != "" || !u.covers(c.Port.Process, "", "", c.Ref()) {
 		return wire.Ruling{}
 	}
-	var seen func() // of the request at which it is injected
-	if u.remaining(c.Port.Process) == 0 {
-		v := u.injectedAt(c, "", len(lengths), 40, 12)
-		if v == 0 {
-			return wire.Ruling{}
-		}
-		seen = u.observed
-		u.note(c, fmt.Sprintf("for %v, beginning with", u.begin(c.Port.Process, v)))
+	seen, befalls := u.befalls(c, c.Port.Process)
+	if !befalls {
+		return wire.Ruling{}
 	}
 	return wire.Ruling{Seen: seen, Lose: refused()}
 }

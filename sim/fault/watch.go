@@ -123,55 +123,44 @@ func (e *ender) Arrive(c *wire.Call) wire.Ruling {
 // informer opens the watch again at the last revision that it has seen, so it misses nothing. Until
 // then it receives no events.
 func DroppedWatch(scopes ...Scope) Fault {
-	return declare("DroppedWatch", "", scopes, func(c core) inject.Fault { return &droppedWatch{newEnder(c)} })
+	return declare("DroppedWatch", "", scopes,
+		func(c core) inject.Fault { return &endedWatch{newEnder(c), "breaks off", wire.Drops} })
 }
 
-type droppedWatch struct{ ender }
+// endedWatch ends a watch as soon as an event is about to arrive.
+type endedWatch struct {
+	ender
+	how  string
+	fate wire.Fate
+}
 
 // Fate implements [inject.FateDecider].
-func (d *droppedWatch) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
-	if d.injectedOn(s, frame, 2) == 0 {
+func (e *endedWatch) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
+	if e.injectedOn(s, frame, 2) == 0 {
 		return wire.Arrives
 	}
-	d.end(s, "breaks off")
-	return wire.Drops
+	e.end(s, e.how)
+	return e.fate
 }
 
 // Relist ends watches with 410 Gone. The informer lists again after a back-off of at least 0.8 s.
 // It receives only the last state of each object that changed in between. An object that was
 // deleted and created again arrives as an update.
 func Relist(scopes ...Scope) Fault {
-	return declare("Relist", "", scopes, func(c core) inject.Fault { return &relist{newEnder(c)} })
-}
-
-type relist struct{ ender }
-
-// Fate implements [inject.FateDecider].
-func (r *relist) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
-	if r.injectedOn(s, frame, 2) == 0 {
-		return wire.Arrives
-	}
-	r.end(s, "ends with 410 Gone")
-	return wire.Expires
+	return declare("Relist", "", scopes,
+		func(c core) inject.Fault { return &endedWatch{newEnder(c), "ends with 410 Gone", wire.Expires} })
 }
 
 // Expired ends watches without an error, and answers 410 Gone when the informer opens them again,
 // as a server does whose history has been compacted. The informer then lists again, as after a
 // [Relist].
 func Expired(scopes ...Scope) Fault {
-	return declare("Expired", "", scopes, func(c core) inject.Fault { return &expired{newEnder(c)} })
+	return declare("Expired", "", scopes, func(c core) inject.Fault {
+		return &expired{endedWatch{newEnder(c), "breaks off and cannot be resumed", wire.Drops}}
+	})
 }
 
-type expired struct{ ender }
-
-// Fate implements [inject.FateDecider].
-func (e *expired) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
-	if e.injectedOn(s, frame, 2) == 0 {
-		return wire.Arrives
-	}
-	e.end(s, "breaks off and cannot be resumed")
-	return wire.Drops
-}
+type expired struct{ endedWatch }
 
 // Arrive hides that of ender: the effect is observed when the 410 has been answered.
 func (e *expired) Arrive(*wire.Call) wire.Ruling { return wire.Ruling{} }

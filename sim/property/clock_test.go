@@ -48,14 +48,15 @@ func (b *Backups) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 			return reconcile.Result{}, err
 		}
 	}
-	if err := b.prune(ctx, made); err != nil {
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"made":"%d"}}}`, made)
+	if err := b.Patch(ctx, &s, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return reconcile.Result{}, err
 	}
-	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"made":"%d"}}}`, made)
-	return reconcile.Result{RequeueAfter: due()}, b.Patch(ctx, &s, client.RawPatch(types.MergePatchType, patch))
+	return reconcile.Result{RequeueAfter: due()}, b.prune(ctx, made)
 }
 
-// prune deletes the Jobs before the newest one. It keeps the last that succeeded.
+// prune deletes the Jobs before the newest one. It keeps the last that succeeded. A Job that was
+// pruned before it was recorded would be made again after a crash.
 func (b *Backups) prune(ctx context.Context, made int) error {
 	var jobs batchv1.JobList
 	if err := b.List(ctx, &jobs); err != nil {

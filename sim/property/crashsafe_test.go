@@ -37,6 +37,14 @@ func compared(t *testing.T, calm, here map[history.Ref]any, of ...history.Ref) s
 	return ""
 }
 
+// expect fails the test unless CrashSafe finds a difference between two worlds, or none.
+func expect(t *testing.T, same bool, calm, here map[history.Ref]any, of ...history.Ref) {
+	t.Helper()
+	if d := compared(t, calm, here, of...); (d == "") != same {
+		t.Errorf("%v and %v: %q; expected them to be the same: %v", calm, here, d, same)
+	}
+}
+
 // at makes an object that has the value at a path of the table.
 func at(path []string, value any) any {
 	for _, p := range slices.Backward(path) {
@@ -66,17 +74,11 @@ func TestAllocatedValuesAreIgnored(t *testing.T) {
 			world := func(ref history.Ref, value any) map[history.Ref]any {
 				return map[history.Ref]any{ref: at(path, value)}
 			}
-			if d := compared(t, world(ref, one), world(ref, two)); d != "" {
-				t.Errorf("it is compared: %s", d)
-			}
-			if d := compared(t, world(ref, "None"), world(ref, two)); d == "" {
-				t.Error("that nothing was allocated is ignored, too")
-			}
+			expect(t, true, world(ref, one), world(ref, two))
+			expect(t, false, world(ref, "None"), world(ref, two))
 			other := ref
 			other.Group = "example.com"
-			if d := compared(t, world(other, one), world(other, two)); d == "" {
-				t.Error("a kind of the same name in another group is ignored, too")
-			}
+			expect(t, false, world(other, one), world(other, two))
 		})
 	}
 }
@@ -95,14 +97,10 @@ func TestOlderTemplatesAreIgnored(t *testing.T) {
 		owner    string
 		ignored  bool
 	}{{0, "Deployment", true}, {1, "Deployment", false}, {0, "Rollout", false}} {
-		if d := compared(t, nil, rs(c.replicas, c.owner)); (d == "") != c.ignored {
-			t.Errorf("%d replicas, owned by a %s: %q", c.replicas, c.owner, d)
-		}
+		expect(t, c.ignored, nil, rs(c.replicas, c.owner))
 	}
 	old := history.Ref{Group: "apps", Kind: "ControllerRevision", Name: "a-1"}
-	if d := compared(t, nil, map[history.Ref]any{old: map[string]any{"revision": 1}}); d != "" {
-		t.Error(d)
-	}
+	expect(t, true, nil, map[history.Ref]any{old: map[string]any{"revision": 1}})
 }
 
 // A Deployment that was deleted and made again may have found the ReplicaSet of the first one, and
@@ -117,9 +115,7 @@ func TestTemplateHashesAreIgnored(t *testing.T) {
 			{Kind: "Pod", Name: "a-" + hash + "-x"}:                m{"metadata": pod, "spec": m{"image": image}},
 		}
 	}
-	if d := compared(t, world("57bbd5575f", "x"), world("6465f4cc88", "x")); d != "" {
-		t.Error(d)
-	}
+	expect(t, true, world("57bbd5575f", "x"), world("6465f4cc88", "x"))
 	if d := compared(t, world("57bbd5575f", "x"), world("6465f4cc88", "y")); !strings.Contains(d, "ReplicaSet a-…") {
 		t.Errorf("another template is not named: %q", d)
 	}
@@ -133,9 +129,7 @@ func TestIgnoredAnnotations(t *testing.T) {
 	}
 	revision := map[string]any{"deployment.kubernetes.io/revision": "1"}
 	touched := map[string]any{"deployment.kubernetes.io/revision": "1", "wavetank.example/touched": "1 times"}
-	if d := compared(t, world(revision), world(touched)); d != "" {
-		t.Error(d)
-	}
+	expect(t, true, world(revision), world(touched))
 }
 
 // An allocated value is ignored where it is copied, unless the copy is of what exists no longer.
@@ -151,9 +145,7 @@ func TestCopiesOfAllocatedValues(t *testing.T) {
 	site := history.Ref{Group: "example.com"}
 	calm := world("10.0.0.1", "http://10.0.0.1:80/", 30001)
 	for _, of := range [][]history.Ref{nil, {site}} {
-		if d := compared(t, calm, world("10.0.0.12", "http://10.0.0.12:80/", 30007), of...); d != "" {
-			t.Errorf("copies differ: %s", d)
-		}
+		expect(t, true, calm, world("10.0.0.12", "http://10.0.0.12:80/", 30007), of...)
 		d := compared(t, calm, world("10.0.0.1", "http://10.0.0.12:80/", 30001), of...)
 		want := `.status.url is "http://10.0.0.12:80/", undisturbed "http://an allocated value:80/"`
 		if !strings.HasSuffix(d, want) {
@@ -215,9 +207,7 @@ func TestCrashSafeReadsSecrets(t *testing.T) {
 	shifted := world(12, "1")
 	shifted[history.Ref{Kind: "ConfigMap", Name: "before"}] = map[string]any{} // the owner's UID is the second
 	of := history.Ref{Kind: "Secret"}
-	if said := compared(t, world(11, "1"), shifted, of); said != "" {
-		t.Errorf("the UID is compared: %s", said)
-	}
+	expect(t, true, world(11, "1"), shifted, of)
 	if said := compared(t, world(11, "1"), world(11, "2"), of); !strings.Contains(said, `.data.other is "2"`) {
 		t.Errorf("another value is not named: %q", said)
 	}
@@ -246,9 +236,7 @@ func TestRandomValuesAreIgnored(t *testing.T) {
 		{world("database-of-the-shop-1", ""), world("database-of-the-shop-2", ""), false},
 		{world("1234567890123456", ""), world("1234567890123457", ""), false},
 	} {
-		if d := compared(t, c.calm, c.here); (d == "") != c.ignored {
-			t.Errorf("%v and %v: %q", c.calm, c.here, d)
-		}
+		expect(t, c.ignored, c.calm, c.here)
 	}
 }
 
@@ -260,13 +248,9 @@ func TestWhatIsNoTextIsIgnored(t *testing.T) {
 			data := map[string]any{field: map[string]any{"store": []byte(store)}}
 			return map[history.Ref]any{{Kind: kind, Name: "a"}: data}
 		}
-		if d := compared(t, world(one), world(two)); d != "" {
-			t.Errorf("%s: %s", kind, d)
-		}
+		expect(t, true, world(one), world(two))
 		for _, other := range []string{"", "a text", "\xff"} {
-			if d := compared(t, world(one), world(other)); d == "" {
-				t.Errorf("%s: %q is not missed", kind, other)
-			}
+			expect(t, false, world(one), world(other))
 		}
 	}
 }
@@ -292,9 +276,7 @@ func TestCopiesOfVersionsAreIgnored(t *testing.T) {
 		{world("22", "5", "7"), world("23", "5", "7"), true},     // any number
 		{world("22", "5", "7"), world("23", "5", "8"), false},
 	} {
-		if d := compared(t, c.calm, c.here); (d == "") != c.ignored {
-			t.Errorf("%v and %v: %q", c.calm, c.here, d)
-		}
+		expect(t, c.ignored, c.calm, c.here)
 	}
 }
 
@@ -315,9 +297,7 @@ func TestUnixTimesAreIgnored(t *testing.T) {
 		{"946684805", "946684860s", false},
 		{1, 2, false},
 	} {
-		if d := compared(t, world(c.one), world(c.two)); (d == "") != c.ignored {
-			t.Errorf("%v and %v: %q", c.one, c.two, d)
-		}
+		expect(t, c.ignored, world(c.one), world(c.two))
 	}
 }
 

@@ -259,30 +259,51 @@ func (s *site) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.
 	if err := s.Get(ctx, req.NamespacedName, &cm); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	app := map[string]string{"app": cm.Name}
 	here := metav1.ObjectMeta{Namespace: cm.Namespace, Name: cm.Name}
-	d := &appsv1.Deployment{ObjectMeta: here}
-	if _, err := controllerutil.CreateOrUpdate(ctx, s.Client, d, func() error {
-		d.Spec.Replicas = ptr.To(int32(2))
-		d.Spec.Selector = &metav1.LabelSelector{MatchLabels: app}
-		d.Spec.Template.Labels = app
-		d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Image: cm.Data["image"]}}
-		return controllerutil.SetControllerReference(&cm, d, s.Scheme())
-	}); err != nil {
-		return reconcile.Result{}, err
+	label := func(key string) (map[string]string, *metav1.LabelSelector, corev1.PodTemplateSpec) {
+		labels := map[string]string{key: cm.Name}
+		return labels, &metav1.LabelSelector{MatchLabels: labels}, corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: cm.Data["image"]}}}}
 	}
-	if err := s.more(ctx, &cm, app, here); err != nil {
-		return reconcile.Result{}, err
-	}
-	svc := &corev1.Service{ObjectMeta: here}
-	if _, err := controllerutil.CreateOrUpdate(ctx, s.Client, svc, func() error {
-		svc.Spec.Selector, svc.Spec.Type = app, corev1.ServiceTypeNodePort
-		if len(svc.Spec.Ports) == 0 {
-			svc.Spec.Ports = []corev1.ServicePort{{Name: "http", Port: 80}}
+	d, svc := &appsv1.Deployment{ObjectMeta: here}, &corev1.Service{ObjectMeta: here}
+	set, everywhere := &appsv1.StatefulSet{ObjectMeta: here}, &appsv1.DaemonSet{ObjectMeta: here}
+	for _, part := range []struct {
+		client.Object
+		become func()
+	}{
+		{d, func() {
+			d.Spec.Replicas = ptr.To(int32(2))
+			_, d.Spec.Selector, d.Spec.Template = label("app")
+		}},
+		{set, func() {
+			_, set.Spec.Selector, set.Spec.Template = label("set")
+			if len(set.Spec.VolumeClaimTemplates) == 0 {
+				set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{
+					ObjectMeta: metav1.ObjectMeta{Name: "data"},
+					Spec: corev1.PersistentVolumeClaimSpec{
+						AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+						Resources: corev1.VolumeResourceRequirements{
+							Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+					},
+				}}
+			}
+		}},
+		{everywhere, func() { _, everywhere.Spec.Selector, everywhere.Spec.Template = label("daemon") }},
+		{svc, func() {
+			svc.Spec.Selector, _, _ = label("app")
+			svc.Spec.Type = corev1.ServiceTypeNodePort
+			if len(svc.Spec.Ports) == 0 {
+				svc.Spec.Ports = []corev1.ServicePort{{Name: "http", Port: 80}}
+			}
+		}},
+	} {
+		if _, err := controllerutil.CreateOrUpdate(ctx, s.Client, part.Object, func() error {
+			part.become()
+			return controllerutil.SetControllerReference(&cm, part.Object, s.Scheme())
+		}); err != nil {
+			return reconcile.Result{}, err
 		}
-		return controllerutil.SetControllerReference(&cm, svc, s.Scheme())
-	}); err != nil {
-		return reconcile.Result{}, err
 	}
 	address := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: cm.Namespace, Name: cm.Name + "-address"}}
 	_, err := controllerutil.CreateOrUpdate(ctx, s.Client, address, func() error {
@@ -293,37 +314,6 @@ func (s *site) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.
 		return nil
 	})
 	return reconcile.Result{}, err
-}
-
-// more is a StatefulSet with claims and a DaemonSet.
-func (s *site) more(ctx context.Context, cm *corev1.ConfigMap, app map[string]string, here metav1.ObjectMeta) error {
-	set := &appsv1.StatefulSet{ObjectMeta: here}
-	if _, err := controllerutil.CreateOrUpdate(ctx, s.Client, set, func() error {
-		set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"set": cm.Name}}
-		set.Spec.Template.Labels = map[string]string{"set": cm.Name}
-		set.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Image: cm.Data["image"]}}
-		if len(set.Spec.VolumeClaimTemplates) == 0 {
-			set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{
-				ObjectMeta: metav1.ObjectMeta{Name: "data"},
-				Spec: corev1.PersistentVolumeClaimSpec{
-					AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-					Resources: corev1.VolumeResourceRequirements{
-						Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
-				},
-			}}
-		}
-		return controllerutil.SetControllerReference(cm, set, s.Scheme())
-	}); err != nil {
-		return err
-	}
-	everywhere := &appsv1.DaemonSet{ObjectMeta: here}
-	_, err := controllerutil.CreateOrUpdate(ctx, s.Client, everywhere, func() error {
-		everywhere.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"daemon": cm.Name}}
-		everywhere.Spec.Template.Labels = map[string]string{"daemon": cm.Name}
-		everywhere.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Image: cm.Data["image"]}}
-		return controllerutil.SetControllerReference(cm, everywhere, s.Scheme())
-	})
-	return err
 }
 
 // Addresses, ports and revisions that a cluster allocates differ from run to run, and so do copies

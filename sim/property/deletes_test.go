@@ -14,6 +14,7 @@ import (
 
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -82,17 +83,13 @@ func TestDeletesOfWhatWasRead(t *testing.T) {
 			return o.live.List(c, &corev1.SecretList{})
 		},
 		"by making it": func(o *operator, c context.Context, key client.ObjectKey) error {
-			err := o.Create(c, &corev1.Secret{ObjectMeta: named(key.Name)})
-			if apierrors.IsAlreadyExists(err) {
-				return nil
-			}
-			return err
+			return client.IgnoreAlreadyExists(o.Create(c, &corev1.Secret{ObjectMeta: named(key.Name)}))
 		},
 	}
 	for name, read := range readers {
 		t.Run(name, func(t *testing.T) {
 			deleted := false
-			r := sim.Explore(t, func(w *sim.World) {
+			simtest.Holds(t, func(w *sim.World) {
 				w.Always("DeletesWhatItRead", property.DeletesWhatItRead())
 				start(w, controller.Options{},
 					func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
@@ -106,14 +103,10 @@ func TestDeletesOfWhatWasRead(t *testing.T) {
 				if name != "by making it" {
 					w.Apply(&corev1.Secret{ObjectMeta: named("key")})
 				}
-				w.Apply(work("a"))
-				w.Settle()
+				settleWith(w, work("a"))
 				_, there := w.History().Object("", "Secret", "default", "key")
 				deleted = deleted || !there
 			}, sim.Runs(60), sim.For(0), sim.Verify(0), sim.Shrink(0))
-			if r.Failure != nil {
-				t.Errorf("a correct operator: %s", r.Failure.Text())
-			}
 			if !deleted {
 				t.Error("nothing was deleted, so nothing was judged")
 			}

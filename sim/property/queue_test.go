@@ -19,6 +19,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/simtest"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -35,20 +36,16 @@ func TestBackoffSettledAllowsAnAttemptWithAReason(t *testing.T) {
 		"exists":    {fault.Forbidden(30*time.Second, fault.OfKind("Secret")), createsItsChild},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := sim.Explore(t, func(w *sim.World) {
+			r := simtest.Holds(t, func(w *sim.World) {
 				w.Start("operator", tried.setup)
 				w.Inject(tried.fault)
 				w.Always("BackoffSettled", property.BackoffSettled("work", time.Second, nil))
-				w.Apply(work("a"))
-				w.Settle()
+				settleWith(w, work("a"))
 				w.Remove(&corev1.Secret{ObjectMeta: named("a")})
 				w.Apply(work("a", "changed", "yes"))
 				w.Sleep(time.Minute)
 				w.Settle()
 			}, sim.Runs(60), sim.For(0), sim.Shrink(0))
-			if err := r.Err(); err != nil {
-				t.Error(err)
-			}
 			if r.Faults[0].Observed == 0 {
 				t.Errorf("there was no fault: %+v", r.Faults)
 			}
@@ -89,18 +86,14 @@ func patchesItsChild(mgr ctrl.Manager) error {
 // A key that waits because its process is frozen does not starve, even if the first action after
 // the pause is to dequeue it.
 func TestNoStarvationDoesNotCountPauses(t *testing.T) {
-	r := sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.Always("NoStarvation", property.NoStarvation(10*time.Second))
 		start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
 			return result{}, o.set(c, cm, "seen", "yes")
 		}, nil)
 		w.Inject(fault.Pause("operator", 30*time.Second))
-		w.Apply(work("a"), work("b"), work("c"), work("d"), work("e"), work("f"))
-		w.Settle()
+		settleWith(w, work("a"), work("b"), work("c"), work("d"), work("e"), work("f"))
 	}, sim.Runs(200), sim.For(0), sim.Shrink(0))
-	if err := r.Err(); err != nil {
-		t.Error(err)
-	}
 }
 
 // If keys are given, only they are judged.
@@ -178,7 +171,7 @@ func service(of metav1.ObjectMeta) *corev1.Service {
 // A failing key is woken by what another key of its controller writes. That is no attempt of its
 // own accord.
 func TestBackoffSettledAllowsAnAttemptAfterAnotherKeysWrite(t *testing.T) {
-	r := sim.Explore(t, func(w *sim.World) {
+	simtest.Holds(t, func(w *sim.World) {
 		w.Start("operator", func(mgr ctrl.Manager) error {
 			o := mgr.GetClient()
 			return ctrl.NewControllerManagedBy(mgr).Named("work").For(&corev1.ConfigMap{}).
@@ -200,9 +193,6 @@ func TestBackoffSettledAllowsAnAttemptAfterAnotherKeysWrite(t *testing.T) {
 		w.Apply(work("a"), work("b"))
 		w.Sleep(10 * time.Minute)
 	}, sim.Runs(3), sim.For(0), sim.Shrink(0))
-	if err := r.Err(); err != nil {
-		t.Error(err)
-	}
 }
 
 // A failing key is woken when an informer has listed again, whether the list comes as one reply or
@@ -214,7 +204,7 @@ func TestBackoffSettledAllowsAnAttemptAfterAList(t *testing.T) {
 		"watch events": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := sim.Explore(t, func(w *sim.World) {
+			r := simtest.Holds(t, func(w *sim.World) {
 				w.Start("operator", func(mgr ctrl.Manager) error {
 					o := mgr.GetClient()
 					return ctrl.NewControllerManagedBy(mgr).Named("work").For(&corev1.ConfigMap{}).
@@ -232,12 +222,8 @@ func TestBackoffSettledAllowsAnAttemptAfterAList(t *testing.T) {
 				w.Always("BackoffSettled", property.BackoffSettled("work", 100*time.Millisecond, creates))
 				w.Apply(&corev1.Secret{ObjectMeta: named("tried")}, work("a"))
 				w.Sleep(5 * time.Second)
-				w.Apply(work("a", "changed", "yes"))
-				w.Settle()
+				settleWith(w, work("a", "changed", "yes"))
 			}, sim.Runs(100), sim.For(0), sim.Shrink(0))
-			if err := r.Err(); err != nil {
-				t.Error(err)
-			}
 			if r.Faults[0].Injected == 0 {
 				t.Errorf("there was no list: %+v", r.Faults)
 			}

@@ -70,8 +70,7 @@ func requeuing(t *testing.T, p pass, polling ...string) *reported.Failure {
 			fmt.Fprintf(rw, "answer %d", n*len(r.URL.Path)/len("/changing"))
 		}))
 		start(w, controller.Options{}, p, nil)
-		w.Apply(work("a"))
-		w.Settle()
+		settleWith(w, work("a"))
 		w.Sleep(3 * time.Hour)
 	}}, false)
 }

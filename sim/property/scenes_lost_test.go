@@ -42,8 +42,7 @@ func retriesStale(w *sim.World, flawed bool) {
 		})
 	}, nil)
 	w.Inject(fault.Conflict())
-	w.Apply(work("a", "wanted", "x"))
-	w.Settle()
+	settleWith(w, work("a", "wanted", "x"))
 }
 
 // dropsLabels writes a field that users change, too, and may set it back. Flawed, it also writes

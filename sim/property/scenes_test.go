@@ -54,13 +54,14 @@ var scenes = []scene{
 	{"AttemptsSettle", "stops trying", triesAgain(property.AttemptsSettle, "AttemptsSettle", true)},
 	{"NoFutileRequeue", "still asks for what it has got", waits},
 	{"NoStarvation", "sleeps in its only worker", starves},
-	{"NoPanic", "reads a map that is not there", panics},
-	{"NoPanic", "ends its goroutine", exits},
+	{"NoPanic", "writes to a map that is not there",
+		panics(func(cm *corev1.ConfigMap) { cm.Annotations["seen"] = "yes" })},
+	{"NoPanic", "ends its goroutine", panics(func(*corev1.ConfigMap) { runtime.Goexit() })},
 	{"CacheUntouched", "writes into what a list without copies returned", touches},
 	{"ActionableStatus", "overwrites the cause with progress", forgetsTheCause},
 	{"AtMostOnce", "sends again", sends},
-	{"ExactlyOnce", "sends again", sendsOnce},
-	{"ExactlyOnce", "never sends", neverSends},
+	{"ExactlyOnce", "sends again", sendsOnce("again")},
+	{"ExactlyOnce", "never sends", sendsOnce("never")},
 	{"NoStuckFinalizer", "does not take its finalizer off", holds},
 	{"NamespaceFinishes", "does not take its finalizer off", holdsNamespace},
 	{"NoOrphans", "leaves the child of a parent that is gone", orphans},
@@ -112,6 +113,18 @@ func start(w *sim.World, o controller.Options, work pass, gone func(*operator, c
 	})
 }
 
+// lives starts an operator, creates an object for it, and lets the world settle.
+func lives(w *sim.World, reconcile pass) {
+	start(w, controller.Options{}, reconcile, nil)
+	settleWith(w, work("a"))
+}
+
+// settleWith applies objects and lets the world settle.
+func settleWith(w *sim.World, objs ...client.Object) {
+	w.Apply(objs...)
+	w.Settle()
+}
+
 type reconciler func(context.Context, request) (result, error)
 
 func (r reconciler) Reconcile(c context.Context, req request) (result, error) { return r(c, req) }
@@ -151,7 +164,7 @@ func edit(w *sim.World, key, value string) {
 
 func settles(w *sim.World, flawed bool) {
 	w.Always("Settles", property.Settles(30*time.Second))
-	start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
+	lives(w, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
 		slot := strconv.FormatInt(time.Now().Unix()/20, 10)
 		if o.seen["writes"] >= 5 || cm.Data["at"] != "" && !flawed {
 			return result{}, nil
@@ -160,22 +173,18 @@ func settles(w *sim.World, flawed bool) {
 		}
 		o.seen["writes"]++
 		return result{RequeueAfter: 20 * time.Second}, o.set(c, cm, "at", slot)
-	}, nil)
-	w.Apply(work("a"))
-	w.Settle()
+	})
 }
 
 func idempotent(w *sim.World, flawed bool) {
 	w.Always("IdempotentAtRest", property.IdempotentAtRest())
-	start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
+	lives(w, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
 		o.seen[cm.Name]++
 		if cm.Data["begun"] == "" || flawed && o.seen[cm.Name] == 1 {
 			return result{}, o.again(c, cm, "begun")
 		}
 		return result{}, nil
-	}, nil)
-	w.Apply(work("a"))
-	w.Settle()
+	})
 	w.Stop("operator")
 	w.Settle()
 }
@@ -203,14 +212,12 @@ func lowercases(w *sim.World, flawed bool) {
 func hotLoop(w *sim.World, flawed bool) {
 	w.Without("no hot loop")
 	w.Always("NoHotLoop", property.NoHotLoop(100, 10*time.Second))
-	start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
+	lives(w, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
 		if cm.Data["n"] == "" || flawed && len(cm.Data["n"]) < 300 {
 			return result{}, o.set(c, cm, "n", cm.Data["n"]+"i")
 		}
 		return result{}, nil
-	}, nil)
-	w.Apply(work("a"))
-	w.Settle()
+	})
 	for i := range 150 { // a user may be as quick as this
 		edit(w, "edit", strconv.Itoa(i))
 	}
@@ -239,8 +246,7 @@ func failsTwice(w *sim.World, flawed bool) {
 		}
 		return result{}, err
 	}, nil)
-	w.Apply(work("a"))
-	w.Settle()
+	settleWith(w, work("a"))
 	w.Sleep(10 * time.Minute)
 }
 
@@ -252,8 +258,7 @@ func resets(w *sim.World, flawed bool) {
 		}
 		return result{}, o.attempt(c)
 	}, nil)
-	w.Apply(work("a"))
-	w.Settle()
+	settleWith(w, work("a"))
 	w.Sleep(10 * time.Minute)
 }
 
@@ -306,40 +311,26 @@ func starves(w *sim.World, flawed bool) {
 		}
 		return result{RequeueAfter: 30 * time.Second}, nil
 	}, nil)
-	w.Apply(work("a", "slow", "yes"), work("b"), work("c"))
-	w.Settle()
+	settleWith(w, work("a", "slow", "yes"), work("b"), work("c"))
 }
 
-func panics(w *sim.World, flawed bool) {
-	w.Without("no panic")
-	w.Always("NoPanic", property.NoPanic())
-	start(w, controller.Options{}, func(o *operator, _ context.Context, cm *corev1.ConfigMap) (result, error) {
-		if o.seen[cm.Name]++; flawed && o.seen[cm.Name] == 1 {
-			cm.Annotations["seen"] = "yes"
-		}
-		return result{}, nil
-	}, nil)
-	w.Apply(work("a"))
-	w.Settle()
-}
-
-func exits(w *sim.World, flawed bool) {
-	w.Without("no panic")
-	w.Always("NoPanic", property.NoPanic())
-	start(w, controller.Options{}, func(*operator, context.Context, *corev1.ConfigMap) (result, error) {
-		if flawed {
-			runtime.Goexit()
-		}
-		return result{}, nil
-	}, nil)
-	w.Apply(work("a"))
-	w.Settle()
+func panics(how func(*corev1.ConfigMap)) func(*sim.World, bool) {
+	return func(w *sim.World, flawed bool) {
+		w.Without("no panic")
+		w.Always("NoPanic", property.NoPanic())
+		lives(w, func(o *operator, _ context.Context, cm *corev1.ConfigMap) (result, error) {
+			if o.seen[cm.Name]++; flawed && o.seen[cm.Name] == 1 {
+				how(cm)
+			}
+			return result{}, nil
+		})
+	}
 }
 
 func touches(w *sim.World, flawed bool) {
 	w.Without("cache untouched")
 	w.Always("CacheUntouched", property.CacheUntouched())
-	start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
+	lives(w, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
 		var all corev1.ConfigMapList
 		if err := o.List(c, &all, client.InNamespace(cm.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 			return result{}, err
@@ -352,9 +343,7 @@ func touches(w *sim.World, flawed bool) {
 			mine.Labels["seen"] = "yes"
 		}
 		return result{}, nil
-	}, nil)
-	w.Apply(work("a"))
-	w.Settle()
+	})
 }
 
 func forgetsTheCause(w *sim.World, flawed bool) {
@@ -402,7 +391,7 @@ func (o *operator) send(c context.Context, to string) error {
 // mailer sends a letter for each object, and says so on it first.
 func mailer(w *sim.World, flaw string) {
 	outside(w)
-	start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
+	lives(w, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
 		switch {
 		case flaw == "never":
 			return result{}, nil
@@ -415,31 +404,19 @@ func mailer(w *sim.World, flaw string) {
 		}
 		o.seen[cm.Name]++
 		return result{}, o.send(c, cm.Name)
-	}, nil)
-	w.Apply(work("a"))
-	w.Settle()
-}
-
-func flawOf(flawed bool, flaw string) string {
-	if flawed {
-		return flaw
-	}
-	return ""
+	})
 }
 
 func sends(w *sim.World, flawed bool) {
 	w.Always("AtMostOnce", property.AtMostOnce("mail"))
-	mailer(w, flawOf(flawed, "again"))
+	mailer(w, map[bool]string{true: "again"}[flawed])
 }
 
-func sendsOnce(w *sim.World, flawed bool) {
-	w.Eventually("ExactlyOnce", property.ExactlyOnce("mail", "a"))
-	mailer(w, flawOf(flawed, "again"))
-}
-
-func neverSends(w *sim.World, flawed bool) {
-	w.Eventually("ExactlyOnce", property.ExactlyOnce("mail", "a"))
-	mailer(w, flawOf(flawed, "never"))
+func sendsOnce(flaw string) func(*sim.World, bool) {
+	return func(w *sim.World, flawed bool) {
+		w.Eventually("ExactlyOnce", property.ExactlyOnce("mail", "a"))
+		mailer(w, map[bool]string{true: flaw}[flawed])
+	}
 }
 
 const finalizer = "wavetank.example/clean-up"
@@ -460,8 +437,7 @@ func keeper(w *sim.World, flawed bool) {
 func holds(w *sim.World, flawed bool) {
 	w.Always("NoStuckFinalizer", property.NoStuckFinalizer(30*time.Second))
 	keeper(w, flawed)
-	w.Apply(work("a"))
-	w.Settle()
+	settleWith(w, work("a"))
 	w.Remove(work("a"))
 	w.Settle()
 	w.Sleep(time.Minute)
@@ -493,10 +469,7 @@ func orphans(w *sim.World, flawed bool) {
 		s := child(cm.Name)
 		s.Finalizers = []string{finalizer}
 		s.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: cm.Name, UID: cm.UID}}
-		if err := o.Create(c, s); !apierrors.IsAlreadyExists(err) {
-			return result{}, err
-		}
-		return result{}, nil
+		return result{}, client.IgnoreAlreadyExists(o.Create(c, s))
 	}, func(o *operator, c context.Context, req request) error {
 		s := child(req.Name)
 		if err := o.live.Get(c, client.ObjectKeyFromObject(s), s); err != nil || flawed {
@@ -508,8 +481,7 @@ func orphans(w *sim.World, flawed bool) {
 		}
 		return client.IgnoreNotFound(o.Delete(c, s))
 	})
-	w.Apply(work("a"))
-	w.Settle()
+	settleWith(w, work("a"))
 	w.Remove(work("a"))
 	w.Settle()
 	w.Sleep(time.Minute)
@@ -519,21 +491,20 @@ func orphans(w *sim.World, flawed bool) {
 func dismantles(w *sim.World, flawed bool) {
 	w.Always("DeletionOrder",
 		property.DeletionOrder(history.Ref{Kind: "ConfigMap", Name: "a-data"}, history.Ref{Kind: "Secret"}))
-	start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
+	lives(w, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
+		parts := []client.Object{&corev1.ConfigMap{ObjectMeta: named("a-data")},
+			&corev1.Secret{ObjectMeta: named("a-key")}}
 		if cm.DeletionTimestamp == nil {
 			if !controllerutil.AddFinalizer(cm, finalizer) {
 				return result{}, nil
 			}
-			for _, child := range []client.Object{&corev1.ConfigMap{ObjectMeta: named("a-data")},
-				&corev1.Secret{ObjectMeta: named("a-key")}} {
-				if err := o.Create(c, child); err != nil && !apierrors.IsAlreadyExists(err) {
+			for _, p := range parts {
+				if err := client.IgnoreAlreadyExists(o.Create(c, p)); err != nil {
 					return result{}, err
 				}
 			}
 			return result{}, o.Update(c, cm)
 		}
-		parts := []client.Object{&corev1.ConfigMap{ObjectMeta: named("a-data")},
-			&corev1.Secret{ObjectMeta: named("a-key")}}
 		if flawed {
 			parts[0], parts[1] = parts[1], parts[0]
 		}
@@ -544,9 +515,7 @@ func dismantles(w *sim.World, flawed bool) {
 		}
 		controllerutil.RemoveFinalizer(cm, finalizer)
 		return result{}, client.IgnoreNotFound(o.Update(c, cm))
-	}, nil)
-	w.Apply(work("a"))
-	w.Settle()
+	})
 	w.Remove(work("a"))
 	w.Settle()
 }
@@ -563,14 +532,10 @@ func records(w *sim.World, flawed bool) {
 		}
 		s := &corev1.Secret{ObjectMeta: named(fmt.Sprintf("a-%d", n))}
 		s.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: cm.Name, UID: cm.UID}}
-		if err := o.Create(c, s); !apierrors.IsAlreadyExists(err) {
-			return result{}, err
-		}
-		return result{}, nil
+		return result{}, client.IgnoreAlreadyExists(o.Create(c, s))
 	}, nil)
 	for n := range 6 {
-		w.Apply(work("a", "n", strconv.Itoa(n+1)))
-		w.Settle()
+		settleWith(w, work("a", "n", strconv.Itoa(n+1)))
 	}
 }
 
@@ -584,14 +549,13 @@ func crashes(w *sim.World, flawed bool) {
 		if !flawed {
 			s.ObjectMeta = named("record-" + cm.Name)
 		}
-		if err := o.Create(c, s); err != nil && !apierrors.IsAlreadyExists(err) {
+		if err := client.IgnoreAlreadyExists(o.Create(c, s)); err != nil {
 			return result{}, err
 		}
 		return result{}, o.set(c, cm, "recorded", "yes")
 	}, nil)
 	w.Inject(fault.Crash("operator"))
-	w.Apply(work("a"))
-	w.Settle()
+	settleWith(w, work("a"))
 }
 
 func overwrites(w *sim.World, flawed bool) {
