@@ -180,16 +180,14 @@ func (k *kubelet) see(p *corev1.Pod) {
 	switch {
 	case p.Spec.NodeName == "":
 	case known == nil && p.DeletionTimestamp == nil && p.Status.Phase == corev1.PodPending:
-		known = &pod{path: actor.Path("", "v1", p.Namespace, "pods", p.Name), since: metav1.NewTime(k.Clock())}
-		k.pods[string(p.UID)] = known
+		known = k.take(p)
 		k.start(p, known)
 		if d := p.Spec.ActiveDeadlineSeconds; d != nil {
 			k.After(time.Duration(*d)*time.Second, deadline(p), func() { k.expire(known) })
 		}
 	case p.DeletionTimestamp != nil && (known == nil || !known.stopping):
 		if known == nil {
-			known = &pod{path: actor.Path("", "v1", p.Namespace, "pods", p.Name), since: metav1.NewTime(k.Clock())}
-			k.pods[string(p.UID)] = known
+			known = k.take(p)
 		}
 		known.stopping = true
 		wait := known.plan.Stop
@@ -207,6 +205,12 @@ func (k *kubelet) see(p *corev1.Pod) {
 	case known != nil && !known.stopping && len(p.Spec.ReadinessGates) > 0 && passes(p) != holds(p, corev1.PodReady):
 		k.After(0, "readiness of Pod "+p.Namespace+"/"+p.Name, func() { k.pass(known) })
 	}
+}
+
+func (k *kubelet) take(p *corev1.Pod) *pod {
+	known := &pod{path: actor.Path("", "v1", p.Namespace, "pods", p.Name), since: metav1.NewTime(k.Clock())}
+	k.pods[string(p.UID)] = known
+	return known
 }
 
 // stop ends the containers of a pod that is being deleted, says so in its status, and then deletes
@@ -328,8 +332,7 @@ func (k *kubelet) end(p *corev1.Pod, state *pod) {
 	if k.Now()-state.began >= wellAfter {
 		state.inARow = 0
 	}
-	wait := time.Duration(
-		0) // at once after the first end, as doBackOff has it (pkg/kubelet/kuberuntime/kuberuntime_manager.go)
+	var wait time.Duration // none after the first end: doBackOff in pkg/kubelet/kuberuntime/kuberuntime_manager.go
 	if state.inARow > 0 {
 		wait = min(firstRestart<<min(state.inARow-1, 10), lastRestart)
 	}

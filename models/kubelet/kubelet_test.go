@@ -1,6 +1,7 @@
 package kubelet_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -16,11 +17,14 @@ import (
 var path = actor.Path("", "v1", "default", "pods", "p")
 
 // pod makes a pod and lets the plans of its starts be as they are given; the last goes for all that
-// follow.
+// follow. Without plans they are those that the run chooses.
 func pod(t *testing.T, policy corev1.RestartPolicy, plans ...kubelet.Plan) *actortest.Cluster {
 	t.Helper()
-	c := actortest.New(kubelet.New(kubelet.Plans(func(_ *corev1.Pod, restarts int, _ kubelet.Plan) kubelet.Plan {
-		return plans[min(restarts, len(plans)-1)]
+	c := actortest.New(kubelet.New(kubelet.Plans(func(_ *corev1.Pod, restarts int, p kubelet.Plan) kubelet.Plan {
+		if len(plans) > 0 {
+			p = plans[min(restarts, len(plans)-1)]
+		}
+		return p
 	}))...)
 	create(t, c, corev1.PodSpec{RestartPolicy: policy})
 	return c
@@ -78,30 +82,44 @@ func TestRestartsBackOff(t *testing.T) {
 	}
 }
 
+// Plans or faults decide how containers end, and the plan has the last word.
 func TestRestartPolicies(t *testing.T) {
 	fails, ends := kubelet.Plan{Run: time.Second, Exit: 3}, kubelet.Plan{Run: time.Second}
 	for _, row := range []struct {
 		policy   corev1.RestartPolicy
 		plans    []kubelet.Plan
+		codes    []int32 // of a fault, by start
 		phase    corev1.PodPhase
 		restarts int32
+		ended    string // with which code, and why; "" if it runs
 	}{
-		{corev1.RestartPolicyNever, []kubelet.Plan{fails}, corev1.PodFailed, 0},
-		{corev1.RestartPolicyNever, []kubelet.Plan{ends}, corev1.PodSucceeded, 0},
-		{corev1.RestartPolicyOnFailure, []kubelet.Plan{ends}, corev1.PodSucceeded, 0},
-		{corev1.RestartPolicyOnFailure, []kubelet.Plan{fails, fails, ends}, corev1.PodSucceeded, 2},
-		{corev1.RestartPolicyAlways, []kubelet.Plan{ends, {}}, corev1.PodRunning, 1},
+		{corev1.RestartPolicyNever, []kubelet.Plan{fails}, nil, corev1.PodFailed, 0, "3 Error"},
+		{corev1.RestartPolicyNever, []kubelet.Plan{ends}, nil, corev1.PodSucceeded, 0, "0 Completed"},
+		{corev1.RestartPolicyOnFailure, []kubelet.Plan{ends}, nil, corev1.PodSucceeded, 0, "0 Completed"},
+		{corev1.RestartPolicyOnFailure, []kubelet.Plan{fails, fails, ends}, nil, corev1.PodSucceeded, 2, "0 Completed"},
+		{corev1.RestartPolicyAlways, []kubelet.Plan{ends, {}}, nil, corev1.PodRunning, 1, ""},
+		{corev1.RestartPolicyNever, nil, []int32{0}, corev1.PodSucceeded, 0, "0 Completed"},
+		{corev1.RestartPolicyNever, nil, []int32{1}, corev1.PodFailed, 0, "1 Error"},
+		{corev1.RestartPolicyNever, nil, []int32{137}, corev1.PodFailed, 0, "137 OOMKilled"},
+		{corev1.RestartPolicyNever, []kubelet.Plan{ends}, []int32{137}, corev1.PodSucceeded, 0, "0 Completed"},
+		{corev1.RestartPolicyOnFailure, nil, []int32{1, 0}, corev1.PodSucceeded, 1, "0 Completed"},
+		{corev1.RestartPolicyAlways, nil, []int32{1, 0}, corev1.PodRunning, 1, ""},
 	} {
 		c := pod(t, row.policy, row.plans...)
-		c.Run(5 * time.Minute)
-		s := read(t, c).Status
-		if s.Phase != row.phase || s.ContainerStatuses[0].RestartCount != row.restarts {
-			t.Errorf("%s: the pod is %s after %d restarts, not %s after %d", row.policy, s.Phase,
-				s.ContainerStatuses[0].RestartCount, row.phase, row.restarts)
+		c.Exit = func(*corev1.Pod) (code int32) {
+			if len(row.codes) > 0 {
+				code, row.codes = row.codes[0], row.codes[1:]
+			}
+			return code
 		}
-		if ended := s.ContainerStatuses[0].State.Terminated; row.phase == corev1.PodFailed &&
-			(ended == nil || ended.ExitCode != 3 || ended.Reason != "Error") {
-			t.Errorf("%s: the container ended with %+v", row.policy, ended)
+		c.Run(5 * time.Minute)
+		s, ended := read(t, c).Status, ""
+		if of := s.ContainerStatuses[0].State.Terminated; of != nil {
+			ended = fmt.Sprint(of.ExitCode, " ", of.Reason)
+		}
+		if s.Phase != row.phase || s.ContainerStatuses[0].RestartCount != row.restarts || ended != row.ended {
+			t.Errorf("%+v: the pod is %s after %d restarts, its container ended with %q", row, s.Phase,
+				s.ContainerStatuses[0].RestartCount, ended)
 		}
 	}
 }
@@ -137,42 +155,5 @@ func TestScheduling(t *testing.T) {
 	c.Run(time.Minute)
 	if p := read(t, c); p.Spec.NodeName != "n3" || p.Status.Phase != corev1.PodRunning {
 		t.Errorf("when there is a node for it, the pod is on %q and %s", p.Spec.NodeName, p.Status.Phase)
-	}
-}
-
-// A fault decides how the containers of a Pod end, unless its plan does.
-func TestAFaultFailsPods(t *testing.T) {
-	succeeds := kubelet.Plans(func(_ *corev1.Pod, _ int, p kubelet.Plan) kubelet.Plan {
-		p.Exit, p.Reason = 0, ""
-		return p
-	})
-	for _, row := range []struct {
-		policy   corev1.RestartPolicy
-		codes    []int32 // of the starts
-		opts     []kubelet.Option
-		phase    corev1.PodPhase
-		restarts int32
-		reason   string
-	}{
-		{corev1.RestartPolicyNever, []int32{0}, nil, corev1.PodSucceeded, 0, "Completed"},
-		{corev1.RestartPolicyNever, []int32{1}, nil, corev1.PodFailed, 0, "Error"},
-		{corev1.RestartPolicyNever, []int32{137}, nil, corev1.PodFailed, 0, "OOMKilled"},
-		{corev1.RestartPolicyNever, []int32{137}, []kubelet.Option{succeeds}, corev1.PodSucceeded, 0, "Completed"},
-		{corev1.RestartPolicyOnFailure, []int32{1, 0}, nil, corev1.PodSucceeded, 1, "Completed"},
-		{corev1.RestartPolicyAlways, []int32{1, 0}, nil, corev1.PodRunning, 1, ""},
-	} {
-		c := actortest.New(kubelet.New(row.opts...)...)
-		starts := 0
-		c.Exit = func(*corev1.Pod) int32 { starts++; return row.codes[min(starts, len(row.codes))-1] }
-		create(t, c, corev1.PodSpec{RestartPolicy: row.policy})
-		c.Run(5 * time.Minute)
-		s, reason := read(t, c).Status, ""
-		if ended := s.ContainerStatuses[0].State.Terminated; ended != nil {
-			reason = ended.Reason
-		}
-		if s.Phase != row.phase || s.ContainerStatuses[0].RestartCount != row.restarts || reason != row.reason {
-			t.Errorf("%s, %v: the pod is %s after %d restarts because of %q, not %s after %d because of %q", row.policy,
-				row.codes, s.Phase, s.ContainerStatuses[0].RestartCount, reason, row.phase, row.restarts, row.reason)
-		}
 	}
 }

@@ -228,8 +228,8 @@ func (l *lasting) begin(of string, v int) time.Duration {
 	return d
 }
 
-// befalls reports whether the fault lasts, or begins with this request. seen is for the request with
-// which it begins.
+// befalls reports whether the fault lasts, or begins with this request. seen is for the request
+// with which it begins.
 func (l *lasting) befalls(c *wire.Call, of string) (seen func(), befalls bool) {
 	if l.remaining(of) > 0 {
 		return nil, true

@@ -43,6 +43,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -200,12 +201,7 @@ var wholeMetadata = kept.Of(func(object []byte) metadata {
 
 // sorted are the keys of a map by object, in order.
 func sorted[V any](m map[history.Ref]V) []history.Ref {
-	out := make([]history.Ref, 0, len(m))
-	for ref := range m {
-		out = append(out, ref)
-	}
-	slices.SortFunc(out, history.Ref.Compare)
-	return out
+	return slices.SortedFunc(maps.Keys(m), history.Ref.Compare)
 }
 
 // overdue says by how much more than bound has passed since the later of two times.

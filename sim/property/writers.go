@@ -1,6 +1,7 @@
 package property
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -220,8 +221,8 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 				return history.About(fmt.Errorf("%s in reconcile %q changed %s from %s, "+
 					"which %s had written at %s (rv %d), to %s without knowing it: "+
 					"the newest version that it knew was rv %d",
-					what(e), e.Reconcile.String(), path, or(last.value), last.by, history.Clock(last.at),
-					last.revision, or(value), known), c.Ref)
+					what(e), e.Reconcile.String(), path, cmp.Or(last.value, "nothing"), last.by, history.Clock(last.at),
+					last.revision, cmp.Or(value, "nothing"), known), c.Ref)
 			}
 			meant := !stale.proven && mine
 			back := stale.object != nil && last.revision > stale.revision && !meant &&
@@ -230,19 +231,12 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 				return history.About(fmt.Errorf("%s in reconcile %q set %s back from %s, "+
 					"which %s had written at %s (rv %d), to %s: "+
 					"it carries resourceVersion %d, but its content is that of rv %d",
-					what(e), e.Reconcile.String(), path, or(last.value), last.by, history.Clock(last.at),
-					last.revision, or(value), named, stale.revision), c.Ref)
+					what(e), e.Reconcile.String(), path, cmp.Or(last.value, "nothing"), last.by, history.Clock(last.at),
+					last.revision, cmp.Or(value, "nothing"), named, stale.revision), c.Ref)
 			}
 		}
 		w.own[c.Ref][e.Process+" "+path] = true
 		fields[path] = written{e.Process, c.Revision, e.At, value}
 	}
 	return nil
-}
-
-func or(value string) string {
-	if value == "" {
-		return "nothing"
-	}
-	return value
 }
