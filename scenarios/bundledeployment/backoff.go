@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// periods are how many in a row must be as they should.
+	// periods is how many attempts are expected after one with which a deployment settles.
 	periods = 5
 	// settlesWithin is how long a deployment may take until its sleeps are longer than a clean-up.
 	settlesWithin = 10 * time.Minute
-	// firstSleep and maxSleep are those of the work queue's default rate limiter; in between
-	// they double.
+	// firstSleep and maxSleep are the first and the longest delay of the work queue's default rate
+	// limiter. Each delay is twice the one before.
 	firstSleep, maxSleep = 5 * time.Millisecond, 1000 * time.Second
 )
 
@@ -92,8 +92,8 @@ func (r *Record) settled() []*reconcile {
 	return nil
 }
 
-// judged is a property of the reconciles of an app that has settled, as it should, and has kept
-// trying.
+// judged judges the reconciles from the one on with which app settles. It is a violation if fewer
+// attempts than expected follow.
 func (r *Record) judged(holds func(settled []*reconcile) error) properties.Judge {
 	return func(*history.History) error {
 		settled := r.settled()
@@ -110,11 +110,10 @@ func (r *Record) judged(holds func(settled []*reconcile) error) properties.Judge
 	}
 }
 
-// backoffGrows (S0-L2): each attempt counts one failure. From the begin of an attempt to that of
-// the next one passes at least the sleep after so many failures, and the sleep itself is not more
-// than twice what passed the time before. What an attempt takes, as long as requests are or a
-// clean-up, lies between the two measures, so neither needs a margin. A restart may make who counts
-// forget.
+// backoffGrows (S0-L2): each attempt counts one failure. The time between the beginnings of two
+// attempts is at least the sleep after so many failures. The sleep itself is at most twice the time
+// between the two attempts before. An attempt's own duration lies between the two measures, so
+// neither needs a margin. A restart may reset the count.
 func (r *Record) backoffGrows(settled []*reconcile) error {
 	var was *reconcile
 	var failures int
@@ -140,9 +139,9 @@ func (r *Record) backoffGrows(settled []*reconcile) error {
 	return nil
 }
 
-// quiet (S0-A2): once it has settled, the status is not written any more. The attempt with which it
-// settles may still write: the one before it met what was left of its own clean-up, and the status
-// says that until there is better news.
+// quiet (S0-A2): once app has settled, its status is not written any more. The attempt with which it
+// settles may still write, because the attempt before may have met the remains of a clean-up and
+// reported that.
 func (r *Record) quiet(settled []*reconcile) error {
 	for _, next := range settled[1:] {
 		if next.writes > 0 {
@@ -153,14 +152,17 @@ func (r *Record) quiet(settled []*reconcile) error {
 	return nil
 }
 
-// actionable (S0-A1): for 95 % of the time, from a while after the last disturbance on, the status
-// names the cause.
-func (w *World) actionable() properties.Judge {
-	names := property.ActionableStatus(ref(app), cause, 0.95, settlesWithin)
-	return func(h *history.History) error {
-		if !w.over {
-			return nil
-		}
-		return names(h)
+// actionable (S0-A1): for 95 % of the time, from some time after the last change or fault on, the
+// status names the cause. property.ActionableStatus would start again at each write of the
+// namespace controller, which every clean-up causes.
+func (r *Record) actionable(*history.History) error {
+	from := r.measured + settlesWithin
+	if r.now < from+time.Minute {
+		return nil
 	}
+	if named := r.namedCause(from, r.now); named < (r.now-from)*95/100 {
+		return fmt.Errorf("%s: of the %v since %s the status named the cause for %v", app, r.now-from,
+			history.Clock(from), named)
+	}
+	return nil
 }

@@ -41,14 +41,14 @@ const (
 	handsOff     = "a deployment of another provisioner is left alone"
 )
 
-// declare declares properties of app. While faults are injected that end later, only restrained is
-// judged, and otherwise all others are. As the history is read, noOverlap (S0-S1), oneAtATime
-// (S0-T1) and fenced (S1-S8, which the fixed variant takes over) are judged.
+// declare declares properties of app. During a fault phase that ends later, only restrained is
+// judged, and at other times all others are. noOverlap (S0-S1), oneAtATime (S0-T1) and fenced
+// (S1-S8, which the fixed variant takes over) are judged while the history is read.
 func (w *World) declare(names ...string) {
 	properties.Set{Read: w.read, Broken: w.Broken, Always: map[string]properties.Judge{
 		settles:      property.AttemptsSettle(w.tries(0, func() history.Time { return w.measured })),
 		restrained:   property.AttemptsBounded(w.tries(lag, func() history.Time { return 0 })),
-		backoffGrows: w.judged(w.backoffGrows), quiet: w.judged(w.quiet), actionable: w.actionable(), keepsOld: w.keepsOld, noWedge: w.noWedge,
+		backoffGrows: w.judged(w.backoffGrows), quiet: w.judged(w.quiet), actionable: w.actionable, keepsOld: w.keepsOld, noWedge: w.noWedge,
 		bounded: boundedRecords(), oneOwner: w.oneOwner, watchedOnce: w.watchedOnce, noOverlap: nil, oneAtATime: nil,
 		fenced: nil,
 	}, Eventually: map[string]properties.Judge{
@@ -64,7 +64,7 @@ func (w *World) always(name string, holds func() error) {
 	})
 }
 
-// keepsOld (S0-S2): what a deployment had installed when something changed from outside stays.
+// keepsOld (S0-S2): the objects of a deployment stay that were installed before the last change.
 func (r *Record) keepsOld(*history.History) error {
 	for _, o := range r.objects.All() {
 		at, gone := o.Removed()
@@ -87,8 +87,7 @@ func boundedRecords() properties.Judge {
 }
 
 // noWedge (S0-W1): three periods after a crash the deployment is installed, or its status has named
-// the cause. Periods are sleeps that are longer than a clean-up takes, so that nothing but the
-// operator is in its own way.
+// the cause. Only sleeps count that are longer than a clean-up takes.
 func (r *Record) noWedge(*history.History) error {
 	timers := 0
 	for _, next := range r.since(r.crashed) {
@@ -119,8 +118,8 @@ func (r *Record) installed(*history.History) error {
 	return nil
 }
 
-// noOrphans (S1-S6, which the fixed variant takes over): what carries the name of app is what is
-// wanted of it, a namespace and a ConfigMap.
+// noOrphans (S1-S6, which the fixed variant takes over): the objects labelled with the name of app
+// are those that are wanted, a namespace and a ConfigMap.
 func (r *Record) noOrphans(*history.History) error {
 	const wanted = 2
 	var all []*view.Object[metadata]
@@ -136,9 +135,8 @@ func (r *Record) noOrphans(*history.History) error {
 	return nil
 }
 
-// recovers (S0-L3): so long after the last change from outside the deployment is installed. The
-// time in which it is reconciled, which is as long as requests and clean-ups take, counts only as
-// far as it is more than busy.
+// recovers (S0-L3): the deployment is installed within this time after the last change. The duration
+// of its reconciles, which depends on requests and clean-ups, counts only as far as it exceeds busy.
 func (r *Record) recovers(within, busy time.Duration) error {
 	c, since := r.says(app), r.now-r.changed
 	late := since > within+busy || since > within && r.idle() > within
@@ -148,7 +146,7 @@ func (r *Record) recovers(within, busy time.Duration) error {
 	return nil
 }
 
-// idle returns for how long app was not reconciled since the last change from outside.
+// idle returns for how long app was not reconciled since the last change.
 func (r *Record) idle() time.Duration {
 	idle := r.now - r.changed
 	for _, next := range r.of(app).reconciles {
@@ -157,9 +155,9 @@ func (r *Record) idle() time.Duration {
 	return idle
 }
 
-// oneOwner (S0-T1): an object that two deployments want does not change hands, at most one of them
-// is installed, and the status of each says that it is, or that the object is the other's. One that
-// cannot be installed anyway may name that cause instead.
+// oneOwner (S0-T1): an object that two deployments want never changes its owner, and at most one of
+// them is installed. The status of each reports that it is installed, or that the object belongs to
+// the other, or the cause for which it could not be installed anyway.
 func (r *Record) oneOwner(*history.History) error {
 	for _, o := range r.objects.All() {
 		owners := map[string]bool{}
@@ -182,14 +180,14 @@ func (r *Record) oneOwner(*history.History) error {
 	return nil
 }
 
-// namesOwner reports whether a status says that an object is another's: in Helm's words, or in the
-// API server's (ValidateOwnerReferences).
+// namesOwner reports whether a status names another owner of an object: in Helm's words, or in those
+// of the API server (ValidateOwnerReferences).
 func namesOwner(c metav1.Condition) bool {
 	return strings.Contains(c.Message, "cannot be imported into the current release") ||
 		strings.Contains(c.Message, "Only one reference can have Controller set to true")
 }
 
-// handsOff holds while no attempt at app has begun since the last change from outside.
+// handsOff holds while no attempt at app has begun since the last change.
 func (r *Record) handsOff() error {
 	for _, next := range r.since(r.changed) {
 		if next.attempts > 0 {

@@ -21,15 +21,13 @@ import (
 	"github.com/wavetank/wavetank/scenarios/internal/properties"
 )
 
-// Record is what one run's history says of deployments.
+// Record is what the properties need of one run's history.
 type Record struct {
 	// cleanUp is how long the slowest clean-up of this world takes.
 	cleanUp time.Duration
-	// changed is when something last changed from outside, and measured from when on attempts are
-	// judged.
+	// changed is the time of the last change by a user. Attempts are judged from measured on.
 	changed, measured history.Time
-	// faulty is set while faults are injected, over when a deployment was watched for so long that
-	// it should have settled.
+	// faulty is set while faults are injected, over once a deployment has had enough time to settle.
 	faulty, over bool
 
 	now         history.Time // of the last reading
@@ -43,10 +41,10 @@ type Record struct {
 	properties.Broken
 }
 
-// metadata is what the properties read of most objects.
+// metadata is the part of most objects that the properties read.
 type metadata = metav1.PartialObjectMetadata
 
-// deployment is what happened to one BundleDeployment.
+// deployment is the record of one BundleDeployment.
 type deployment struct {
 	reconciles []*reconcile
 	leaving    []*view.Object[metadata] // deleted by the operator
@@ -78,7 +76,7 @@ func newRecord(cleanUp time.Duration) *Record {
 		deployments: map[string]*deployment{}, attempted: map[int]int{}, fence: fence.New(broken), Broken: broken}
 }
 
-// mark records a change from outside. Measuring starts again.
+// mark records a change by a user. Measuring starts again.
 func (w *World) mark() {
 	w.changed = w.History().Now()
 	w.measured = w.changed
@@ -99,7 +97,7 @@ func (r *Record) since(t history.Time) []*reconcile {
 	return all[sort.Search(len(all), func(i int) bool { return all[i].Began >= t }):]
 }
 
-// read takes in what is new.
+// read reads the events since the last call.
 func (r *Record) read(h *history.History) {
 	r.now = h.Now()
 	for e := range r.view.New(h) {
@@ -156,7 +154,7 @@ func (r *Record) change(e *history.Event, c *history.Change) {
 	}
 }
 
-// release takes in a change of a release record. An attempt makes one as it begins.
+// release reads a change of a release record. Each attempt begins by creating a record.
 func (r *Record) release(e *history.Event, c *history.Change, head *metadata) {
 	r.fence.Record(e, c, head.Name, &corev1.Secret{ObjectMeta: head.ObjectMeta})
 	name, status := head.Labels["name"], head.Labels["status"]
@@ -181,7 +179,7 @@ func isRelease(o *view.Object[metadata]) bool {
 		o.Value().Labels["owner"] == "helm"
 }
 
-// owner is the deployment of whose bundle an object is a part, or "".
+// owner returns the deployment that an object of a bundle belongs to, or "".
 func owner(o *view.Object[metadata]) string {
 	if slices.Contains([]string{"Bundle", "BundleDeployment", "Secret"}, o.Ref.Kind) {
 		return ""
@@ -189,7 +187,7 @@ func owner(o *view.Object[metadata]) string {
 	return o.Value().Labels[v1alpha1.OwnerNameLabel]
 }
 
-// first is one of the objects, always the same.
+// first returns the first of the objects by name.
 func first(objects []*view.Object[metadata]) string {
 	var names []string
 	for _, o := range objects {
@@ -198,7 +196,7 @@ func first(objects []*view.Object[metadata]) string {
 	return slices.Min(names)
 }
 
-// named is a deployment, or nil before it was applied.
+// named returns a deployment, or nil before it was applied.
 func (r *Record) named(name string) *view.Object[v1alpha1.BundleDeployment] {
 	return r.wanted.Named(ref(name))
 }
@@ -207,7 +205,7 @@ func ref(name string) history.Ref {
 	return history.Ref{Group: v1alpha1.GroupVersion.Group, Kind: "BundleDeployment", Name: name}
 }
 
-// says is the condition Installed of a deployment.
+// says returns the condition Installed of a deployment.
 func (r *Record) says(name string) metav1.Condition {
 	if o := r.named(name); o != nil {
 		return says(o.Value())
@@ -222,7 +220,7 @@ func says(d *v1alpha1.BundleDeployment) metav1.Condition {
 func isTrue(c metav1.Condition) bool     { return c.Status == metav1.ConditionTrue }
 func namesCause(c metav1.Condition) bool { return strings.Contains(c.Message, cause) }
 
-// namedCause is for how long the status of app named the cause.
+// namedCause returns for how long the status of app named the cause.
 func (r *Record) namedCause(from, to history.Time) time.Duration {
 	return r.named(app).Held(from, to, func(d *v1alpha1.BundleDeployment) bool { return namesCause(says(d)) })
 }

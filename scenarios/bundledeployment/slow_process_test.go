@@ -104,7 +104,7 @@ func TestWhatAsksToBeKept(t *testing.T) {
 //make:campaigns
 func TestTheStatusNamesTheCauseAfterAll(t *testing.T) {
 	lost := fault.ServerError(fault.In(Operator), fault.OfKind("BundleDeployment"), fault.OnVerb("update"))
-	names := scenario(Row("V4").setting(), fails, []string{actionable}, lost)
+	names := scenario(Row("V4").setting(), failsUnderFaults(30*time.Minute), []string{actionable}, lost)
 	sim.Check(t, names, sim.Runs(30), sim.For(0), sim.Verify(0))
 }
 

@@ -13,17 +13,15 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// Row is a variant as the table has it: "V2-slow" is V2 where namespaces take longer to go than it
-// waits.
+// Row is a column of the table: a variant, or V2-slow, which is V2 where namespaces take longer to
+// terminate than it waits.
 type Row string
 
-// slow is V2 in a world that is slower than it.
 const slow Row = "V2-slow"
 
-// rows are all of them.
 func rows() []Row { return []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3", "V4"} }
 
-// setting is the world of a row: namespaces take 7 s to go, unless that is the point.
+// setting is the world of a row. Namespaces take 7 s to terminate, 45 s for V2-slow.
 func (r Row) setting() Setting {
 	if r == slow {
 		return Setting{Variant: bundledeployment.V2, Terminates: 45 * time.Second}
@@ -48,7 +46,7 @@ func Table() matrix.Table[Row] {
 			settling(), settlingUnderFaults(), undoing(), crowds, deaths, mends, sharing)}
 }
 
-// of is a workload in the world of a row, changed.
+// of is a workload in the world of a row with some changes.
 func of(happen func(*World), changes ...func(*Setting)) workload {
 	return &matrix.Workload[Row]{New: func(r Row, properties []string, faults ...fault.Fault) func(*sim.World) {
 		s := r.setting()
@@ -66,17 +64,17 @@ func replicas(s *Setting)  { s.Replicas = 2 }
 func slower(s *Setting)    { s.Slower = 90 * time.Second }
 func workers(s *Setting)   { s.Workers = 3 }
 
-// held puts another controller's finalizer on what a failing bundle has in its namespace, and
-// varies has each refusal name something else, as one does that holds a time or a uid.
+// held adds another controller's finalizer to the ConfigMap of a failing bundle. varies makes each
+// refusal differ, as a time or a UID in its message does.
 func held(s *Setting)   { s.Held, s.Values = time.Minute, "held: true\n" }
 func varies(s *Setting) { s.Values = "varies: true\n" }
 
-// visible has namespaces take so long that a worker that waits for them waits visibly.
+// visible makes namespaces terminate so slowly that it shows when a worker waits for them.
 func visible(s *Setting) { s.Terminates = max(s.Terminates, 28*time.Second) }
 
 const (
-	// undoes are the variants that undo what has failed, unsettled those that never settle, and
-	// noWait those that do not wait for what they undo, or not for long enough.
+	// undoes are the variants that undo failed actions, unsettled those that never settle, and
+	// noWait those that do not wait long enough for the end of a clean-up.
 	undoes    = "V0 V0-status-filter V1 V2 V2-slow"
 	unsettled = "V0 V2-slow"
 	noWait    = "V0 V0-status-filter V2-slow"
@@ -87,11 +85,9 @@ const (
 		"back-off of all failures before"
 )
 
-// failing is a workload of several kinds of cases.
 var failing = of(fails)
 
-// eachOf are four cases that differ in their property: those of whether failures settle (S0-L1,
-// S0-L2, S0-A1 and S0-A2).
+// eachOf returns four cases that differ in their property only (S0-L1, S0-L2, S0-A1 and S0-A2).
 func eachOf(c outcome, when string) (out cases) {
 	names := []string{"it settles", "back-off grows", "the status names the cause", "the status is quiet"}
 	for i, property := range []string{settles, backoffGrows, actionable, quiet} {
@@ -122,8 +118,8 @@ func settling() cases {
 	})
 }
 
-// settlingUnderFaults are the cases about whether failures settle while faults are injected, and
-// when they have ended. The first two allow no attempt for a fault.
+// settlingUnderFaults are the cases about whether failures settle while faults are injected and
+// after they have ended. The first two do not allow an extra attempt for a fault.
 func settlingUnderFaults() cases {
 	const (
 		slowStep = "a slow step is not counted, because it causes no reconcile. The namespace goes too late for the " +
@@ -156,16 +152,16 @@ func settlingUnderFaults() cases {
 			fail(unsettled+" V1 V2", note("V1 V2", slowStep)), ends))
 }
 
-// underFaults are the cases of a class of faults: who fails while they are injected, and who fails
-// the other properties when they have ended.
+// underFaults are the cases of a class of faults: which variants fail while they are injected, and
+// which fail the other properties when they have ended.
 func underFaults(class string, faults func() []fault.Fault, w workload, during, after outcome) cases {
 	during.Name, during.Property = "bounded attempts while "+class, restrained
 	during.Workload, during.Faults, after.Workload, after.Faults = w, faults, w, faults
 	return append(cases{during}, eachOf(after, " after "+class)...)
 }
 
-// undoing are the cases about what becomes of objects and records when an action fails (S0-S1,
-// S0-S2 and S0-R1).
+// undoing are the cases about objects and records after an action has failed (S0-S1, S0-S2 and
+// S0-R1).
 func undoing() cases {
 	fails := of(failsToUpgrade(briefly))
 	return slices.Concat(cases{
@@ -183,7 +179,7 @@ func undoing() cases {
 	})
 }
 
-// crowds are the cases about what deployments have to do with each other (S0-F1 and S0-T1).
+// crowds are the cases in which deployments share workers and watches (S0-F1 and S0-T1).
 var crowds = cases{
 	{Name: "one fails beside a healthy one", Workload: of(starved(1, 0), visible), Property: prompt,
 		Fail: "V0 V0-status-filter V1 V3",
@@ -198,7 +194,7 @@ var crowds = cases{
 	{Name: "several are installed at once", Workload: of(several, workers), Faults: crash, Property: watchedOnce},
 }
 
-// deaths are the cases about a deployment whose operator dies, or whose cache is behind.
+// deaths are the cases about an operator that crashes or stops, or whose cache lags.
 var deaths = cases{
 	{Name: "dies in the clean-up", Workload: of(fails), Faults: crashInCleanUp, Property: noWedge, Fail: undoes,
 		Remarks: remarks{omit("V3", "it cleans nothing up, so it cannot die in that")}},
@@ -239,7 +235,7 @@ var mends = cases{
 		Remarks: remarks{note(undoes+" V3", "events of what is another's are dropped, timers are not")}},
 }
 
-// sharing are the cases about what two deployments want (S0-T1).
+// sharing are the cases about objects that two deployments want (S0-T1).
 var sharing = cases{
 	{Name: "two want one namespace", Workload: of(shared("app", "apps", "")), Property: oneOwner},
 	{Name: "two want one kind", Workload: of(shared("kinds", "seconds", "")), Property: oneOwner},
@@ -275,7 +271,7 @@ func purgeFails() []fault.Fault {
 	return []fault.Fault{fault.ServerError(fault.OfKind("Secret"), fault.OnVerb("delete"))}
 }
 
-// statusTrails lets events of deployments come late, and a repair fail now and then.
+// statusTrails delays watch events of deployments, and lets some repairs fail.
 func statusTrails() []fault.Fault {
 	return []fault.Fault{fault.StaleCache(time.Minute, fault.OfKind("BundleDeployment"), fault.HardLimit()),
 		fault.ServerError(fault.OfKind("Namespace"), fault.OnVerb("create"))}

@@ -1,4 +1,4 @@
-// This file holds what happens in the cases: workloads, under faults.
+// This file holds the workloads of the cases: what users do, and when faults begin and end.
 
 package bundledeployment
 
@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// briefly is how long a failing upgrade is watched, whose variants never sleep and keep ever
-	// more records.
+	// briefly is how long a failing upgrade is watched if variants never sleep in it and keep more
+	// and more records.
 	briefly = 12 * time.Second
-	// longEnough is how long a failing deployment is watched: until its sleeps are as long as they
-	// get, and for five of those.
+	// longEnough is how long a failing deployment is watched: until its sleeps have their maximum,
+	// and for five of these.
 	longEnough = 7 * maxSleep
 	// lag is how long an injected delay may last, and maxRestart how long the kubelet may wait
 	// after the last crash.
@@ -34,14 +34,14 @@ const (
 	// promptly is how soon a worker must begin with a healthy deployment while there are more
 	// workers than failing ones.
 	promptly = time.Second
-	// slowRequests is what the requests of one reconcile of a failing deployment may take: 4.2 s
-	// was the most that was seen. Where there are as many failing ones as workers, a healthy one
-	// may wait for that much of each in turn.
+	// slowRequests is how long the requests of one reconcile of a failing deployment may take. The
+	// maximum that was observed is 4.2 s. If there are as many failing deployments as workers, a
+	// healthy one may wait that long for each of them.
 	slowRequests = 5 * time.Second
 )
 
-// delays are times at which something may happen while a deployment fails; shortly is in the middle
-// of an attempt, of a clean-up, or between two.
+// delays are times at which a user may act while a deployment fails. Those of shortly are within an
+// attempt, within a clean-up, or between two of them.
 var (
 	delays = rapid.SampledFrom([]time.Duration{
 		0, 10 * time.Millisecond, time.Second, 10 * time.Second, 100 * time.Second, 2000 * time.Second})
@@ -49,7 +49,7 @@ var (
 		20 * time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second})
 )
 
-// scenario has something happen in a world.
+// scenario is a workload in a world.
 func scenario(s Setting, happen func(*World), properties []string, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		world := Begin(w, s)
@@ -64,7 +64,7 @@ func (w *World) inject(properties ...string) {
 	w.declare(properties...)
 }
 
-// watch lets time pass. What is watched for long enough should have settled.
+// watch lets time pass. After longEnough a deployment should have settled.
 func (w *World) watch(d time.Duration) {
 	w.Sleep(d)
 	w.over = d == longEnough
@@ -77,15 +77,15 @@ func (w *World) failsWith(image string) {
 	w.mark()
 }
 
-// fails is what the thread reports: a bundle with a namespace, and something that the server
+// fails is the report of the thread: a bundle with a namespace, and an object that the server
 // refuses.
 func fails(w *World) {
 	w.failsWith("app")
 	w.watch(longEnough)
 }
 
-// failsUnderFaults is fails with faults that end after a while. They end sooner where each restart
-// of the operator is followed by attempts, and so by more faults.
+// failsUnderFaults is fails with faults that end after some time. The phase is short if each restart
+// of the operator leads to attempts and so to more faults.
 func failsUnderFaults(phase time.Duration) func(*World) {
 	return func(w *World) {
 		w.failsWith("app")
@@ -98,15 +98,15 @@ func failsUnderFaults(phase time.Duration) func(*World) {
 	}
 }
 
-// failsWatched is fails in a process that watches the kinds of the bundle already, because it has
-// installed another one.
+// failsWatched is fails in a process that already watches the kinds of the bundle, because it has
+// installed another bundle.
 func failsWatched(w *World) {
 	w.accept("other", "app", "others")
 	w.Settle()
 	fails(w)
 }
 
-// failsToUpgrade installs a bundle, and then wants one with a second namespace and something that
+// failsToUpgrade installs a bundle, and then wants one with a second namespace and an object that
 // is refused.
 func failsToUpgrade(watched time.Duration) func(*World) {
 	return func(w *World) {
@@ -130,9 +130,9 @@ func abandoned(w *World) {
 	w.Settle()
 }
 
-// mended removes the cause of a failure after a while. A mended deployment may take a second,
-// besides what has to be waited for: V4 looks every five seconds whether a clean-up is done, while
-// V1 and V2 hold on.
+// mended removes the cause of a failure after some time. A mended deployment may take one second,
+// plus the time that it has to wait: V4 looks every five seconds whether a clean-up has ended, and
+// V1 and V2 wait in their workers.
 func mended(mend func(*World), more func(*World) time.Duration) func(*World) {
 	return func(w *World) {
 		w.inject()
@@ -148,12 +148,12 @@ func mended(mend func(*World), more func(*World) time.Duration) func(*World) {
 }
 
 var (
-	// environmentMended has what was missing come to be there.
+	// environmentMended creates the namespace that was missing.
 	environmentMended = mended(func(w *World) { w.Apply(worlds.Namespace(cause)) },
 		func(*World) time.Duration { return maxSleep })
-	// deploymentMended has the deployment not want it any more.
+	// deploymentMended edits the deployment, which does not need the namespace any more.
 	deploymentMended = mended(func(w *World) { w.accept(app, "app", "apps") }, (*World).looks)
-	// contentMended has the deployment want another bundle, which does not want it.
+	// contentMended gives the deployment another bundle, which does not need the namespace.
 	contentMended = mended(func(w *World) { w.accept(app, "wide", "apps") },
 		func(w *World) time.Duration { return unpacks + w.looks() })
 )
@@ -165,8 +165,8 @@ func (w *World) looks() time.Duration {
 	return time.Second
 }
 
-// disowned gives a failing deployment to another provisioner for a while. Who reconciles it at that
-// moment may finish.
+// disowned gives a failing deployment to another provisioner for some time. A reconcile under way at
+// that moment may finish.
 func disowned(w *World) {
 	w.inject(installed)
 	w.refuse(app, "app", "apps")
@@ -238,8 +238,9 @@ func (w *World) crowd(failing int, staggered bool) {
 	w.accept(app, "app", "apps")
 }
 
-// starved limits how long a key of a crowd waits for a worker (S0-F1): a second, and as long as
-// each may hold a worker for each turn that the workers need to begin with all keys.
+// starved limits how long the healthy key of a crowd waits for a worker (S0-F1): one second, plus
+// the time for which each key may hold a worker, for each turn that the workers need until they
+// have begun with all keys.
 func starved(failing int, each time.Duration) func(*World) {
 	return func(w *World) {
 		w.crowd(failing, false)
@@ -269,15 +270,13 @@ func shared(image, namespace, values string) func(*World) {
 	}
 }
 
-// workThenSettle lets the operator do what it has to, in the course of which it may die, and then
-// come to rest.
+// workThenSettle lets the operator work, during which it may crash, and then settles.
 func (w *World) workThenSettle() {
 	w.Sleep(20 * time.Second)
 	w.Settle()
 }
 
-// interrupted kills the operator somewhere on its way through install, upgrade and repair of a
-// bundle to which nothing is wrong.
+// interrupted installs, upgrades and repairs a correct bundle. The operator may crash at any point.
 func interrupted(w *World) {
 	w.inject(installed)
 	w.accept(app, "app", "apps")
@@ -288,9 +287,8 @@ func interrupted(w *World) {
 	w.workThenSettle()
 }
 
-// interruptedFailing kills the operator somewhere on its way through a bundle that is refused at
-// first, when it is to be installed and when it is to be upgraded: through the attempts, and the
-// uninstalls and rollbacks that undo them.
+// interruptedFailing installs and upgrades to bundles that are refused at first. The operator may
+// crash at any point of the attempts, and of the uninstalls and rollbacks that undo them.
 func interruptedFailing(w *World) {
 	w.inject(installed)
 	for _, image := range []string{"app", "wide"} {

@@ -35,8 +35,8 @@ const (
 // app is the deployment that most cases are about, second one that wants the same.
 const app, second = "app", "second"
 
-// cause is the token of the root cause: a namespace that does not exist, into which a bundle wants
-// to put something. The cause is removed by creating it.
+// cause is the token of the root cause: a namespace that does not exist, and that an object of a
+// bundle needs. Creating it removes the cause.
 const cause = "rc-17"
 
 // Setting is how one world differs from another.
@@ -62,7 +62,7 @@ type Setting struct {
 	ReadYourWrites bool
 	// OldServer refuses to delete a namespace that terminates already, as API servers once did.
 	OldServer bool
-	// Setup sets the operator up, if it is not done as usual.
+	// Setup replaces the operator's SetupWithManager if it is not nil.
 	Setup func(*bundledeployment.Reconciler, ctrl.Manager) error
 }
 
@@ -144,16 +144,15 @@ func Deployment(name, image, namespace, values string) *v1alpha1.BundleDeploymen
 	}
 }
 
-// refused are values for a chart of which the server refuses an object: one that wants to go into
-// the namespace that does not exist.
+// refused are chart values with which the server refuses an object: its namespace does not exist.
 const refused = "refused: " + cause + "\n"
 
-// refuse applies a deployment which the server refuses.
+// refuse applies a deployment of which the server refuses an object.
 func (w *World) refuse(name, image, namespace string) {
 	w.Apply(Deployment(name, image, namespace, refused+w.setting.Values))
 }
 
-// accept applies a deployment to which nothing is wrong.
+// accept applies a correct deployment.
 func (w *World) accept(name, image, namespace string) {
 	w.Apply(Deployment(name, image, namespace, ""))
 }
@@ -161,9 +160,9 @@ func (w *World) accept(name, image, namespace string) {
 // The rest of the file counts watches. No request shows them: informers are shared, so a kind that
 // is watched twice is listed once, and only its events are handled twice.
 
-// watches counts by kind the watches that one incarnation of the operator has begun while it ran;
-// those that it is set up with are of its own types. Its cache is asked once for each watch. The
-// client has a cache of its own to ask.
+// watches counts by kind the watches that one incarnation of the operator has begun while it ran.
+// Watches of its setup are of typed objects, and not counted. Each watch calls the manager's cache
+// once. The client calls a cache of its own.
 type watches struct {
 	cache.Cache
 	mu    sync.Mutex
@@ -186,7 +185,7 @@ func (w *watches) GetInformer(
 	return informer, err
 }
 
-// watchedManager has a cache that counts.
+// watchedManager is a manager with a cache that counts.
 type watchedManager struct {
 	ctrl.Manager
 	watches *watches
