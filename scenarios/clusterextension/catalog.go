@@ -16,7 +16,7 @@ import (
 	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 )
 
-// The package's chart, which is the same for all versions but for its number.
+// The package's chart. Versions differ only in its number.
 var (
 	//go:embed charts/shop/Chart.yaml
 	metadata []byte
@@ -27,13 +27,12 @@ var (
 // The versions of the package.
 const (
 	one, two, three = "1.0.0", "2.0.0", "3.0.0"
-	// refused is a version 2 of which the server refuses the last object, until the namespace rc-17
-	// exists.
+	// refused is a version 2 whose last object is refused until the namespace rc-17 exists.
 	refused = "2.0.0-refused"
 	cause   = "rc-17"
 	// restless is a version 1 that is rendered differently each time.
 	restless = "1.0.0-restless"
-	// hooked is a version 2 with a hook that has to be run before it.
+	// hooked is a version 2 with a hook that must run before it.
 	hooked = "2.0.0-hooked"
 	// slow is a version 2 whose migrations take minutes, and fail once before that. In broken one
 	// of them always fails.
@@ -62,20 +61,20 @@ func load() map[string]*chart.Chart {
 	return out
 }
 
-// catalog is what the cluster's catalogs offer now.
+// catalog is the content of the cluster's catalogs.
 type catalog struct{ bundles []clusterextension.Bundle }
 
-// Package implements clusterextension.Catalog. There is only one package.
+// Package implements clusterextension.Catalog for the only package.
 func (c *catalog) Package(context.Context, string) ([]clusterextension.Bundle, error) {
 	return slices.Clone(c.bundles), nil
 }
 
-// withdraw takes a version out of it.
+// withdraw removes a version.
 func (c *catalog) withdraw(version string) {
 	c.bundles = slices.DeleteFunc(c.bundles, func(b clusterextension.Bundle) bool { return b.Version == version })
 }
 
-// clusterCatalog is the object that says where the catalog comes from.
+// clusterCatalog is the object that names the catalog's image.
 func clusterCatalog() *v1.ClusterCatalog {
 	c := &v1.ClusterCatalog{}
 	c.Name = "operators"

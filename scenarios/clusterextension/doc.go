@@ -1,5 +1,5 @@
 // Package clusterextension is the scenario of releases that do not survive an interruption: the
-// operator dies within one of Helm's actions, the release record stays pending for ever, and
+// operator dies within one of Helm's actions, the release record stays pending forever, and
 // whatever is done about that may be worse than the fault. The operator is that of
 // controllers/clusterextension, with the real Helm SDK and its records in shards.
 //

@@ -49,22 +49,22 @@ const (
 )
 
 const (
-	// maxAttempts and maxTimers are what a recovery may take.
+	// maxAttempts and maxTimers are the attempts and the periods of back-off that a recovery may take.
 	maxAttempts, maxTimers = 3, 2
-	// maxRecords is how many release records may be kept.
+	// maxRecords limits the release records.
 	maxRecords = 10
-	// many interruptions in a row are enough for the status to say so for the rest of the time.
+	// many is after how many interruptions in a row the status must report them all the time.
 	many = 5
-	// share is for how much of the time the status must say what it should; without progress for so
-	// long, and while it is interrupted again and again, for so long.
+	// share is the share of the time in which the status must report the reason. It is judged after
+	// stalled without progress, and after longRow while all attempts are interrupted.
 	share, stalled, longRow = 0.95, 5 * time.Second, 30 * time.Minute
 )
 
-// interrupted is in what a variant says of an interruption. The fixed one says how many there have
-// been, once there was more than one.
+// interrupted matches the report of an interruption. The fixed variant counts them from the second
+// one on.
 var interrupted, counted = regexp.MustCompile(`interrupted`), regexp.MustCompile(`interrupted \d+ times`)
 
-// declare declares properties. Those whose judge is nil are judged as the history is read.
+// declare declares properties. Those whose judge is nil are judged while the history is read.
 func (s *World) declare(sentences ...string) {
 	properties.Set{Read: s.read, Broken: s.Broken, Always: map[string]properties.Judge{
 		together: s.data.AtOneLevel, saneRecords: fewRecords(), progress: s.recovered, fewAttempts: s.recovered,
@@ -77,8 +77,8 @@ func (s *World) declare(sentences ...string) {
 }
 
 // judgeWrite (S1-S1 to S1-S3) is called when the operator writes an object with the content of a
-// version, even if the object had that content before, as in a repair. There were objects of the
-// versions before.
+// version, even if the object had that content before, as in a repair. The other argument lists the
+// versions of which there were objects before.
 func (b *Record) judgeWrite(at history.Time, ref history.Ref, version string, before []string) {
 	if b.begun != "" && b.begun != version && !b.override {
 		b.breaks(finishFirst, at, " %s is written as in version %s, and version %s was begun and is not whole", ref,
@@ -95,8 +95,8 @@ func (b *Record) judgeWrite(at history.Time, ref history.Ref, version string, be
 	}
 }
 
-// judgeIdle is called when a request of the operator has succeeded. It may not write an object of
-// the bundle as it is already.
+// judgeIdle is called when a request of the operator has succeeded without a change. It is a
+// violation to write an object of the bundle that is as it should be.
 func (b *Record) judgeIdle(e *history.Event) {
 	writes := e.Verb == "update" || e.Verb == "patch"
 	if writes && slices.Contains([]string{"ConfigMap", "Deployment", "CustomResourceDefinition"}, e.Ref.Kind) {
@@ -104,7 +104,7 @@ func (b *Record) judgeIdle(e *history.Event) {
 	}
 }
 
-// judgeRecords (S1-S5) counts. A number that a deleted record had is not given again.
+// judgeRecords (S1-S5) counts the records. A deleted record's revision may not be used again.
 func (b *Record) judgeRecords(at history.Time, made bool, revision int) {
 	if made && revision <= b.revision {
 		b.breaks(saneRecords, at, " revision %d is made, and there was a revision %d before", revision, b.revision)
@@ -115,7 +115,7 @@ func (b *Record) judgeRecords(at history.Time, made bool, revision int) {
 	}
 }
 
-// fewRecords (S1-S5) counts those that are kept.
+// fewRecords (S1-S5) limits the records that are kept.
 func fewRecords() func(*history.History) error {
 	return property.BoundedRecords(recordKinds, maxRecords, func(o history.Object) string {
 		var s corev1.Secret
@@ -126,8 +126,8 @@ func fewRecords() func(*history.History) error {
 	})
 }
 
-// judgeStatus (S1-A3) is called when the status is written. It may name only a version that has
-// been there as a whole. During an upgrade it still names the version before.
+// judgeStatus (S1-A3) is called when the status is written. It may name only a version that was
+// complete at some moment. During an upgrade it still names the version before.
 func (b *Record) judgeStatus(at history.Time, r *view.Reconcile) {
 	now := b.status
 	if now.installed != "" && !b.whole[now.installed] {
@@ -151,8 +151,7 @@ func (b *Record) judgeEmpty(at, began history.Time) {
 	}
 }
 
-// judgeProgress counts what a recovery takes (S1-L1), and what all of them take together (S1-L2),
-// each of which must arrive too.
+// judgeProgress counts the attempts of a recovery (S1-L1), and those of all recoveries (S1-L2).
 func (b *Record) judgeProgress(at history.Time) {
 	last := &b.last
 	if b.interruptions > 0 && !last.quiet && (last.attempts > maxAttempts || last.timers > maxTimers) {
@@ -176,8 +175,8 @@ func (b *Record) recovered(h *history.History) error {
 		(h.Now() - b.last.at).Round(time.Second), b.status)
 }
 
-// judgeMask (S1-A2): what the first attempt after an interruption fails of, the status says. Who
-// makes none has two periods of back-off.
+// judgeMask (S1-A2): the status names the cause of which the first attempt after an interruption
+// fails. Without an attempt it must do so after two periods of back-off.
 func (b *Record) judgeMask(at history.Time) {
 	if b.failing && b.interruptions > 0 && !b.well() && (b.last.ended > 0 || b.last.timers > maxTimers) &&
 		!strings.Contains(b.status.message, cause) {
@@ -186,9 +185,9 @@ func (b *Record) judgeMask(at history.Time) {
 	}
 }
 
-// actionable (S1-A1): while there is no progress after an interruption, from the first dequeue
-// that has ended since, for 95 % of the time the status names the bundle and says that it was
-// interrupted; or of what it has failed since. To wait until it is healthy is progress.
+// actionable (S1-A1): while there is no progress after an interruption, the status names the bundle
+// for 95 % of the time, and reports that it was interrupted, or the cause of a failure since. The
+// time begins when the first reconcile since has ended. To wait for health is progress.
 func (b *Record) actionable(h *history.History) error {
 	last, now := &b.last, h.Now()
 	if b.interruptions == 0 || last.quiet || b.well() || !last.broke || b.begun != last.subject || last.back == 0 ||
@@ -212,8 +211,8 @@ func (b *Record) actionable(h *history.History) error {
 	return nil
 }
 
-// perpetual (S1-L3): once five attempts in a row were interrupted, and as long as all are, the
-// status says so for 95 % of the time.
+// perpetual (S1-L3): once five attempts in a row were interrupted, the status reports that for 95 %
+// of the time, as long as all attempts are interrupted.
 func (b *Record) perpetual(h *history.History) error {
 	from, now := b.fifth, h.Now()
 	if from == 0 || now < from+longRow {
@@ -246,8 +245,8 @@ func (b *Record) finished(*history.History) error {
 	return fmt.Errorf("version %s was begun and is not deployed; the status says %s", b.begun, b.status)
 }
 
-// noOrphans (S1-S6): once nothing more is tried, the objects that say whose they are, are those of
-// the deployed record's manifest, with all that it says of them.
+// noOrphans (S1-S6): when the status reports success, the objects with the owner's label are those
+// of the deployed record's manifest, and as it describes them.
 func (b *Record) noOrphans(*history.History) error {
 	if b.status.reason != v1.ReasonSucceeded {
 		return nil

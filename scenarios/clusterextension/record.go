@@ -18,12 +18,12 @@ import (
 	"github.com/wavetank/wavetank/scenarios/internal/properties"
 )
 
-// Record is what has been read of one run's history. All of it is about the extension app.
+// Record is what the properties need of one run's history. All of it is about the extension app.
 type Record struct {
 	// Setting of the world.
 	Setting Setting
 
-	right        string       // the version that it should come to; "" if several may be right
+	right        string       // the version that should be installed; "" if several may be right
 	failing      bool         // the server refuses that version, because of the cause
 	over         bool         // everything has happened, and the world has settled
 	measuredFrom history.Time // when the effects of faults have ended
@@ -35,17 +35,17 @@ type Record struct {
 	fence      *fence.Judge
 
 	override bool // the user allows every change of version
-	deleted  bool // the user does not want it any more
+	deleted  bool // the user has deleted the extension
 	revision int  // the highest that any record has had
 	status   said
 
-	// begun is the version of which something was written, and that is not deployed and healthy; ""
-	// if there is none.
+	// begun is the version of which an object was written, and that is not deployed and healthy. It
+	// is "" if there is none.
 	begun  string
-	newest string          // the highest version of which anything was written
-	whole  map[string]bool // versions that have been there completely, and healthy, at some moment
+	newest string          // the highest version of which an object was written
+	whole  map[string]bool // versions that were complete and healthy at some moment
 
-	// sound is the deployed record, while its version is healthy, and soundSince since when it is.
+	// sound is the deployed record while its version is healthy, which it is since soundSince.
 	sound      *record
 	soundSince history.Time
 
@@ -58,12 +58,12 @@ type Record struct {
 	properties.Broken
 }
 
-// interruption is the last one, and what has happened since.
+// interruption is the last interruption with the events since.
 type interruption struct {
 	at      history.Time
 	subject string       // the version that was begun then
-	broke   bool         // something was under way then
-	quiet   bool         // all is well since
+	broke   bool         // an attempt was under way then
+	quiet   bool         // the extension has been installed since
 	back    history.Time // the end of the first dequeue after it; 0 if there was none yet
 	// attempts since; ended are those that have ended
 	attempts, ended int
@@ -114,7 +114,7 @@ func (b *Record) read(h *history.History) {
 	}
 }
 
-// crashed reads the crash of an operator and of its reconciles.
+// crashed reads a crash of the operator, which ends its reconciles.
 func (b *Record) crashed(e *history.Event) {
 	if slices.ContainsFunc(b.view.Reconciles(), func(r *view.Reconcile) bool {
 		return r.Killed && r.Process == e.Process && r.Incarnation == e.Incarnation && b.tries[r]
@@ -127,8 +127,8 @@ func (b *Record) crashed(e *history.Event) {
 	b.interrupted(e.At)
 }
 
-// injures reads a fault, other than a crash, that ends an attempt. An operator that is killed just
-// before it writes an object has made an attempt, too.
+// injures reads a fault other than a crash that ends an attempt. A kill just before a write of an
+// object also counts as one.
 func (b *Record) injures(e *history.Event, r *view.Reconcile) {
 	switch in := e.Injection; {
 	case in.Is("ServerError"), in.Is("LostReply"):
@@ -167,7 +167,7 @@ func (b *Record) done(e *history.Event, r *view.Reconcile) {
 	b.judgeMask(e.At)
 }
 
-// well reports whether the status reports success, and is right.
+// well reports whether the status reports success, and a record of the right version agrees.
 func (b *Record) well() bool {
 	r := b.deployed()
 	return b.status.isInstalled && b.status.reason == v1.ReasonSucceeded && r != nil &&
@@ -215,8 +215,7 @@ func (b *Record) readObject(e *history.Event, c *history.Change, r *view.Reconci
 	b.whole[version] = b.whole[version] || b.complete(version)
 }
 
-// arrives notes that the version that was begun is deployed and healthy, or that nothing is left of
-// it.
+// arrives clears begun if that version is deployed and healthy, or has no objects any more.
 func (b *Record) arrives(at history.Time) {
 	r := b.deployed()
 	if r == nil || !b.healthy(r.version) {

@@ -1,4 +1,4 @@
-// This file holds what the server stores at a moment: objects, release records and the status.
+// This file reads the objects, release records and the status that the server stores at a moment.
 
 package clusterextension
 
@@ -27,8 +27,8 @@ import (
 	"github.com/wavetank/wavetank/history/view"
 )
 
-// versionKey is on every object whose content belongs to one version, and healthKey on those that
-// are healthy when they are available.
+// versionKey is the annotation of every object whose content depends on the version, and healthKey
+// that of objects that are healthy when they are available.
 const versionKey, healthKey = "shop.example/version", "wavetank.example/health"
 
 // recordKinds are the Secrets of release records, indices and chunks.
@@ -37,7 +37,7 @@ var recordKinds = history.Ref{Kind: "Secret", Namespace: clusterextension.Defaul
 // extensionRef is the extension.
 var extensionRef = history.Ref{Group: v1.GroupVersion.Group, Kind: v1.ClusterExtensionKind, Name: app}
 
-// object is what the properties read of any stored object.
+// object is the part of a stored object that the properties read.
 type object struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Status   struct {
@@ -61,7 +61,7 @@ type record struct {
 	status, version string
 }
 
-// recordOf is the record of which a Secret is the index; nil if it is none of the extension.
+// recordOf returns the record whose index is the Secret, or nil if there is none of the extension.
 func recordOf(o *view.Object[corev1.Secret]) *record {
 	s := o.Value()
 	if s.Labels["type"] != "index" || s.Labels["name"] != app {
@@ -74,14 +74,14 @@ func recordOf(o *view.Object[corev1.Secret]) *record {
 	return &record{o, revision, s.Labels["status"], s.Annotations[v1.BundleVersionKey]}
 }
 
-// said is what a status says.
+// said is the content of a status.
 type said struct {
 	installed       string // version, if any
 	isInstalled     bool
 	reason, message string // of Progressing
 }
 
-// String is what the status says, for people.
+// String implements fmt.Stringer.
 func (s said) String() string {
 	return fmt.Sprintf("installed %q, %s: %s", s.installed, s.reason, s.message)
 }
@@ -97,7 +97,7 @@ func saidBy(ext *v1.ClusterExtension) said {
 	return s
 }
 
-// records are those that there are.
+// records returns the release records that exist.
 func (b *Record) records() (out []*record) {
 	for o := range b.secrets.Live() {
 		if r := recordOf(o); r != nil {
@@ -107,7 +107,7 @@ func (b *Record) records() (out []*record) {
 	return out
 }
 
-// deployed is the newest record that says so; nil if there is none.
+// deployed returns the newest record with that status, or nil if there is none.
 func (b *Record) deployed() (newest *record) {
 	for _, r := range b.records() {
 		if r.status == "deployed" && (newest == nil || r.revision > newest.revision) {
@@ -117,7 +117,7 @@ func (b *Record) deployed() (newest *record) {
 	return newest
 }
 
-// objects are those that say that they belong to the extension.
+// objects returns the objects with the extension's label.
 func (b *Record) objects() (out []*view.Object[object]) {
 	for o := range b.all.Live() {
 		own := o.Ref.Kind == v1.ClusterExtensionKind || o.Ref.Kind == "Secret"
@@ -128,28 +128,28 @@ func (b *Record) objects() (out []*view.Object[object]) {
 	return out
 }
 
-// healthy reports whether a version is, as far as its objects say what that means.
+// healthy reports whether all objects of a version are that have to be available.
 func (b *Record) healthy(version string) bool {
 	return !slices.ContainsFunc(b.objects(), func(o *view.Object[object]) bool {
 		return o.Value().version() == version && o.Value().ill()
 	})
 }
 
-// complete reports whether every object of a version is there, and healthy.
+// complete reports whether every object of a version exists and is healthy.
 func (b *Record) complete(version string) bool {
 	return b.healthy(version) && sizes[version] ==
 		count(b.objects(), func(o *view.Object[object]) bool { return o.Value().version() == version })
 }
 
-// saidFor is for how long in a span the status said what it should, and whether that is enough.
+// saidFor returns for how long in a span the status held, and whether that is enough.
 func (b *Record) saidFor(from, to history.Time, holds func(said) bool) (reported history.Time, enough bool) {
 	ext := b.extensions.Named(extensionRef)
 	reported = ext.Held(from, to, func(ext *v1.ClusterExtension) bool { return holds(saidBy(ext)) })
 	return reported, reported >= time.Duration(share*float64(to-from))
 }
 
-// versions are those of which something is there, lowest first; of an object that was just changed,
-// what was there before.
+// versions returns the versions of which there are objects, lowest first. Of an object that was just
+// changed, the version before counts.
 func (b *Record) versions(changed *view.Object[object]) (out []string) {
 	for _, o := range b.objects() {
 		state := o.Latest()
@@ -164,7 +164,7 @@ func (b *Record) versions(changed *view.Object[object]) (out []string) {
 	return slices.Compact(out)
 }
 
-// manifest is what a record says of each object. It is read without the operator's code.
+// manifest returns the objects of a record's manifest. It does not use the operator's code.
 func (b *Record) manifest(r *record) (map[history.Ref]map[string]any, error) {
 	index := r.secret.Value().Data
 	data := bytes.NewBuffer(bytes.Clone(index["chunk"]))

@@ -20,8 +20,8 @@ type (
 	workload = *matrix.Workload[variant]
 )
 
-// Table is the matrix of the scenario. Most cases run V2-waits and V3-limit only if they fail,
-// because they do the same as V2, later, and as V3, until V3-limit gives up.
+// Table is the matrix of the scenario. Most cases run V2-waits and V3-limit only if they fail:
+// V2-waits acts like V2 after a delay, and V3-limit like V3 until it gives up.
 func Table() matrix.Table[variant] {
 	all := slices.Concat(versions, records, others)
 	for i := range all {
@@ -37,10 +37,10 @@ var note, omit = matrix.Note, matrix.Omit
 // waitsToo is for a case in which V2-waits is run although it passes.
 var waitsToo = omit("V3-limit", "")
 
-// only omits all other variants, for which the case makes no sense.
+// only omits all other variants. The case does not apply to them.
 func only(names string) matrix.Remark { return omit("all but "+names, "") }
 
-// The edges to version 3, and what they are called.
+// Settings, named by the edges to version 3.
 var (
 	noThree  = Setting{}
 	fromOne  = Setting{Edges: []string{one}}
@@ -52,10 +52,10 @@ var (
 	inShards = Setting{Edges: []string{one, two}, ChunkSize: small}
 )
 
-// small makes records of three Secrets, as large ones are.
+// small is a chunk size with which a record needs three Secrets.
 const small = 900
 
-// of is a workload in the world of a variant. More properties than that of the case may be asked.
+// of is a workload in the world of a variant, with more properties than that of the case.
 func of(w Workload, s Setting, also ...string) workload {
 	return &matrix.Workload[variant]{New: func(v variant, asked []string, faults ...fault.Fault) func(*sim.World) {
 		t := s
@@ -64,7 +64,7 @@ func of(w Workload, s Setting, also ...string) workload {
 	}}
 }
 
-// Scenes of which several things are asked.
+// Workloads of several cases.
 var (
 	anInstall    = of(installs, noThree)
 	anUpgrade    = of(upgrades, noThree)
@@ -78,7 +78,7 @@ var (
 
 func crash() []fault.Fault { return []fault.Fault{fault.Crash(Operator)} }
 
-// often kills it at nearly every attempt, before or after it has written an object.
+// often kills the operator at nearly every attempt, before or after it has written an object.
 func often() (faults []fault.Fault) {
 	for range 12 {
 		faults = append(faults, fault.Crash(Operator, fault.OfKind("ConfigMap")),
@@ -87,25 +87,24 @@ func often() (faults []fault.Fault) {
 	return faults
 }
 
-// onRecords are release records, when the operator uses a verb on them.
+// onRecords selects the operator's requests with a verb for release records.
 func onRecords(verb string) []fault.Scope {
 	return []fault.Scope{fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb(verb)}
 }
 
-// unrecorded answers writes of release records with an error, whether or not they have taken
-// effect.
+// unrecorded answers writes of release records with an error, with or without their effect.
 func unrecorded() []fault.Fault {
 	return []fault.Fault{fault.ServerError(onRecords("update")...), fault.LostReply(onRecords("update")...)}
 }
 
-// noChunks takes the right to create Secrets away for a while: a record's index may still be
-// overwritten and its chunks deleted, and no chunk can be made.
+// noChunks takes the right to create Secrets away for some time. The operator may still overwrite an
+// index and delete chunks, but not create chunks.
 func noChunks() []fault.Fault {
 	return []fault.Fault{fault.Forbidden(time.Minute, onRecords("create")...)}
 }
 
-// noRights takes the right to Deployments away for a while, and denied refuses some of them, as a
-// schema or an admission webhook does.
+// noRights takes the rights to Deployments away for some time. denied refuses some writes of
+// Deployments, as a schema or an admission webhook does.
 func noRights() []fault.Fault {
 	return []fault.Fault{fault.Forbidden(time.Minute, fault.In(Operator), fault.OfKind("Deployment"))}
 }
@@ -114,14 +113,14 @@ func denied() []fault.Fault {
 	return []fault.Fault{fault.Rejected(cause, fault.In(Operator), fault.OfKind("Deployment"))}
 }
 
-// cutOff keeps the operator from reaching the API server for a while.
+// cutOff keeps the operator from reaching the API server for some time.
 func cutOff() []fault.Fault { return []fault.Fault{fault.Unreachable(time.Minute, fault.In(Operator))} }
 
 func everyFault() []fault.Fault {
 	return faults.OfHelm(Operator, "Deployment", "create", "update", "patch")
 }
 
-// overlap has two replicas lead at once, because one is frozen for a time.
+// overlap lets two replicas lead at once, because one is paused for some time.
 func overlap(frozen time.Duration, as ...fault.ProcessScope) func() []fault.Fault {
 	return func() []fault.Fault {
 		return []fault.Fault{fault.LeaderOverlap(), fault.Pause(Operator, frozen, as...),
@@ -129,13 +128,12 @@ func overlap(frozen time.Duration, as ...fault.ProcessScope) func() []fault.Faul
 	}
 }
 
-// stopped asks the operator to stop, and freezes it for longer than it then has.
+// stopped asks the operator to stop, and pauses it for longer than its grace period.
 func stopped() []fault.Fault {
 	return []fault.Fault{fault.Restart(Operator), fault.Pause(Operator, 40*time.Second)}
 }
 
-// wakingAndInterrupting lets events come late and keys be queued again, and interrupts it in all
-// ways.
+// wakingAndInterrupting delays events, queues keys again, and interrupts the operator in all ways.
 func wakingAndInterrupting() []fault.Fault {
 	return []fault.Fault{fault.StaleCache(30*time.Second, fault.HardLimit()),
 		fault.RacingRequeue(), fault.Crash(Operator),
@@ -144,9 +142,9 @@ func wakingAndInterrupting() []fault.Fault {
 
 // Names and reasons that stand for several cells.
 const (
-	unfenced   = "V1 V2 V2b V3 V3b V4 V5" // frees a pending record of any writer
+	unfenced   = "V1 V2 V2b V3 V3b V4 V5" // free a pending record of any writer
 	tornBy     = "V0 V1 V2 V2b V3 V3b V5" // cannot continue after a torn record
-	reResolves = "V1 V2 V2b V3 V4"        // asks the catalog again in the middle of version 2
+	reResolves = "V1 V2 V2b V3 V4"        // ask the catalog again in the middle of version 2
 
 	wayBack = "a rollback applies a version, too, and no edge leads back to it"
 	reused  = "a record that is forgotten gives its number away again"
@@ -187,8 +185,8 @@ var versions = cases{
 				"deployed")}},
 }
 
-// records are the cases about release records, what users have, what it costs, and what the user is
-// told.
+// records are the cases about release records, the data of users, the cost of interruptions, and the
+// status.
 var records = cases{
 	{Name: "user data", Workload: anInstall, Faults: crash, Property: userData, Fail: "V1"},
 	{Name: "two leaders", Workload: of(upgrades, leaders), Faults: overlap(8 * time.Second), Property: fenced,
@@ -224,8 +222,8 @@ var records = cases{
 		Property: saneRecords, Fail: "V0 " + unfenced},
 }
 
-// others are the cases about other ways in which things may go: users and catalogs change their
-// minds, migrations take time, other ends than that of a process that is killed, refusals for good.
+// others are the other cases: users and catalogs change their minds, migrations take time, processes
+// end in other ways than by a kill, and a version is refused for good.
 var others = cases{
 	{Name: "finish first, install", Workload: anInstall, Faults: crash, Property: finishFirst, Fail: reResolves},
 	{Name: "version 2 is withdrawn", Workload: of(withdraws, noThree), Faults: crash, Property: finished,

@@ -1,4 +1,4 @@
-// This file holds what happens in the cases: workloads, under faults.
+// This file holds the workloads of the cases.
 
 package clusterextension
 
@@ -14,8 +14,7 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// Workload is a beginning without faults, and what happens then, under faults and until the world
-// has settled.
+// Workload is a beginning without faults, and actions under faults until the world has settled.
 type Workload struct {
 	begin func(*sim.World, Setting) *World
 	then  func(*World)
@@ -41,12 +40,12 @@ func (l Workload) in(t Setting, sentences []string, faults ...fault.Fault) func(
 const meanwhile = 8 * time.Second
 
 var (
-	// upgrades is the story of the thread: version 1 is deployed, version 2 is interrupted, and
-	// version 3 appears before the operator is back.
+	// upgrades is the report of the thread: version 1 is deployed, version 2 is interrupted, and
+	// version 3 appears before the operator has restarted.
 	upgrades = Workload{deployed, upgradesTo(two, 20*time.Minute)}
 	// migrates is that with a version 2 whose migrations take minutes and fail once.
 	migrates = Workload{deployed, upgradesTo(slow, 30*time.Minute)}
-	// installs interrupts the first install; version 2 appears before the operator is back.
+	// installs interrupts the first install. Version 2 appears before the operator has restarted.
 	installs = Workload{Begin, func(s *World) {
 		s.Wants("", "")
 		s.Sleep(meanwhile)
@@ -67,7 +66,7 @@ var (
 		s.Wants(one, "")
 		s.Sleep(20 * time.Minute)
 	}}
-	// refuses has the server refuse the last object of version 2. Version 3 may appear; in the end
+	// refuses lets the server refuse the last object of version 2. Version 3 may appear. In the end
 	// the cause is removed.
 	refuses = Workload{deployed, func(s *World) {
 		s.Offers(refused)

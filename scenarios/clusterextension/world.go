@@ -26,8 +26,7 @@ const (
 	Second   = "operator-controller-2"
 )
 
-// app is the extension that all workloads are about, and the package that it wants; apps is the
-// namespace that it is installed into.
+// app is the extension of all workloads, and its package. apps is the namespace for its objects.
 const app, apps = "shop", "apps"
 
 // Setting is how one world differs from another.
@@ -59,8 +58,8 @@ type World struct {
 	helm     *helmConnection // of the operator's latest incarnation
 }
 
-// Begin installs the kinds and starts the operator; the catalog offers version 1, and nothing is
-// wanted yet.
+// Begin installs the kinds and starts the operator. The catalog offers version 1, and there is no
+// extension yet.
 func Begin(w *sim.World, t Setting) *World {
 	w.Install("../../controllers/clusterextension/crds")
 	effects := history.WithLedger(w.Context(), func(e history.Effect) {
@@ -104,7 +103,7 @@ func (t Setting) edgesTo(version string) []string {
 		three: t.Edges}[version]
 }
 
-// Offers puts a version into the catalog. Every extension hears of it.
+// Offers puts a version into the catalog, which wakes every extension.
 func (s *World) Offers(version string) {
 	from := s.Setting.edgesTo(version)
 	b := clusterextension.Bundle{Name: bundleName(version), Version: version, Channels: []string{"stable"},
@@ -129,7 +128,7 @@ func (s *World) Withdraws(version string) {
 	s.resolved()
 }
 
-// resolved says that the catalog has new content.
+// resolved reports in the status of the catalog that it has new content.
 func (s *World) resolved() {
 	s.contents++
 	patch := worlds.MergePatch(`{"status":{"resolvedSource":{"type":"Image",`+
@@ -137,8 +136,7 @@ func (s *World) resolved() {
 	worlds.Must(s.Client().Status().Patch(s.Context(), clusterCatalog(), patch), "resolving the catalog")
 }
 
-// Wants applies the extension; a version other than "" is pinned, and a policy other than "" is
-// set.
+// Wants applies the extension, with a version and a policy unless they are "".
 func (s *World) Wants(version, policy string) {
 	ext := extension()
 	ext.Spec.Source.Catalog.Version, ext.Spec.Source.Catalog.UpgradeConstraintPolicy = version, policy
@@ -149,7 +147,7 @@ func (s *World) Wants(version, policy string) {
 	s.Apply(ext)
 }
 
-// extension wants the package, whatever its version.
+// extension is an extension for any version of the package.
 func extension() *v1.ClusterExtension {
 	return &v1.ClusterExtension{
 		ObjectMeta: metav1.ObjectMeta{Name: app},

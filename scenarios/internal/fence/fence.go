@@ -1,5 +1,5 @@
-// Package fence judges two processes that both believe that they are the leader: only one of them
-// may continue a release that was begun. It reads the release records that they write.
+// Package fence judges two processes that both believe that they lead. Only one of them may continue
+// a release that was begun. It reads the release records that they write.
 package fence
 
 import (
@@ -36,7 +36,7 @@ type record struct {
 	until   history.Time
 }
 
-// New returns a judge of one run, which says what it finds broken.
+// New returns a judge of one run, which reports violations to broken.
 func New(broken properties.Broken) *Judge {
 	return &Judge{Broken: broken, busy: map[string]map[history.Reconcile]bool{}, lost: map[history.ReconcileID]string{},
 		records: map[string]record{}}

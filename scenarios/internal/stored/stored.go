@@ -1,4 +1,4 @@
-// Package stored reads what the API server stored or said, as the history of a run holds it.
+// Package stored decodes objects and replies of the API server in the history of a run.
 package stored
 
 import (
@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Decode decodes JSON that a server made. That it cannot be is a mistake of the harness or of a
-// scenario's type, never of an operator's: it panics, with the beginning of what it was given.
+// Decode decodes JSON that a server made. It panics if that is not possible, because then the harness
+// or a scenario's type is wrong, never the operator.
 func Decode(data []byte, into any) {
 	if err := json.Unmarshal(data, into); err != nil {
 		panic(fmt.Sprintf("what the server stored cannot be decoded: %v: %.80s", err, data))

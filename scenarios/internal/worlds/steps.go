@@ -1,4 +1,4 @@
-// This file holds what workloads consist of: steps in a scenario's world W.
+// This file holds the steps of workloads in a scenario's world W.
 
 package worlds
 
@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// InTurn has steps happen one after the other.
+// InTurn performs steps one after the other.
 func InTurn[W any](steps ...func(W)) func(W) {
 	return func(w W) {
 		for _, happens := range steps {
@@ -29,7 +29,7 @@ func MergePatch(format string, args ...any) client.Patch {
 	return client.RawPatch(types.MergePatchType, fmt.Appendf(nil, format, args...))
 }
 
-// Must panics where something failed that may not.
+// Must panics if an error is not nil that cannot happen.
 func Must(err error, format string, args ...any) {
 	if err != nil {
 		panic(fmt.Sprintf(format, args...) + ": " + err.Error())

@@ -1,4 +1,4 @@
-// Package worlds holds what the worlds of several reference scenarios are made of.
+// Package worlds holds parts of the worlds of several reference scenarios.
 package worlds
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// Scheme knows the built-in kinds and those that own adds.
+// Scheme returns a scheme with the built-in kinds and those that own adds.
 func Scheme(own func(*runtime.Scheme) error) *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	Must(errors.Join(clientgoscheme.AddToScheme(scheme), own(scheme)), "building the operator's scheme")
@@ -49,8 +49,7 @@ func Elect(o *ctrl.Options, lease, namespace string) {
 	o.LeaderElectionID, o.LeaderElectionNamespace = lease, namespace
 }
 
-// Slow is a built-in controller for whose steps at least some time is waited, if their keys begin
-// with step.
+// Slow delays the steps of a built-in controller whose keys begin with step, by at least wait.
 func Slow(a actor.Actor, step string, wait time.Duration) actor.Actor { return slow{a, step, wait} }
 
 type slow struct {
