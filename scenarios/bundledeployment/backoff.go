@@ -139,8 +139,8 @@ func (r *Record) backoffGrows(settled []*reconcile) error {
 	return nil
 }
 
-// quiet (S0-A2): once app has settled, its status is not written any more. The attempt with which it
-// settles may still write, because the attempt before may have met the remains of a clean-up and
+// quiet (S0-A2): once app has settled, its status is not written any more. The attempt with which
+// it settles may still write, because the attempt before may have met the remains of a clean-up and
 // reported that.
 func (r *Record) quiet(settled []*reconcile) error {
 	for _, next := range settled[1:] {

@@ -135,8 +135,9 @@ func (r *Record) noOrphans(*history.History) error {
 	return nil
 }
 
-// recovers (S0-L3): the deployment is installed within this time after the last change. The duration
-// of its reconciles, which depends on requests and clean-ups, counts only as far as it exceeds busy.
+// recovers (S0-L3): the deployment is installed within this time after the last change. The
+// duration of its reconciles, which depends on requests and clean-ups, counts only as far as it
+// exceeds busy.
 func (r *Record) recovers(within, busy time.Duration) error {
 	c, since := r.says(app), r.now-r.changed
 	late := since > within+busy || since > within && r.idle() > within
@@ -180,8 +181,8 @@ func (r *Record) oneOwner(*history.History) error {
 	return nil
 }
 
-// namesOwner reports whether a status names another owner of an object: in Helm's words, or in those
-// of the API server (ValidateOwnerReferences).
+// namesOwner reports whether a status names another owner of an object: in Helm's words, or in
+// those of the API server (ValidateOwnerReferences).
 func namesOwner(c metav1.Condition) bool {
 	return strings.Contains(c.Message, "cannot be imported into the current release") ||
 		strings.Contains(c.Message, "Only one reference can have Controller set to true")

@@ -27,7 +27,8 @@ type Record struct {
 	cleanUp time.Duration
 	// changed is the time of the last change by a user. Attempts are judged from measured on.
 	changed, measured history.Time
-	// faulty is set while faults are injected, over once a deployment has had enough time to settle.
+	// faulty is set while faults are injected, over once a deployment has had enough time to
+	// settle.
 	faulty, over bool
 
 	now         history.Time // of the last reading

@@ -84,8 +84,8 @@ func fails(w *World) {
 	w.watch(longEnough)
 }
 
-// failsUnderFaults is fails with faults that end after some time. The phase is short if each restart
-// of the operator leads to attempts and so to more faults.
+// failsUnderFaults is fails with faults that end after some time. The phase is short if each
+// restart of the operator leads to attempts and so to more faults.
 func failsUnderFaults(phase time.Duration) func(*World) {
 	return func(w *World) {
 		w.failsWith("app")
@@ -165,8 +165,8 @@ func (w *World) looks() time.Duration {
 	return time.Second
 }
 
-// disowned gives a failing deployment to another provisioner for some time. A reconcile under way at
-// that moment may finish.
+// disowned gives a failing deployment to another provisioner for some time. A reconcile under way
+// at that moment may finish.
 func disowned(w *World) {
 	w.inject(installed)
 	w.refuse(app, "app", "apps")

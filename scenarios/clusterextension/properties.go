@@ -49,7 +49,8 @@ const (
 )
 
 const (
-	// maxAttempts and maxTimers are the attempts and the periods of back-off that a recovery may take.
+	// maxAttempts and maxTimers are the attempts and the periods of back-off that a recovery may
+	// take.
 	maxAttempts, maxTimers = 3, 2
 	// maxRecords limits the release records.
 	maxRecords = 10

@@ -148,8 +148,8 @@ func (b *Record) saidFor(from, to history.Time, holds func(said) bool) (reported
 	return reported, reported >= time.Duration(share*float64(to-from))
 }
 
-// versions returns the versions of which there are objects, lowest first. Of an object that was just
-// changed, the version before counts.
+// versions returns the versions of which there are objects, lowest first. Of an object that was
+// just changed, the version before counts.
 func (b *Record) versions(changed *view.Object[object]) (out []string) {
 	for _, o := range b.objects() {
 		state := o.Latest()

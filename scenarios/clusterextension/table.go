@@ -97,8 +97,8 @@ func unrecorded() []fault.Fault {
 	return []fault.Fault{fault.ServerError(onRecords("update")...), fault.LostReply(onRecords("update")...)}
 }
 
-// noChunks takes the right to create Secrets away for some time. The operator may still overwrite an
-// index and delete chunks, but not create chunks.
+// noChunks takes the right to create Secrets away for some time. The operator may still overwrite
+// an index and delete chunks, but not create chunks.
 func noChunks() []fault.Fault {
 	return []fault.Fault{fault.Forbidden(time.Minute, onRecords("create")...)}
 }
@@ -185,8 +185,8 @@ var versions = cases{
 				"deployed")}},
 }
 
-// records are the cases about release records, the data of users, the cost of interruptions, and the
-// status.
+// records are the cases about release records, the data of users, the cost of interruptions, and
+// the status.
 var records = cases{
 	{Name: "user data", Workload: anInstall, Faults: crash, Property: userData, Fail: "V1"},
 	{Name: "two leaders", Workload: of(upgrades, leaders), Faults: overlap(8 * time.Second), Property: fenced,
@@ -222,8 +222,8 @@ var records = cases{
 		Property: saneRecords, Fail: "V0 " + unfenced},
 }
 
-// others are the other cases: users and catalogs change their minds, migrations take time, processes
-// end in other ways than by a kill, and a version is refused for good.
+// others are the other cases: users and catalogs change their minds, migrations take time,
+// processes end in other ways than by a kill, and a version is refused for good.
 var others = cases{
 	{Name: "finish first, install", Workload: anInstall, Faults: crash, Property: finishFirst, Fail: reResolves},
 	{Name: "version 2 is withdrawn", Workload: of(withdraws, noThree), Faults: crash, Property: finished,

@@ -1,5 +1,5 @@
-// Package fence judges two processes that both believe that they lead. Only one of them may continue
-// a release that was begun. It reads the release records that they write.
+// Package fence judges two processes that both believe that they lead. Only one of them may
+// continue a release that was begun. It reads the release records that they write.
 package fence
 
 import (
