@@ -14,12 +14,13 @@ conformance: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Compare the API mode
 	$(CONFORMANCE_RUN) -v -run 'TestConformance|TestDifferential|TestCampaignJob' -args -ginkgo.succinct -conformance.ops=$(OPS)
 	cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conformance -timeout $(TIMEOUT) -count=1 ./models/apiserver/serve ./sim/controlplane
 	cd $(ENVTEST_ROOT)/cmd/wavetank && $(CONFORMANCE_ENV) go test -tags conformance -timeout $(TIMEOUT) -count=1 . -run '^TestInterruptedConfirmLeavesNothing$$'
-	cd $(ENVTEST_ROOT)/fuzz && $(CONFORMANCE_ENV) go test -tags conformance -timeout $(TIMEOUT) -count=1 ./planted -run '^TestConfirm$$'
+	cd $(ENVTEST_ROOT)/fuzz && $(CONFORMANCE_ENV) go test -tags conformance -timeout $(TIMEOUT) -count=1 ./planted -run '^(TestConfirm|TestPackageVariablesAreLostWithTheProcess)$$'
 
 .PHONY: confirm-planted
 confirm-planted: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) # Confirm the stories of all planted bugs at a real kube-apiserver (ten minutes), and write the rows of docs/confirmed.md.
 	cd $(ENVTEST_ROOT)/fuzz && $(CONFORMANCE_ENV) go test -tags conformance -timeout 0 -count=1 -v ./planted -run '^TestPlantedBugsAreConfirmed$$' \
 		-args -planted.table=$(ENVTEST_ROOT)/reports/out/confirmed.md
+	cd $(ENVTEST_ROOT)/fuzz && $(CONFORMANCE_ENV) go test -tags conformance -timeout 0 -count=1 -v ./planted -run '^TestConfirmInProcesses$$'
 
 .PHONY: scale-out
 scale-out: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) $(ENVTEST_DIR)/kube-controller-manager # Run docs/campaign-job.yaml on a real control plane with the Job controller (five minutes).

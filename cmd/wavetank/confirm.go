@@ -21,7 +21,7 @@ import (
 )
 
 func confirmCommand() *cobra.Command {
-	attempts, verbose, mark, free := 0, false, false, false
+	attempts, verbose, mark, free, child := 0, false, false, false, false
 	var given serverFlags
 	cmd := &cobra.Command{
 		Use:   "confirm story.txtar|directory …",
@@ -48,6 +48,9 @@ func confirmCommand() *cobra.Command {
 			if verbose {
 				extra = append(extra, "-sim.v")
 			}
+			if child {
+				extra = append(extra, "-sim.child")
+			}
 			if mark {
 				extra = append(extra, "-sim.mark")
 			}
@@ -58,6 +61,8 @@ func confirmCommand() *cobra.Command {
 		"how often each story is tried (1), or with --free how many runs are made under each condition (10)")
 	cmd.Flags().BoolVar(&free, "free", false,
 		"do not hold the server to the order of the stories; estimate how often runs violate their properties")
+	cmd.Flags().BoolVar(&child, "child", false,
+		"run each incarnation of the operator in a process of its own: a crash loses package variables, too")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print every step of the stories")
 	cmd.Flags().BoolVar(&mark, "mark", false, "note the server's version in confirmed stories; pages show it")
 	cmd.Flags().StringVar(&given.kubeconfig, "kubeconfig", "",

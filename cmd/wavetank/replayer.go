@@ -68,7 +68,7 @@ func (r *replayer) replay(path string, out io.Writer) ([]string, error) {
 	if err := os.RemoveAll(replayed); err != nil {
 		return nil, err
 	}
-	test.Env = append(os.Environ(), "WAVETANK_REPLAYED="+replayed)
+	test.Env = append(os.Environ(), "WAVETANK_REPLAYED="+replayed, "TMPDIR="+r.tmp)
 	if out == nil {
 		test.Env = append(test.Env, "SIM_DRIFT=warn") // the lines say it
 	}

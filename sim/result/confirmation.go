@@ -31,6 +31,9 @@ type Confirmation struct {
 	Steps               int // of the story
 	// Paced reports whether a real run had to take as long as the story does.
 	Paced bool
+	// Child reports whether each incarnation was a process of its own. If not, package variables
+	// have outlived crashes.
+	Child bool
 	Why   string
 	// Models are the built-in controllers that changed something at the real server. They were
 	// Wavetank's models, as clients of the server.
@@ -103,6 +106,9 @@ func (c Confirmation) Text() string {
 		s += ", at the pace of the story"
 	} else if c.Confirmed > 0 {
 		s += ", without the waits of the story"
+	}
+	if c.Child {
+		s += "\n    each incarnation was a process of its own"
 	}
 	if c.Why != "" {
 		s += "\n    " + strings.ReplaceAll(c.Why, "\n", "\n    ")

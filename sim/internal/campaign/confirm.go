@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"fmt"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -56,7 +57,7 @@ func (c *confirmer) confirm(path string, s *story.Story) {
 }
 
 func (c *confirmer) confirmation(s *story.Story) (v result.Confirmation) {
-	v.Verdict = result.CannotBeConfirmed
+	v.Verdict, v.Child = result.CannotBeConfirmed, c.settings.Child
 	choices := s.Choices
 	if v.Why = unshowable(s); v.Why != "" {
 		return v
@@ -197,6 +198,10 @@ func (c *confirmer) atServer(
 	}
 	settings.Real = &run.Real{Kubeconfig: c.settings.Confirm, Script: script, History: simulated.History,
 		Patience: patience, Paced: paced, Quiet: quiet}
+	if c.settings.Child {
+		settings.Real.Choices = choices
+		settings.Real.Child = func() *exec.Cmd { return c.runs.child(c.settings.Host.Name()) }
+	}
 	res := c.runs.executeWith(choice.Play(choices), settings)
 	if c.settings.Verbose && res.Course.Parted != nil {
 		events := res.History.Events

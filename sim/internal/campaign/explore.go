@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,7 +58,13 @@ func makeCampaign(t *testing.T, r run.Runner, s Settings) *explorer {
 	s.prepareRuns()
 	defer process.LimitMemory(int64(s.Memory))()
 	defer process.Enter(s.Run.Log, s.Outside)()
+	if os.Getenv(hostedTest) != "" {
+		serveHosted(t, r, s)
+	}
 	c := newCampaign(t, r, s, name, baseSeed(s.Host.Name(), s.Seed))
+	if os.Getenv(hostedTest) != "" {
+		return c
+	}
 	defer startWatchdog(t.Name(), s, c.hangs)()
 	defer c.interruption.heedSignals()()
 	c.progress.watch()

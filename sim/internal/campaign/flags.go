@@ -97,6 +97,8 @@ func (s Settings) check() error {
 			"which sim.Window does not keep; use %s", s.Strategy, strings.Join(unplanned, " or "))
 	case s.Drift != driftWarns && s.Drift != driftFails:
 		return fmt.Errorf("sim: -sim.drift=%q is unknown; write %s or %s", s.Drift, driftWarns, driftFails)
+	case s.Child && s.Free:
+		return fmt.Errorf("sim: -sim.child holds runs to a story, and -sim.free does not; leave one of them out")
 	case s.Renew && !s.replayFlag:
 		return fmt.Errorf("sim: -sim.renew writes stories again that -sim.replay plays; give both")
 	case s.Bound < 1:
@@ -146,6 +148,9 @@ func init() {
 		"confirm stories at the real API server of this kubeconfig, instead of searching: those of -sim.replay, or "+
 			"all that are kept; the server is a throw-away one, as the command wavetank confirm starts it")
 	addFlag(flag.IntVar, &s.Attempts, "attempts", 1, strconv.Atoi, "with -sim.confirm, how often each story is tried")
+	addFlag(flag.BoolVar, &s.Child, "child", false, strconv.ParseBool,
+		"with -sim.confirm, run each incarnation of the program in a process of its own, which a crash kills; package "+
+			"variables are lost with it")
 	addFlag(flag.BoolVar, &s.Free, "free", false, strconv.ParseBool,
 		"with -sim.confirm, do not hold runs to the story; estimate how often they violate its property, by "+
 			"-sim.attempts runs under each condition")

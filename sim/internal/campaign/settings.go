@@ -30,6 +30,7 @@ type Settings struct {
 	Replay    string
 	Confirm   string // kubeconfig of a real API server that stories are confirmed at
 	Attempts  int    // to confirm a story
+	Child     bool   // incarnations are processes of their own at the real server
 	Free      bool   // estimate how often runs without a story's order violate its property
 	Mark      bool   // stories that are confirmed are written with the server's version
 	Shard     string

@@ -189,6 +189,9 @@ func (c *caches) missingWatch() string {
 // versionsSeen returns the objects with the key's name of which a cache holds another version than
 // the server. If several caches hold an object, the oldest version counts.
 func (c *caches) versionsSeen(item request) []history.Seen {
+	if c.Hosted {
+		return nil // the history is in another process
+	}
 	held := map[history.Ref]int64{}
 	for _, in := range c.all() {
 		ref := history.Ref{Group: in.kind.Group, Kind: in.kind.Kind, Namespace: item.Namespace, Name: item.Name}

@@ -27,6 +27,10 @@ type environment struct {
 	// ScriptedTimers has timers of queues fire by the scheduler's time, which is set, and not by
 	// themselves.
 	ScriptedTimers bool
+	// Children, if set, say how incarnations are started as processes of their own.
+	Children *Children
+	// Hosted is set in such a process: the world is in another one.
+	Hosted bool
 	// NoteReads has reconciles note what they read from caches.
 	NoteReads bool
 

@@ -26,6 +26,7 @@ type Incarnation struct {
 	caches      *caches
 	controllers *controllers
 
+	far    *far // the process that the program runs in; nil if it runs in this one
 	exited bool
 	asked  bool          // asked to stop gracefully
 	grace  *sched.Action // the SIGKILL that follows if it does not
@@ -138,8 +139,7 @@ func (i *Incarnation) Stop() {
 	}
 	i.asked = true
 	i.record(history.Stop, history.Outcome{Kind: history.OutcomeAsked})
-	i.dismiss()
-	i.cancel()
+	i.terminate()
 	i.grace = &sched.Action{
 		Order: i.Process.Name + " grace",
 		Actor: choice.Actor{Process: i.Process.Name, Name: "grace"},
@@ -150,6 +150,17 @@ func (i *Incarnation) Stop() {
 	}
 	i.Sched.Park(i.grace)
 	i.Sched.Disturb()
+}
+
+// terminate asks the program to end.
+func (i *Incarnation) terminate() {
+	if i.far != nil {
+		i.far.terminate()
+		return
+	}
+	i.asked = true
+	i.dismiss()
+	i.cancel()
 }
 
 // dismiss lets the incarnation begin no reconcile any more.
@@ -171,6 +182,9 @@ func (i *Incarnation) EndsByContext() bool { return i.Ending() && !i.Managed() }
 func (i *Incarnation) bury() {
 	i.Wire.Bury(i.Port)
 	i.waiters.drop()
+	if i.far != nil {
+		i.far.kill()
+	}
 	if i.grace != nil {
 		i.Sched.Drop(i.grace)
 	}
@@ -184,6 +198,9 @@ func (i *Incarnation) bury() {
 // release lets the blocked goroutines of a dead incarnation continue, one at a time, to their end.
 // Then it ends the waits for caches that have not synced. wait must wait for quiet.
 func (i *Incarnation) release(wait func()) {
+	if i.far != nil {
+		i.far.kill()
+	}
 	i.cancel()
 	wait()
 	i.turns.release()

@@ -84,6 +84,10 @@ func (p *Process) begin() {
 	p.current = i
 	p.begun(i)
 	i.record(history.Start, history.Outcome{})
+	if p.env.Children != nil {
+		p.env.Children.launch(i)
+		return
+	}
 	metrics.Registry = newRegistry()
 	i.spawn(i.run)
 }

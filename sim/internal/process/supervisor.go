@@ -76,6 +76,14 @@ func (s *Supervisor) Settled() {
 func (s *Supervisor) Flush() (woke bool) {
 	s.alive = slices.DeleteFunc(append(s.alive[:0], s.incarnations...), isDead)
 	for _, i := range s.alive {
+		if i.far != nil {
+			woke = i.far.turn(turnOf{}) || woke
+		}
+	}
+	if woke {
+		return true
+	}
+	for _, i := range s.alive {
 		if i.turns.next() {
 			return true
 		}
@@ -164,6 +172,9 @@ func (s *Supervisor) Unobserved() (out []string) {
 func (s *Supervisor) Inspect() {
 	for _, i := range s.incarnations {
 		i.caches.inspect()
+		if i.far != nil {
+			i.far.turn(turnOf{Inspect: true})
+		}
 	}
 }
 
@@ -251,6 +262,15 @@ func (s *Supervisor) handleError(ctx context.Context, err error, message string,
 // FireTimer fires the pending timer of the first key whose dequeue, in words, is the one wanted. It
 // reports whether there is one. The world must be quiet.
 func (s *Supervisor) FireTimer(wanted func(words string) bool) bool {
+	for _, i := range s.incarnations {
+		if i.far == nil || isDead(i) {
+			continue
+		}
+		if at := slices.IndexFunc(i.far.timers, wanted); at >= 0 {
+			i.far.turn(turnOf{Fire: i.far.timers[at]})
+			return true
+		}
+	}
 	return slices.ContainsFunc(s.Controllers(), func(c Controller) bool {
 		return c.q.fireTimers(func(item request, _ *timer) bool { return wanted(c.q.handOut(item)) })
 	})

@@ -52,30 +52,39 @@ type Server struct {
 
 // Connect connects to the API server that a kubeconfig names.
 func Connect(kubeconfig string) (*Server, error) {
-	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
+	s := &Server{watched: map[schema.GroupResource]*mirror{}}
+	if err := s.dial(kubeconfig); err != nil {
 		return nil, err
 	}
-	cfg.QPS = -1
-	cfg.ContentType, cfg.AcceptContentTypes = "application/json", "application/json"
-	client, err := rest.HTTPClientFor(cfg)
-	if err != nil {
-		return nil, err
-	}
-	base, _, err := rest.DefaultServerUrlFor(cfg)
-	if err != nil {
-		return nil, err
-	}
-	mapper, err := apiutil.NewDynamicRESTMapper(cfg, client)
-	if err != nil {
-		return nil, err
-	}
-	s := &Server{base: base, http: client, mapper: mapper, watched: map[schema.GroupResource]*mirror{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	for range 3 { // edit takes the rules of view, and admin those of edit
 		rbac.Aggregation().Begin(once{Server: s})
 	}
 	return s, nil
+}
+
+// Mapper knows the kinds of the API server that a kubeconfig names.
+func Mapper(kubeconfig string) (meta.RESTMapper, error) {
+	s := &Server{}
+	err := s.dial(kubeconfig)
+	return s.mapper, err
+}
+
+func (s *Server) dial(kubeconfig string) error {
+	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return err
+	}
+	cfg.QPS = -1
+	cfg.ContentType, cfg.AcceptContentTypes = "application/json", "application/json"
+	if s.http, err = rest.HTTPClientFor(cfg); err != nil {
+		return err
+	}
+	if s.base, _, err = rest.DefaultServerUrlFor(cfg); err != nil {
+		return err
+	}
+	s.mapper, err = apiutil.NewDynamicRESTMapper(cfg, s.http)
+	return err
 }
 
 // once is the server for a built-in controller that takes each of its first steps at once.

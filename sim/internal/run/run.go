@@ -3,11 +3,13 @@
 package run
 
 import (
+	"context"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/story"
@@ -47,8 +49,20 @@ type Settings struct {
 	Record *Script
 	// Real, when set, has the run take place at a real API server, in real time.
 	Real *Real
+	// Hosting, when set, has the run end when it starts a program.
+	Hosting *Hosting
 	// Monitor shows the run to a watchdog; nil if there is none.
 	Monitor *Monitor
+}
+
+// Hosting is a program that a run starts. It is to run in this process and outside the run.
+type Hosting struct {
+	Process string
+	// Main is the program; nil if the run did not come so far.
+	Main          func(ctx context.Context, cfg *rest.Config) error
+	Account       string // that the program runs as, as "namespace/name"; "" for an administrator
+	ListThenWatch bool
+	InSetup       func(error) bool // reports whether an error of the program is that of its setup function
 }
 
 // Fresh asks a run to deliver what a cache has not received, just before a step.

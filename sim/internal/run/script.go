@@ -2,11 +2,13 @@ package run
 
 import (
 	"maps"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 )
 
 // Script is the order of a run: what a run against a real server is held to.
@@ -55,6 +57,10 @@ type Real struct {
 	Patience time.Duration
 	// Quiet is how long the run waits after the last step for the property to be violated.
 	Quiet time.Duration
+	// Child, when set, returns the command of a process that an incarnation runs in. Choices lead
+	// to its program.
+	Child   func() *exec.Cmd
+	Choices choice.Sequence
 	// Free, when set, has the run take place without a script.
 	Free *Free
 }

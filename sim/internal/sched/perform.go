@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"runtime/metrics"
 	"sync/atomic"
 	"time"
 )
@@ -48,4 +49,22 @@ func (s *Scheduler) Await(d time.Duration) {
 	}
 	s.SetCurrent(nil)
 	s.setSlept(true)
+}
+
+// AwaitQuiet waits until no goroutine can run. Outside a bubble nothing tells that for certain:
+// three looks in a row must agree.
+func AwaitQuiet() {
+	samples := []metrics.Sample{
+		{Name: "/sched/goroutines/runnable:goroutines"}, {Name: "/sched/goroutines/running:goroutines"},
+	}
+	began := time.Now()
+	for calm := 0; calm < 3 && time.Since(began) < time.Second; {
+		time.Sleep(300 * time.Microsecond)
+		metrics.Read(samples)
+		if samples[0].Value.Uint64() == 0 && samples[1].Value.Uint64() <= 1 {
+			calm++
+		} else {
+			calm = 0
+		}
+	}
 }

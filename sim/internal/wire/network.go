@@ -35,6 +35,7 @@ type Network struct {
 	webhooks *webhooks
 	steps    builtinSteps
 	passing  *passing
+	far      *Far // where the requests of programs go; nil if the network is in this process
 	ending   atomic.Bool
 }
 

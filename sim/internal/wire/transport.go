@@ -27,6 +27,9 @@ func (n *Network) NewPort(process string, incarnation int) *Port {
 	none := func(context.Context) (r history.Reconcile) { return r }
 	p := &Port{Process: process, Incarnation: incarnation, sched: n.Sched, Attribute: none}
 	p.carrier = transport{n, p}
+	if n.far != nil {
+		p.carrier = farCarrier{n.far, p}
+	}
 	return p
 }
 

@@ -77,9 +77,11 @@ func (p *programs) begin(name string, o ProcessOptions, main process.Main) {
 	}
 	p.ignored = append(p.ignored, o.IgnoredGoroutines...)
 	p.rights.deploy(name, &o)
-	started := p.procs.Start(name, main, process.Settings{
-		Account: p.account(name, o), Services: o.Services, ListThenWatch: o.ListThenWatch,
-	})
+	settings := process.Settings{Account: p.account(name, o), Services: o.Services, ListThenWatch: o.ListThenWatch}
+	if p.found(name, main, settings) {
+		return
+	}
+	started := p.procs.Start(name, main, settings)
 	if len(o.Deployed) > 0 {
 		p.rights.deployed = append(p.rights.deployed, started)
 		p.rights.elects = p.rights.elects || o.Manager.LeaderElection
@@ -123,6 +125,7 @@ func (s *setupError) Unwrap() error { return s.error }
 // exited decides whether the kubelet starts a program again that has ended by itself. If not, the
 // run ends.
 func (p *programs) exited(l *process.Incarnation, err error) (restart bool) {
+	err = withSetup(err)
 	var bad *setupError
 	var panicked *process.PanicError
 	name := l.Process.Name

@@ -3,7 +3,6 @@ package world
 import (
 	"fmt"
 	"regexp"
-	"runtime/metrics"
 	"slices"
 	"strings"
 	"time"
@@ -306,23 +305,5 @@ func (r *real) stepped() {
 		r.core.note(history.Event{Kind: history.Request, Process: "control plane", Verb: "update",
 			Ref:     history.Ref{Group: ch.Group, Kind: ch.Kind, Namespace: ch.Namespace, Name: ch.Name},
 			Changes: []history.Change{r.core.wire.Change(ch)}})
-	}
-}
-
-// awaitQuiet waits until no goroutine can run. Outside a bubble nothing tells that for certain:
-// three looks in a row must agree.
-func awaitQuiet() {
-	samples := []metrics.Sample{
-		{Name: "/sched/goroutines/runnable:goroutines"}, {Name: "/sched/goroutines/running:goroutines"},
-	}
-	began := time.Now()
-	for calm := 0; calm < 3 && time.Since(began) < time.Second; {
-		time.Sleep(300 * time.Microsecond)
-		metrics.Read(samples)
-		if samples[0].Value.Uint64() == 0 && samples[1].Value.Uint64() <= 1 {
-			calm++
-		} else {
-			calm = 0
-		}
 	}
 }

@@ -74,7 +74,8 @@ func newWorld(source *choice.Recorder, h *history.History, s run.Settings, cours
 	var r *real
 	if s.Real != nil {
 		r = newReal(c, s.Real, course, b.observe)
-		c.sched.Wait = awaitQuiet
+		c.sched.Wait = sched.AwaitQuiet
+		c.procs.Children = r.children()
 		r.connect()
 		r.free().begin()
 		if !r.Paced {
