@@ -151,7 +151,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return result, err
 }
 
-// owner is what everything that is made for a deployment says of whose it is.
+// owner is the owner reference of everything that is made for a deployment.
 func owner(bd *v1alpha1.BundleDeployment) metav1.OwnerReference {
 	return *metav1.NewControllerRef(bd, v1alpha1.GroupVersion.WithKind(v1alpha1.BundleDeploymentKind))
 }
@@ -240,7 +240,7 @@ func (p *pass) content(status metav1.ConditionStatus, reason string, err error) 
 	return err
 }
 
-// failed writes into the status that the content is not installed, and why.
+// failed writes into the status why the content is not installed.
 func (p *pass) failed(reason string, err error) error {
 	if wait := release.Later(0); !errors.As(err, &wait) {
 		p.set(v1alpha1.Installed, metav1.ConditionFalse, reason, err.Error())

@@ -79,8 +79,8 @@ const (
 	lookAgain = 5 * time.Second
 )
 
-// applyWhenDue does what the release needs, or says when. No release and no error means that it has
-// to wait.
+// applyWhenDue installs, upgrades or repairs the release, or returns when that is due. If it
+// returns no release and no error, the deployment has to wait.
 func (p *pass) applyWhenDue(ctx context.Context) (*helmrelease.Release, ctrl.Result, error) {
 	last, err := p.client.Get()
 	if err != nil {
@@ -134,7 +134,7 @@ func (p *pass) wait(failed *helmrelease.Release) (time.Duration, error) {
 	return p.next(failed, left), nil
 }
 
-// prune deletes what failed upgrades have made and Helm has not deleted.
+// prune deletes objects of failed upgrades that Helm has not deleted.
 func (p *pass) prune(deployed *helmrelease.Release) error {
 	if deployed.Labels[PrunedLabel] == "true" {
 		return nil
@@ -152,7 +152,7 @@ func (p *pass) prune(deployed *helmrelease.Release) error {
 	return nil
 }
 
-// keep upgrades what is deployed if something else is wanted, and repairs it if not.
+// keep upgrades a deployed release if the deployment wants other content, and repairs it if not.
 func (p *pass) keep(ctx context.Context, deployed *helmrelease.Release) (*helmrelease.Release, ctrl.Result, error) {
 	if deployed.Labels[ChartLabel] != release.Digest(p.chart, p.values) {
 		upgrade, err := p.client.NeedsUpgrade(deployed, p.chart, p.values)
@@ -180,7 +180,7 @@ func recordOf(r *helmrelease.Release) string {
 	return fmt.Sprintf("sh.helm.release.v1.%s.v%d", r.Name, r.Version)
 }
 
-// attempt installs or upgrades, and counts.
+// attempt installs or upgrades, and counts the attempt as a failure until it succeeds.
 func (p *pass) attempt(ctx context.Context, last *helmrelease.Release) (*helmrelease.Release, ctrl.Result, error) {
 	failures := 1
 	whole := p.bd.Status.ActiveBundle != "" // it was installed, whatever has become of its records
@@ -214,8 +214,8 @@ func reasonOf(whole bool) string {
 	return v1alpha1.InstallFailed
 }
 
-// resume finishes an attempt of this very process, which ran out of time, or could not write down
-// how it ended.
+// resume finishes an attempt of this process that ran out of time, or whose end could not be
+// recorded.
 func (p *pass) resume(ctx context.Context, begun *helmrelease.Release) (*helmrelease.Release, ctrl.Result, error) {
 	_ = p.failed(v1alpha1.ReconcileFailed, errors.New("the last attempt was not finished in time; it is resumed"))
 	if err := p.hold(begun)(); err != nil {
@@ -228,7 +228,8 @@ func (p *pass) resume(ctx context.Context, begun *helmrelease.Release) (*helmrel
 	return nil, ctrl.Result{}, release.AtOnce // something else may be wanted by now
 }
 
-// afterFailure is what follows a failed attempt. Last is the record before it, if there was one.
+// afterFailure closes the record of a failed attempt and returns when the next one is due. last is
+// the record before it, if there was one.
 func (p *pass) afterFailure(
 	reason string, err error, last *helmrelease.Release,
 ) (*helmrelease.Release, ctrl.Result, error) {
@@ -251,8 +252,8 @@ func (p *pass) afterFailure(
 	return nil, ctrl.Result{RequeueAfter: max(wait, time.Millisecond)}, err
 }
 
-// next returns how long the attempt after a failed one has to wait. Where something else is wanted
-// by now, it only waits for what is left of the failed one.
+// next returns how long the attempt after a failed one has to wait. If the deployment has changed
+// meanwhile, it only waits for the remains of the failed one.
 func (p *pass) next(failed *helmrelease.Release, left bool) (wait time.Duration) {
 	if failed.Labels[GenerationLabel] == p.generation() {
 		wait = time.Until(due(failed))

@@ -1,5 +1,5 @@
-// This file exists for the choice of a bundle: what the catalogs offer, what may follow what, and
-// what the user allows.
+// This file chooses a bundle: from the offers of the catalogs, by the edges of the upgrade graph
+// and the user's policy.
 
 package clusterextension
 
@@ -39,13 +39,13 @@ type Bundle struct {
 // String names it for people.
 func (b *Bundle) String() string { return fmt.Sprintf("bundle %q with version %q", b.Name, b.Version) }
 
-// labels are its identity, as the release records keep it.
+// labels identify the bundle in release records.
 func (b *Bundle) labels(of string) map[string]string {
 	return map[string]string{v1.PackageNameKey: of, v1.BundleNameKey: b.Name, v1.BundleVersionKey: b.Version,
 		v1.BundleReferenceKey: b.Reference}
 }
 
-// bundleOf is what a record says of its bundle.
+// bundleOf returns the bundle that a record names.
 func bundleOf(labels map[string]string) *Bundle {
 	return &Bundle{Name: labels[v1.BundleNameKey], Version: labels[v1.BundleVersionKey]}
 }

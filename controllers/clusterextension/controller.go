@@ -1,5 +1,5 @@
-// This file adds the operator to a manager, and holds one pass from beginning to end, which is the
-// same for every variant.
+// This file adds the operator to a manager, and holds one reconcile from beginning to end. Variants
+// differ in their policy only.
 
 package clusterextension
 
@@ -40,7 +40,7 @@ type Reconciler struct {
 	Client client.Client
 	// Catalog is where bundles come from.
 	Catalog Catalog
-	// Variant is the stage of the story to play; the zero value is the fixed variant.
+	// Variant is the variant to run; the zero value is the fixed one.
 	Variant Variant
 	// Workers is how many extensions are reconciled at once; 1 if zero.
 	Workers int
@@ -95,7 +95,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return err
 }
 
-// newContent lets pass changes of what a catalog has been resolved to.
+// newContent passes changes of the image that a catalog was resolved to.
 func newContent() predicate.Predicate {
 	ref := func(o client.Object) string {
 		if s := o.(*v1.ClusterCatalog).Status.ResolvedSource; s != nil && s.Image != nil {
@@ -114,7 +114,7 @@ func notOnlyStatus() predicate.Predicate {
 	}}
 }
 
-// all are the extensions: any of them may want something of a catalog.
+// all returns every extension, because each may need a catalog.
 func (r *Reconciler) all(ctx context.Context, _ client.Object) (out []reconcile.Request) {
 	var list v1.ClusterExtensionList
 	if err := r.Client.List(ctx, &list); err != nil {
@@ -127,7 +127,7 @@ func (r *Reconciler) all(ctx context.Context, _ client.Object) (out []reconcile.
 	return out
 }
 
-// Reconcile makes one pass and writes down what has changed: the status first, then the finalizers.
+// Reconcile makes one pass and writes the changes: the status first, then the finalizers.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	until := time.Now().Add(release.Slice) // what is read from here on may have changed by then
 	read := &v1.ClusterExtension{}
@@ -177,7 +177,7 @@ func (p *pass) writeStatus(ctx context.Context) error {
 	return nil
 }
 
-// owner is what everything that is made for an extension says of whose it is.
+// owner is the owner reference of everything that is made for an extension.
 func owner(ext *v1.ClusterExtension) metav1.OwnerReference {
 	return *metav1.NewControllerRef(ext, v1.GroupVersion.WithKind(v1.ClusterExtensionKind))
 }

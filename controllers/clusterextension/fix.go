@@ -1,5 +1,5 @@
-// This file exists for the fixed variant: how a release comes through any interruption. It is meant
-// to be copied, with controller.go and pass.go.
+// This file holds the fixed variant: how a release survives any interruption. It is meant to be
+// copied, with controller.go and pass.go.
 //
 //   - Finish first. While the newest record is not deployed and healthy, its version is the
 //     target, from the manifest in the record: an edge from v2 to v3 presupposes a whole v2. A user
@@ -18,7 +18,7 @@
 //     tried no sooner. A chart that renders something else each time is applied once.
 //   - What is dropped is looked for once more when a version is whole: Helm only logs what it
 //     cannot delete, and knows nothing of versions that were skipped.
-//   - What was begun of a chart with hooks is not gone on with, as that would leave them out.
+//   - An attempt with a chart that has hooks is not continued, as that would leave the hooks out.
 //
 // No worker ever waits, except for hooks. A pass that has to wait returns when to call it again.
 
@@ -55,7 +55,7 @@ const (
 // manyInterruptions are a sign that it is the attempt that kills the operator.
 const manyInterruptions = 5
 
-// finish finishes what was begun before anything else is decided.
+// finish finishes an attempt that was begun before the pass decides anything else.
 func (p *pass) finish(ctx context.Context) error {
 	indices, err := p.records.Indices(map[string]string{"name": p.ext.Name})
 	if err != nil {
@@ -109,12 +109,12 @@ func (p *pass) finish(ctx context.Context) error {
 	return release.AtOnce // what follows has its own time
 }
 
-// looks is how often a version that is not healthy is looked at: events of the status of what is
-// installed cause no reconcile.
+// looks is how often the health of a version is checked. Events of the status of installed objects
+// cause no reconcile.
 const looks = release.Later(10 * time.Second)
 
-// awaitHealth has the status say what a deployed version still lacks to be healthy, and what has
-// drifted from it put back meanwhile. Until it is healthy the status does not call it installed.
+// awaitHealth writes into the status what a deployed version lacks to be healthy, and repairs drift
+// meanwhile. Until the version is healthy the status does not call it installed.
 func (p *pass) awaitHealth(ctx context.Context, deployed *helmrelease.Release) error {
 	bundle := bundleOf(deployed.Labels)
 	ill, err := release.Ill(ctx, p.reads, deployed)
@@ -134,20 +134,20 @@ func (p *pass) awaitHealth(ctx context.Context, deployed *helmrelease.Release) e
 	return looks
 }
 
-// overridden reports whether the user allows whatever he wants.
+// overridden reports whether the user allows every change of version.
 func (p *pass) overridden() bool {
 	return p.ext.Spec.Source.Catalog.UpgradeConstraintPolicy == v1.PolicySelfCertified
 }
 
-// unfinished says of a record that its attempt did not arrive. An uninstall is how other variants
-// undo an install.
+// unfinished reports whether the attempt of a record did not succeed. Other variants undo an
+// install by an uninstall.
 func unfinished(s helmrelease.Status) bool {
 	return s.IsPending() || s == helmrelease.StatusFailed || s == helmrelease.StatusUninstalling
 }
 
-// hold makes this process the one that may write, by the newest record as it was read, or says how
-// long another one still may. Before it returns with the record, the status says what has happened
-// to it.
+// hold makes this process the one that may write, by the newest record as it was read, or returns
+// how long another process still may. Before it returns with the record, the status reports what
+// has happened to it.
 func (p *pass) hold(ctx context.Context) error {
 	if p.newest == nil || p.client.Holder.Holds(p.newest) {
 		return nil // the record that it will make says so, or this one does
@@ -182,7 +182,7 @@ func (p *pass) hold(ctx context.Context) error {
 	return nil
 }
 
-// heldLabels are what a record that this pass makes says besides its bundle.
+// heldLabels are the labels of a record of this pass, in addition to those of its bundle.
 func (p *pass) heldLabels(b *Bundle) map[string]string {
 	held := p.client.Holder.Labels()
 	held[InterruptionsKey], held[PrunedKey], held[ChartKey] = "0", "false", release.Digest(b.Chart, nil)
@@ -212,7 +212,8 @@ func (p *pass) history(index *corev1.Secret, err error) error {
 	return fmt.Errorf("it was interrupted %d times, and then it failed: %w", n, err)
 }
 
-// mend replaces a record that cannot be read, from the catalog, or deletes it if it is not needed.
+// mend makes a record that cannot be read again from the catalog, or deletes it if it is not
+// needed.
 func (p *pass) mend(ctx context.Context, index *corev1.Secret, torn error) error {
 	bundle, status := bundleOf(index.Annotations), release.Status(index)
 	begun := index.Name == p.newest.Name && unfinished(status)
@@ -257,7 +258,7 @@ func (p *pass) mend(ctx context.Context, index *corev1.Secret, torn error) error
 	return release.AtOnce
 }
 
-// prune makes up for what Helm has not deleted.
+// prune deletes objects that Helm should have deleted.
 func (p *pass) prune(ctx context.Context, deployed *helmrelease.Release) error {
 	if deployed.Labels[PrunedKey] == "true" {
 		return nil

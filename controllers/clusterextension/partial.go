@@ -1,6 +1,5 @@
-// This file exists for the partial fixes, V1 to V5: what each of them does about a record whose
-// process has died. All of them take a pending record for that of a dead process; V2-waits does so
-// after a while.
+// This file holds the partial fixes, V1 to V5: how each treats a record whose process has died. All
+// of them assume that the process of a pending record is dead, V2-waits after some time.
 
 package clusterextension
 
@@ -18,7 +17,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/internal/release"
 )
 
-// clear does what the variant does about a pending record. It returns an error if the next pass
+// clear applies the variant's policy for a pending record. It returns an error if the next pass
 // continues.
 func (p *pass) clear(pending *helmrelease.Release) (newest *helmrelease.Release, err error) {
 	if err := p.policy.pending(p, pending); err != nil {
@@ -31,7 +30,7 @@ func (p *pass) clear(pending *helmrelease.Release) (newest *helmrelease.Release,
 	return p.client.Get()
 }
 
-// undo (V1) goes back to where it was before.
+// undo (V1) undoes the attempt.
 func (p *pass) undo(pending *helmrelease.Release) error { return p.client.Undo(pending) }
 
 // deleteRecord (V2) makes the record before it the newest again. The objects stay.
@@ -40,7 +39,7 @@ func (p *pass) deleteRecord(pending *helmrelease.Release) error {
 	return err
 }
 
-// patience is how long V2-waits takes a pending record for that of a live process.
+// patience is how long V2-waits assumes that the process of a pending record is alive.
 const patience = time.Minute
 
 // deleteOldRecord (V2-waits) is deleteRecord for a record that was begun some time ago.
@@ -57,7 +56,7 @@ func (p *pass) deleteOldRecord(pending *helmrelease.Release) error {
 // interruptedWhile begins the description of records that were marked as failed.
 const interruptedWhile = "interrupted while "
 
-// markFailed (V3) says what a dying process could not.
+// markFailed (V3) marks the record as failed, which a dying process could not.
 func (p *pass) markFailed(pending *helmrelease.Release) error {
 	pending.SetStatus(helmrelease.StatusFailed, interruptedWhile+string(pending.Info.Status))
 	return p.client.Config.Releases.Update(pending)
@@ -66,8 +65,8 @@ func (p *pass) markFailed(pending *helmrelease.Release) error {
 // maxTries is after how many interruptions in a row V3-limit gives up.
 const maxTries = 3
 
-// giveUp (V3-limit) tries no more once the newest records are all of interrupted attempts. It does
-// so until a user removes them.
+// giveUp (V3-limit) makes no attempt while the newest records are all of interrupted attempts. A
+// user has to remove them.
 func (p *pass) giveUp(context.Context) error {
 	history, err := p.client.Config.Releases.History(p.ext.Name)
 	if errors.Is(err, driver.ErrReleaseNotFound) {
@@ -115,7 +114,7 @@ func (p *pass) deleteRaw(context.Context) error {
 	return nil
 }
 
-// resume (V5) finishes the version that was begun, whatever the catalog has meanwhile.
+// resume (V5) finishes the version that was begun, even if the catalog has changed.
 func (p *pass) resume(context.Context) error {
 	newest, err := p.client.Get()
 	if err != nil {

@@ -1,5 +1,4 @@
-// This file exists for what happens between reading an extension and writing its status: what is
-// installed, what should be, and the way there.
+// This file holds the steps of a pass between the read of an extension and the write of its status.
 
 package clusterextension
 
@@ -27,11 +26,11 @@ import (
 // maxRecords is how many release records are kept.
 const maxRecords = 10
 
-// pass is one look at one extension.
+// pass is one reconcile of one extension.
 type pass struct {
 	*Reconciler
-	// read is the extension as the server has it, as far as this pass knows, and ext what it makes
-	// of it.
+	// read is the extension as the server has it, as far as this pass knows, and ext the changed
+	// copy.
 	read, ext *v1.ClusterExtension
 
 	client  *release.Client
@@ -130,7 +129,7 @@ func (p *pass) installed() (*Bundle, error) {
 	return nil, nil
 }
 
-// apply has Helm install or upgrade to a bundle, or puts back what has drifted.
+// apply installs a bundle, upgrades to it, or repairs objects that have drifted.
 func (p *pass) apply(ctx context.Context, b *Bundle) (*helmrelease.Release, error) {
 	p.client.Labels = b.labels(p.ext.Spec.Source.Catalog.PackageName)
 	if p.policy.fenced {
@@ -174,7 +173,7 @@ func (p *pass) needsUpgrade(newest *helmrelease.Release, b *Bundle) (bool, error
 	return p.client.NeedsUpgrade(newest, b.Chart, map[string]any{})
 }
 
-// setInstalled writes down what is installed.
+// setInstalled writes the installed bundle into the status.
 func (p *pass) setInstalled(b *Bundle) {
 	if b == nil {
 		p.ext.Status.Install = nil
@@ -187,7 +186,8 @@ func (p *pass) setInstalled(b *Bundle) {
 		fmt.Sprintf("Installed bundle %s successfully", b.Name))
 }
 
-// retrying writes down why there is no progress, and returns the error for the work queue.
+// retrying writes into the status why there is no progress, and returns the error for the work
+// queue.
 func (p *pass) retrying(b *Bundle, err error) error {
 	if wait := release.Later(0); errors.As(err, &wait) {
 		return err
@@ -199,8 +199,7 @@ func (p *pass) retrying(b *Bundle, err error) error {
 	return err
 }
 
-// blocked writes down what only the user can change, and returns an error for which the work queue
-// does not try again.
+// blocked writes into the status what only the user can change, and returns a terminal error.
 func (p *pass) blocked(b *Bundle, err error) error {
 	p.set(v1.TypeProgressing, metav1.ConditionFalse, v1.ReasonBlocked, fmt.Sprintf("error for resolved %s: %v", b, err))
 	return reconcile.TerminalError(err)

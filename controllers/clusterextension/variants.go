@@ -1,5 +1,5 @@
-// This file exists to show at a glance what the variants of the story do differently: one policy,
-// one line for each step from the controller as it was to the fixed variant.
+// This file holds the variants: one policy each, and a line for each step from the controller as it
+// was to the fixed one.
 
 package clusterextension
 
@@ -10,10 +10,10 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 )
 
-// Variant names one stage of the story. The zero value is V6, the one to use.
+// Variant names one policy. The zero value is V6, the one to use.
 type Variant string
 
-// The variants, in the order of the story.
+// The variants, in the order of the thread, and V6.
 const (
 	// V0 has no answer to a pending record: Helm refuses, and it tries again. As reported, and what
 	// upstream ships.
@@ -60,7 +60,7 @@ type policy struct {
 	fenced bool
 }
 
-// policies is the table of the story.
+// policies are those of the variants.
 func policies() map[Variant]policy {
 	v0 := policy{}
 	v1 := policy{pending: (*pass).undo}
@@ -80,7 +80,7 @@ func policies() map[Variant]policy {
 		V4: v4, V5: v5, V6: v6, "": v6}
 }
 
-// Variants lists every variant in the order of the story.
+// Variants lists every variant.
 func Variants() []Variant {
 	return []Variant{V0, V1, V2, V2b, V2Waits, V3, V3Limit, V3b, V4, V5, V6}
 }

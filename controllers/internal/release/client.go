@@ -1,5 +1,4 @@
-// This file holds what the library does around Helm's own actions, above all when one of them
-// fails.
+// This file holds what the library does around Helm's own actions, for example when one fails.
 
 package release
 
@@ -31,10 +30,10 @@ type Client struct {
 	MaxHistory int
 	// CleanUp says what is done after an action has failed.
 	CleanUp CleanUp
-	// Holder, if it has a name, is who may write. Nothing is written after its time, and hooks have
-	// no more than that; with plain Helm they have for ever. And two things are not as Helm has
-	// them: an install fails whose end could not be written down, which Helm only logs; an upgrade
-	// without values takes those of the chart, where Helm takes those of the release.
+	// Holder, if it has a name, is the process that may write. Nothing is written after its time,
+	// and hooks have no more time than that. Plain Helm does not limit them. Two other things
+	// differ from Helm: an install fails if its end could not be recorded, which Helm only logs,
+	// and an upgrade without values uses those of the chart instead of those of the release.
 	Holder Holder
 
 	// Config is Helm's own.
@@ -62,8 +61,8 @@ func (c *Client) Get() (*release.Release, error) {
 	return current, err
 }
 
-// NeedsUpgrade compares the newest record with what the chart renders now, by an upgrade that Helm
-// only pretends to make. Helm refuses to pretend, too, while the newest record is pending.
+// NeedsUpgrade compares the newest record with what the chart renders now, by a dry run of an
+// upgrade. Helm refuses the dry run, too, while the newest record is pending.
 func (c *Client) NeedsUpgrade(newest *release.Release, ch *chart.Chart, values map[string]any) (bool, error) {
 	u := c.upgrade()
 	u.DryRun = true
@@ -75,8 +74,8 @@ func (c *Client) NeedsUpgrade(newest *release.Release, ch *chart.Chart, values m
 	return desired.Manifest != newest.Manifest || s == release.StatusFailed || s == release.StatusSuperseded, nil
 }
 
-// DryInstall is the release that an install would make. Unlike an install it does not mind records
-// of that name.
+// DryInstall returns the release that an install would make, even if there are records of that
+// name.
 func (c *Client) DryInstall(ch *chart.Chart, values map[string]any) (*release.Release, error) {
 	i := c.install()
 	i.DryRun, i.DryRunOption = true, "server"
@@ -158,9 +157,9 @@ func (c *Client) rollback() error {
 	return r.Run(c.Name)
 }
 
-// Digest tells apart what may be installed, fit for the value of a label: a chart with everything
-// in it, and values. It knows a chart again without rendering it: one that draws a password or
-// writes down the time renders something else whenever it is asked.
+// Digest identifies a chart with all its content and values, in a form that fits the value of a
+// label. The chart is not rendered, because a chart with a random password or the time renders
+// something else each time.
 func Digest(ch *chart.Chart, values map[string]any) string {
 	data, err := json.Marshal(struct {
 		*chart.Chart
@@ -176,8 +175,8 @@ func Digest(ch *chart.Chart, values map[string]any) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// own is a chart for Helm to rewrite: its actions take out dependencies that are not enabled, and
-// fold the values of the others into the chart that they were given, which others may be using.
+// own returns a copy of a chart that Helm may change. Its actions remove disabled dependencies from
+// the chart that they are given, and merge the values of the others into it.
 func own(ch *chart.Chart) *chart.Chart {
 	out := *ch // templates and files are not written to
 	out.Metadata = copystructure.Must(copystructure.Copy(ch.Metadata)).(*chart.Metadata)
@@ -192,8 +191,8 @@ func own(ch *chart.Chart) *chart.Chart {
 // maxMessage is how long the message of a condition may be, as metav1.Condition has it.
 const maxMessage = 32768
 
-// Said cuts the message of a failure to what a condition can hold. The server refuses a status with
-// a longer message as a whole. What comes first matters most.
+// Said cuts a message to the length that a condition may have. The server refuses a status with a
+// longer message.
 func Said(message string) string {
 	return strings.ToValidUTF8(message[:min(len(message), maxMessage)], "") // without half a character at the end
 }

@@ -1,5 +1,5 @@
-// This file puts Helm on a controller's own connection to the API server, at the cost of
-// one connection and one look at discovery for a process.
+// This file lets Helm use a controller's own connection to the API server. Each process needs one
+// connection, and reads discovery once.
 
 package release
 
@@ -87,9 +87,8 @@ func (c *Clients) For(ctx context.Context, of Client, recordsIn string, records 
 	return &of, nil
 }
 
-// readOnce returns what charts are told of the cluster. It is read once for each process; Helm
-// alone would read it for every action. A chart that asks for kinds which were installed since
-// then does not see them.
+// readOnce returns the capabilities of the cluster for charts. It reads them once for each process,
+// and Helm would read them for every action. Charts do not see kinds that were installed since.
 func (c *Clients) readOnce() (*chartutil.Capabilities, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,8 +110,8 @@ func (c *Clients) readOnce() (*chartutil.Capabilities, error) {
 	return c.capabilities, nil
 }
 
-// carrier gives each request the values of a context, but not its end. After its time it sends no
-// request any more that writes.
+// carrier gives each request the values of a context, but not its cancellation. After its time it
+// sends no more writes.
 type carrier struct {
 	next   http.RoundTripper
 	values context.Context
@@ -168,6 +167,5 @@ func (g *getter) ToRawKubeConfigLoader() clientcmd.ClientConfig {
 		&clientcmd.ConfigOverrides{Context: clientcmdapi.Context{Namespace: g.namespace}})
 }
 
-// Validator implements kube.Factory. The server judges what it is sent; nothing is asked of its
-// OpenAPI before.
+// Validator implements kube.Factory. Only the server validates objects, not its OpenAPI.
 func (g *getter) Validator(string) (validation.Schema, error) { return validation.NullSchema{}, nil }

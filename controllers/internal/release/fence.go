@@ -1,6 +1,6 @@
-// This file lets only one of two processes write that both believe that they are the leader. A
-// process that begins an action records its name and until when it may write. It writes nothing
-// after that time, and no other process touches the record before.
+// This file lets only one of two processes write if both believe that they lead. A process that
+// begins an action records its name and the time until which it may write. It writes nothing after
+// that time, and no other process writes the record before.
 
 package release
 
@@ -44,29 +44,29 @@ func Over(t time.Time) bool {
 	return !now.Before(t) || !now.Round(0).Before(t.Round(0))
 }
 
-// Later is an error that is none: there is nothing to do for so long, because another process may
-// still write.
+// Later is returned as an error if there is nothing to do for some time, because another process
+// may still write. It is not a failure.
 type Later time.Duration
 
-// AtOnce is a Later for what has changed since it was read.
+// AtOnce is a Later for a record that has changed since it was read.
 const AtOnce = Later(time.Millisecond)
 
 // Error implements error.
 func (l Later) Error() string { return "to be looked at again in " + time.Duration(l).String() }
 
-// Holder is a process that holds records, by a name that no other one ever had, until a time. The
-// zero value is one that knows nothing of holders: it writes whatever it likes, and is never late.
+// Holder is a process that holds records until a time, by a name that no other process ever had.
+// The zero value ignores holders: it may write everything at any time.
 type Holder struct {
 	Name  string
 	Until time.Time
 }
 
-// Labels are what a record says that it holds.
+// Labels are the labels of a record that the process holds.
 func (h Holder) Labels() map[string]string {
 	return map[string]string{HolderKey: h.Name, UntilKey: h.Until.UTC().Format(time.RFC3339Nano)}
 }
 
-// Holds reports whether it holds a record until this very time.
+// Holds reports whether the process holds a record until this time.
 func (h Holder) Holds(record *corev1.Secret) bool {
 	mine := h.Labels()
 	return record.Annotations[HolderKey] == mine[HolderKey] && record.Annotations[UntilKey] == mine[UntilKey]
@@ -94,8 +94,8 @@ func (h Holder) Hold(
 	return held, nil
 }
 
-// Annotate sets annotations of a Secret, which may be labels of a release, if it is as it was read.
-// It returns what the Secret is now.
+// Annotate sets annotations of a Secret, which may be labels of a release, if it has not changed
+// since it was read. It returns the new Secret.
 func Annotate(
 	secrets corev1client.SecretInterface, s *corev1.Secret, changes map[string]string,
 ) (*corev1.Secret, error) {
@@ -113,9 +113,9 @@ func (h Holder) mayWrite(record *corev1.Secret) error {
 	return fmt.Errorf("%s: %w", record.Name, ErrNotMine)
 }
 
-// Held are plain Helm's records, which go with the owner of the release. Whatever record a holder
-// makes says who that is; one that is pending and another's it does not write over. It remembers
-// records as it read them first, and replaces them only as such: have one for each pass.
+// Held are plain Helm's records, which are owned by the owner of the release. A holder's records
+// name it, and it does not overwrite a pending record of another holder. Held remembers records as
+// it read them first, and replaces only these versions, so each pass needs its own.
 type Held struct {
 	corev1client.SecretInterface
 	owner  metav1.OwnerReference
@@ -170,7 +170,7 @@ func (h *Held) Create(ctx context.Context, in *corev1.Secret, o metav1.CreateOpt
 	return h.remember(h.SecretInterface.Create(ctx, in, o))
 }
 
-// Update implements corev1client.SecretInterface. Helm writes whole records, made afresh.
+// Update implements corev1client.SecretInterface. Helm writes whole new records.
 func (h *Held) Update(ctx context.Context, in *corev1.Secret, o metav1.UpdateOptions) (*corev1.Secret, error) {
 	in.OwnerReferences = append(in.OwnerReferences, h.owner)
 	if old := h.read[in.Name]; old != nil && h.holder.Name != "" {

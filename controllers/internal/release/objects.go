@@ -1,5 +1,4 @@
-// This file deals with the objects that a release has made, whatever they are: whose they are, how
-// changes of them are seen, and whether they are healthy.
+// This file handles the objects of a release: their owner, watches on them, and their health.
 
 package release
 
@@ -50,8 +49,8 @@ func objects(manifest io.Reader) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// Marks is a post-renderer that marks every object of a release as its owner's, after the chart has
-// been rendered. The labels replace those of the chart.
+// Marks is a post-renderer that gives every object of a release its owner and labels. The labels
+// replace those of the chart.
 type Marks struct {
 	Labels map[string]string
 	Owner  metav1.OwnerReference
@@ -77,8 +76,7 @@ func (m Marks) Run(manifest *bytes.Buffer) (*bytes.Buffer, error) {
 	return out, nil
 }
 
-// CacheOf changes a cache so that it holds all objects of some kinds, and of the others those with
-// a label.
+// CacheOf returns cache options with all objects of some kinds, and the labelled ones of others.
 func CacheOf(o cache.Options, label labels.Set, all ...client.Object) cache.Options {
 	o.ByObject = map[client.Object]cache.ByObject{}
 	for _, of := range all {
@@ -99,12 +97,12 @@ type Watches struct {
 	begun map[schema.GroupVersionKind]bool
 }
 
-// NewWatches are none yet; owner is an empty object of the kind that installs.
+// NewWatches returns an empty set of watches. owner is an empty object of the kind that installs.
 func NewWatches(mgr ctrl.Manager, c controller.Controller, owner client.Object) *Watches {
 	return &Watches{mgr: mgr, controller: c, owner: owner, begun: map[schema.GroupVersionKind]bool{}}
 }
 
-// Begin watches the kinds of a release's objects, as far as they are not watched yet.
+// Begin watches the kinds of a release's objects that are not watched yet.
 func (w *Watches) Begin(of *release.Release) error {
 	all, err := objects(strings.NewReader(of.Manifest))
 	if err != nil {
@@ -130,8 +128,8 @@ func (w *Watches) Begin(of *release.Release) error {
 	return nil
 }
 
-// dependents lets pass what may mean that an installed object has to be put back: that it is gone,
-// and changes of anything but its status.
+// dependents passes events after which an installed object may need a repair: its deletion, and
+// changes other than those of its status.
 func dependents() predicate.Predicate {
 	rest := func(o client.Object) map[string]any {
 		u := o.(*unstructured.Unstructured).DeepCopy()
@@ -152,7 +150,7 @@ func dependents() predicate.Predicate {
 // complete, as kubectl rollout status sees it (kubectl/pkg/polymorphichelpers/rollout_status.go).
 const healthKey, available = "wavetank.example/health", "available"
 
-// Ill names the first object of a release that is not healthy, and says why. It is "" if all are.
+// Ill returns the first object of a release that is not healthy, with the reason, or "" if all are.
 func Ill(ctx context.Context, reader client.Reader, of *release.Release) (string, error) {
 	all, err := objects(strings.NewReader(of.Manifest))
 	if err != nil {

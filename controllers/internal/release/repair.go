@@ -1,5 +1,5 @@
-// This file writes the objects of a release outside Helm's actions: it puts back what has drifted,
-// deletes what no record mentions any more, and continues actions whose process has died.
+// This file writes the objects of a release outside Helm's actions. It restores objects that have
+// drifted, deletes objects that no record mentions, and continues actions whose process has died.
 
 package release
 
@@ -27,14 +27,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// What Helm marks objects with as those of a release.
+// Helm's label and annotations of the objects of a release.
 const (
 	managedBy        = "app.kubernetes.io/managed-by"
 	releaseName      = "meta.helm.sh/release-name"
 	releaseNamespace = "meta.helm.sh/release-namespace"
 )
 
-// Build is what a record says that there is.
+// Build returns the objects of a record's manifest.
 func (c *Client) Build(of *release.Release) (kube.ResourceList, error) {
 	return c.Config.KubeClient.Build(bytes.NewBufferString(of.Manifest), false)
 }
@@ -85,9 +85,9 @@ func putBack(expected *resource.Info, first func() error) error {
 	return nil
 }
 
-// difference is the patch that sets what the manifest sets; {} if the object has all of it. Types
-// that this program knows are patched as kubectl apply patches them, all others by a merge patch,
-// which replaces lists as a whole.
+// difference returns the patch that sets the fields of the manifest, or {} if the object has all of
+// them. Known types are patched as kubectl apply does, all others by a merge patch, which replaces
+// whole lists.
 func difference(existing runtime.Object, expected *resource.Info) ([]byte, types.PatchType, error) {
 	is, e1 := json.Marshal(existing)
 	should, e2 := json.Marshal(expected.Object)
@@ -108,10 +108,9 @@ func difference(existing runtime.Object, expected *resource.Info) ([]byte, types
 	return patch, types.StrategicMergePatchType, err
 }
 
-// Prune deletes what the other records of a release have made and the deployed one does not have,
-// unless it belongs to another release or asks to be kept. It does not wait for it to be gone. Helm
-// deletes what an upgrade drops, but only logs it when it could not, and compares with one record
-// only.
+// Prune deletes objects of other records that the deployed one does not have, unless they belong to
+// another release or ask to be kept. It does not wait until they are gone. Helm deletes objects
+// that an upgrade drops, but it only logs a failure to do so, and compares with one record only.
 func (c *Client) Prune(deployed *release.Release) error {
 	history, err := c.Config.Releases.History(c.Name)
 	if err != nil {
@@ -152,9 +151,8 @@ func Kept(o metav1.Object) bool {
 	return o.GetAnnotations()[kube.ResourcePolicyAnno] == kube.KeepPolicy
 }
 
-// Remove deletes an object if it is mine, and reports whether it is there, being deleted or not.
-// What is to be done before that, first does; nothing is deleted if it fails. It does not wait for
-// it to be gone.
+// Remove deletes an object if mine reports true, and reports whether the object exists. It calls
+// first before, and deletes nothing if first fails. It does not wait until the object is gone.
 func Remove(info *resource.Info, mine func(metav1.Object) bool, first func() error) (left bool, err error) {
 	o, err := get(info)
 	if o == nil || err != nil || !mine(o) {
@@ -172,7 +170,7 @@ func Remove(info *resource.Info, mine func(metav1.Object) bool, first func() err
 	return true, client.IgnoreNotFound(err)
 }
 
-// get is an object as it is; nil if there is none.
+// get returns an object as the server has it, or nil if there is none.
 func get(info *resource.Info) (metav1.Object, error) {
 	object, err := resource.NewHelper(info.Client, info.Mapping).Get(info.Namespace, info.Name)
 	if apierrors.IsNotFound(err) {
@@ -183,10 +181,10 @@ func get(info *resource.Info) (metav1.Object, error) {
 	return meta.Accessor(object)
 }
 
-// Resume finishes what a record of an install, upgrade or rollback began, from the manifest in it:
-// what Helm does once it has made the record. Objects that are there already as they should be are
-// not written. It may be called again as often as it takes. A failure is recorded, as Helm does: to
-// meet an object that is not of the release is one. Hooks are not run; see [Hooked].
+// Resume finishes an install, upgrade or rollback from the manifest in its record, as Helm does
+// once it has made the record. Objects that are as they should be are not written. It may be called
+// any number of times. A failure is recorded, as Helm does. An object that is not of the release is
+// a failure. Hooks are not run; see [Hooked].
 func (c *Client) Resume(begun *release.Release) error {
 	deployed, err := c.Config.Releases.Deployed(c.Name)
 	if err != nil && !errors.Is(err, driver.ErrNoDeployedReleases) {
@@ -216,7 +214,7 @@ func (c *Client) Resume(begun *release.Release) error {
 	return c.Record(begun, "is deployed")
 }
 
-// Record writes a record over the one of its revision. What it says of that is for the error.
+// Record overwrites the record of a revision. says describes the record in an error.
 func (c *Client) Record(r *release.Release, says string) error {
 	if err := c.Config.Releases.Update(r); err != nil {
 		return fmt.Errorf("writing down that revision %d %s: %w", r.Version, says, err)
@@ -224,8 +222,8 @@ func (c *Client) Record(r *release.Release, says string) error {
 	return nil
 }
 
-// apply makes a release's objects what they should be. What is there and was not before has to be
-// the release's already: Helm's own condition (action/validate.go).
+// apply writes the objects of a release. An object that the record before does not have must belong
+// to the release already if it exists: Helm's own condition (action/validate.go).
 func (c *Client) apply(before, target kube.ResourceList, of *release.Release) (err error) {
 	made := before
 	for _, info := range target {
@@ -253,8 +251,7 @@ func (c *Client) apply(before, target kube.ResourceList, of *release.Release) (e
 	return err
 }
 
-// Hooked reports whether a chart wants something done before or after what a record is of, besides
-// its objects.
+// Hooked reports whether a chart has hooks for the action of a record.
 func Hooked(r *release.Release) bool {
 	return slices.ContainsFunc(r.Hooks, func(h *release.Hook) bool {
 		return slices.ContainsFunc(h.Events, func(e release.HookEvent) bool {
