@@ -171,10 +171,8 @@ func autoTable(all map[string]broke) string {
 
 // autoMissed says why TestAuto misses a mutant.
 var autoMissed = map[string]string{
-	"newest-generation-called-synced": "a property of its own: the end state is right",
-	"changed-source-unnoticed": "not explained: no property breaks, though users may write " +
-		"another valid certificate",
-	"hash-not-compared":               "a property of its own: the copy is wrong in both runs",
+	"newest-generation-called-synced": "a user's edit in the milliseconds between the operator's read and its status",
+	"hash-not-compared":               "a property of its own: the copy is wrong in both runs, and stays so at a restart",
 	"refusal-remembered":              needsRights,
 	"bindings-unwatched":              needsRights,
 	"denied-too-early":                "users who do not wait, and then end states are not compared",
