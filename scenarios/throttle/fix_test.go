@@ -115,3 +115,9 @@ func TestAConflictThatDoesNotEndIsAFailure(t *testing.T) {
 	clashing := Setting{Handlers: []string{short}, Before: police(inConflict, "kopfexamples")}
 	holds(t, of(clashing, clashed), 50, relists(), noFailure, calledOnce, handled)
 }
+
+// An object that is deleted stays for as long as the finalizer of another controller is on it.
+func TestForeignFinalizerKeepsADeletedObject(t *testing.T) {
+	deletes := inTurn(applied(finalized("deleted", foreignFinalizer), 10*time.Second), remove("deleted"), sleep(dwell))
+	holds(t, of(quiet, deletes), 20, lagging(), noEnd, keepsForeign)
+}
