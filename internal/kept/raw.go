@@ -8,11 +8,12 @@ import (
 // Member returns a member of an encoded object without decoding the others; nil if it has none of
 // that name. Objects of the API model have their metadata near the front.
 func Member(object []byte, name string) (value []byte) {
-	eachMember(object, func(n string, v []byte) bool {
-		if n == name {
+	eachMember(object, func(quoted, v []byte) bool {
+		found := isQuoted(quoted, name)
+		if found {
 			value = v
 		}
-		return n != name
+		return !found
 	})
 	return value
 }
@@ -20,7 +21,7 @@ func Member(object []byte, name string) (value []byte) {
 // Members returns the members of an encoded object; ok is false if it is none.
 func Members(object []byte) (members map[string][]byte, ok bool) {
 	members = map[string][]byte{}
-	ok = eachMember(object, func(name string, value []byte) bool { members[name] = value; return true })
+	ok = eachMember(object, func(quoted, value []byte) bool { members[unquote(quoted)] = value; return true })
 	return members, ok
 }
 
@@ -40,7 +41,7 @@ func Elements(array []byte) (elements [][]byte, ok bool) {
 
 // eachMember calls yield for each member, until that returns false. It reports whether the text is
 // an object as far as it was read.
-func eachMember(object []byte, yield func(name string, value []byte) bool) bool {
+func eachMember(object []byte, yield func(quoted, value []byte) bool) bool {
 	i := start(object, '{')
 	for i >= 0 && i < len(object) && object[i] != '}' {
 		end := endOf(object, i)
@@ -56,12 +57,20 @@ func eachMember(object []byte, yield func(name string, value []byte) bool) bool 
 		if to < 0 {
 			return false
 		}
-		if !yield(unquote(object[i:end]), object[from:to]) {
+		if !yield(object[i:end], object[from:to]) {
 			return true
 		}
 		i = next(object, to, '}')
 	}
 	return i >= 0 && i < len(object)
+}
+
+// isQuoted reports whether a text is encoded like this.
+func isQuoted(quoted []byte, text string) bool {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1:len(quoted)-1]) == text
+	}
+	return unquote(quoted) == text
 }
 
 // unquote returns the text of an encoded string.

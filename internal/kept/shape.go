@@ -5,19 +5,43 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // shape is what the decoder and Copy must know of a type.
 type shape struct {
-	custom bool             // it decodes itself
-	fields map[string][]int // of a struct, by the names of their members; nil if that is not simple
-	flat   bool             // an assignment copies it
-	hidden bool             // it has fields that cannot be set
-	copier reflect.Value    // its method DeepCopy, if it has hidden fields
-	deep   []int            // the fields of a struct that are not flat
+	custom bool              // it decodes itself
+	fields map[string]*field // of a struct, by the names of their members; nil if that is not simple
+	flat   bool              // an assignment copies it
+	hidden bool              // it has fields that cannot be set
+	copier reflect.Value     // its method DeepCopy, if it has hidden fields
+	deep   []deepField       // the fields of a struct that are not flat
+	elem   atomic.Pointer[shape]
+}
+
+type field struct {
+	index []int
+	bit   uint64 // which no other field has
+}
+
+type deepField struct {
+	index int
+	*shape
+}
+
+// of returns the shape of the elements of t, whose shape this is. A type may contain itself, so it
+// is found when it is needed.
+func (s *shape) of(t reflect.Type) *shape {
+	elem := s.elem.Load()
+	if elem == nil {
+		elem = shapeOf(t.Elem())
+		s.elem.Store(elem)
+	}
+	return elem
 }
 
 var shapes sync.Map // of *shape by reflect.Type
@@ -52,11 +76,12 @@ func (s *shape) ofStruct(t reflect.Type) {
 	s.flat = true
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if shapeOf(f.Type).flat {
+		inner := shapeOf(f.Type)
+		if inner.flat {
 			continue
 		}
 		s.flat = false
-		s.deep = append(s.deep, i)
+		s.deep = append(s.deep, deepField{i, inner})
 		s.hidden = s.hidden || !f.IsExported()
 	}
 	if t == timeType { // which shares its location
@@ -66,7 +91,7 @@ func (s *shape) ofStruct(t reflect.Type) {
 	if m, ok := t.MethodByName("DeepCopy"); s.hidden && ok && m.Type == method {
 		s.copier = m.Func // as resource.Quantity has it
 	}
-	s.fields = map[string][]int{}
+	s.fields = map[string]*field{}
 	if !s.name(t, nil) {
 		s.fields = nil
 	}
@@ -89,38 +114,25 @@ func (s *shape) name(t reflect.Type, path []int) bool {
 		case name == "":
 			name = f.Name
 		}
-		if s.fields[name] != nil || name == "-" || strings.Contains(options, "string") {
+		if s.fields[name] != nil || name == "-" || strings.Contains(options, "string") || len(s.fields) == 64 {
 			return false
 		}
-		s.fields[name] = at
+		s.fields[name] = &field{at, 1 << len(s.fields)}
 	}
 	return true
 }
 
-// detach gives a value that was assigned parts of its own. It returns false if it cannot.
-func detach(v reflect.Value) bool {
-	s := shapeOf(v.Type())
-	if s.flat {
+// detach gives a value of this shape that was assigned parts of its own. It returns false if it
+// cannot.
+func (s *shape) detach(v reflect.Value) bool {
+	switch {
+	case s.flat:
 		return true
-	}
-	switch v.Kind() {
-	case reflect.Struct:
-		if s.hidden {
-			if s.copier.IsValid() {
-				v.Set(s.copier.Call([]reflect.Value{v})[0])
-			}
-			return s.copier.IsValid() || v.IsZero()
-		}
-		for _, i := range s.deep {
-			if !detach(v.Field(i)) {
-				return false
-			}
-		}
-		return true
-	case reflect.Array:
-		return detachAll(v)
-	}
-	if v.IsNil() {
+	case v.Kind() == reflect.Struct:
+		return s.detachStruct(v)
+	case v.Kind() == reflect.Array:
+		return s.detachAll(v)
+	case v.IsNil():
 		return true
 	}
 	switch v.Kind() {
@@ -128,37 +140,59 @@ func detach(v reflect.Value) bool {
 		own := reflect.New(v.Type().Elem())
 		own.Elem().Set(v.Elem())
 		v.Set(own)
-		return detach(own.Elem())
+		return s.of(v.Type()).detach(own.Elem())
 	case reflect.Interface:
 		own := reflect.New(v.Elem().Type()).Elem()
 		own.Set(v.Elem())
-		if !detach(own) {
-			return false
-		}
+		done := shapeOf(own.Type()).detach(own)
 		v.Set(own)
-		return true
+		return done
 	case reflect.Slice:
+		switch known := v.Addr().Interface().(type) {
+		case *[]string:
+			*known = slices.Clone(*known)
+			return true
+		case *[]byte:
+			*known = slices.Clone(*known)
+			return true
+		}
 		own := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		reflect.Copy(own, v)
 		v.Set(own)
-		return shapeOf(v.Type().Elem()).flat || detachAll(v)
+		return s.detachAll(v)
 	case reflect.Map:
-		return detachMap(v)
+		return s.detachMap(v)
 	}
 	return false
 }
 
-// detachAll detaches the elements of a slice or an array.
-func detachAll(v reflect.Value) bool {
-	for i := range v.Len() {
-		if !detach(v.Index(i)) {
+func (s *shape) detachStruct(v reflect.Value) bool {
+	if s.hidden {
+		if s.copier.IsValid() {
+			v.Set(s.copier.Call([]reflect.Value{v})[0])
+		}
+		return s.copier.IsValid() || v.IsZero()
+	}
+	for _, f := range s.deep {
+		if !f.detach(v.Field(f.index)) {
 			return false
 		}
 	}
 	return true
 }
 
-func detachMap(v reflect.Value) bool {
+// detachAll detaches the elements of a slice or an array.
+func (s *shape) detachAll(v reflect.Value) bool {
+	elem := s.of(v.Type())
+	for i := 0; i < v.Len() && !elem.flat; i++ {
+		if !elem.detach(v.Index(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *shape) detachMap(v reflect.Value) bool {
 	if texts, ok := v.Addr().Interface().(*map[string]string); ok {
 		*texts = maps.Clone(*texts)
 		return true
@@ -167,7 +201,7 @@ func detachMap(v reflect.Value) bool {
 	for each := v.MapRange(); each.Next(); {
 		value := reflect.New(v.Type().Elem()).Elem()
 		value.Set(each.Value())
-		if !shapeOf(v.Type().Key()).flat || !detach(value) {
+		if !shapeOf(v.Type().Key()).flat || !s.of(v.Type()).detach(value) {
 			return false
 		}
 		own.SetMapIndex(each.Key(), value)

@@ -31,7 +31,7 @@ func (v *Version) Shared() any { return v.assigned().Interface() }
 // Copy returns a pointer to a copy of the value; ok is false if Copy cannot make one.
 func (v *Version) Copy() (out any, ok bool) {
 	c := v.assigned()
-	return c.Interface(), detach(c.Elem())
+	return c.Interface(), shapeOf(c.Elem().Type()).detach(c.Elem())
 }
 
 func (v *Version) assigned() reflect.Value {
@@ -70,30 +70,45 @@ func (d decoder) part(out reflect.Value, text, was []byte, old reflect.Value) er
 	return d(text, out.Addr().Interface())
 }
 
+// member is a member of an encoded object.
+type member struct{ quoted, value []byte }
+
 // members decodes a struct. It returns false if it cannot.
 func (d decoder) members(out reflect.Value, text, was []byte, old reflect.Value) (done bool, err error) {
 	fields := shapeOf(out.Type()).fields
-	before, ok := Members(was)
-	if fields == nil || !ok {
-		return false, nil
+	// Of two members of one name, the values may be merged. Other names decode may take in its own way.
+	simple, seen := true, uint64(0)
+	find := func(quoted []byte) *field {
+		at := fields[string(quoted[1:len(quoted)-1])]
+		if simple = at != nil && seen&at.bit == 0; simple {
+			seen |= at.bit
+		}
+		return at
 	}
-	seen := map[string]bool{}
-	ok = eachMember(text, func(name string, value []byte) bool {
-		at, known := fields[name]
-		if seen[name] || !known {
-			done = true // two values may be merged, and decode may take the name in another way
+	before := make([]member, 0, len(fields))
+	ok := eachMember(was, func(quoted, value []byte) bool {
+		before = append(before, member{quoted, value})
+		return find(quoted) != nil && simple
+	})
+	n := 0
+	seen = 0
+	ok = ok && simple && eachMember(text, func(quoted, value []byte) bool {
+		at := find(quoted)
+		if !simple {
 			return false
 		}
-		seen[name] = true
-		field := out.FieldByIndex(at)
-		if then, there := before[name]; there {
-			err = d.part(field, value, then, old.FieldByIndex(at))
-		} else {
-			err = d(value, field.Addr().Interface())
+		field := out.FieldByIndex(at.index)
+		for i := range before { // in the same order, as a rule
+			if then := &before[(n+i)%len(before)]; bytes.Equal(then.quoted, quoted) {
+				n += i + 1
+				err = d.part(field, value, then.value, old.FieldByIndex(at.index))
+				return err == nil
+			}
 		}
+		err = d(value, field.Addr().Interface())
 		return err == nil
 	})
-	return ok && !done, err
+	return ok && simple, err
 }
 
 // elements decodes a slice. It returns false if it cannot.
