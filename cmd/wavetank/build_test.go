@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -81,5 +82,16 @@ func TestBuildErrorsAreShownOnce(t *testing.T) {
 	if !errors.Is(err, errDoesNotBuild) || strings.Count(errs.String(), "undefined: b.M") != 1 ||
 		strings.Contains(errs.String(), "importcfg") {
 		t.Errorf("%v, and it says:\n%s", err, errs.String())
+	}
+}
+
+// A build leaves debug information out, unless the user has flags for the linker.
+func TestBuildKeepsLinkerFlags(t *testing.T) {
+	for goflags, flags := range map[string][]string{"": nil, "-ldflags=-X=main.v=1": nil, "-race": {"-ldflags=-s"}} {
+		t.Setenv("GOFLAGS", goflags)
+		args := testBinary{pkg: "./c", path: "c.test", flags: flags}.command(t.Context()).Args
+		if got, want := slices.Contains(args, "-ldflags=-w"), goflags == ""; got != want {
+			t.Errorf("with GOFLAGS %q and %q: %q", goflags, flags, args)
+		}
 	}
 }
