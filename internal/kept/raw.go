@@ -27,9 +27,20 @@ func Members(object []byte) (members map[string][]byte, ok bool) {
 
 // Elements returns the elements of an encoded array; ok is false if it is none.
 func Elements(array []byte) (elements [][]byte, ok bool) {
+	return elementsLike(array, nil)
+}
+
+// elementsLike is Elements of an array whose elements may be those of another one, in their order.
+func elementsLike(array []byte, other [][]byte) (elements [][]byte, ok bool) {
 	i := start(array, '[')
 	for i >= 0 && i < len(array) && array[i] != ']' {
-		end := endOf(array, i)
+		end := -1
+		if n := len(elements); n < len(other) {
+			end = endLike(array, i, other[n])
+		}
+		if end < 0 {
+			end = endOf(array, i)
+		}
 		if end < 0 {
 			return nil, false
 		}
@@ -42,8 +53,14 @@ func Elements(array []byte) (elements [][]byte, ok bool) {
 // eachMember calls yield for each member, until that returns false. It reports whether the text is
 // an object as far as it was read.
 func eachMember(object []byte, yield func(quoted, value []byte) bool) bool {
+	return eachLike(object, nil, yield)
+}
+
+// eachLike is eachMember for an object whose members may be those of another one, in their order.
+// The end of a value that is the same there need not be looked for.
+func eachLike(object []byte, other []member, yield func(quoted, value []byte) bool) bool {
 	i := start(object, '{')
-	for i >= 0 && i < len(object) && object[i] != '}' {
+	for n := 0; i >= 0 && i < len(object) && object[i] != '}'; n++ {
 		end := endOf(object, i)
 		if end < 0 || object[i] != '"' {
 			return false
@@ -53,7 +70,13 @@ func eachMember(object []byte, yield func(quoted, value []byte) bool) bool {
 			return false
 		}
 		from := skipSpace(object, colon+1)
-		to := endOf(object, from)
+		to := -1
+		if n < len(other) {
+			to = endLike(object, from, other[n].value)
+		}
+		if to < 0 {
+			to = endOf(object, from)
+		}
 		if to < 0 {
 			return false
 		}
@@ -63,6 +86,21 @@ func eachMember(object []byte, yield func(quoted, value []byte) bool) bool {
 		i = next(object, to, '}')
 	}
 	return i >= 0 && i < len(object)
+}
+
+// member is a member of an encoded object.
+type member struct{ quoted, value []byte }
+
+// endLike returns the index after the value that starts at i if it is this value, which ends in a
+// bracket or a quote; -1 otherwise.
+func endLike(b []byte, i int, value []byte) int {
+	switch value[len(value)-1] {
+	case '}', ']', '"':
+		if bytes.HasPrefix(b[i:], value) {
+			return i + len(value)
+		}
+	}
+	return -1
 }
 
 // isQuoted reports whether a text is encoded like this.

@@ -70,9 +70,6 @@ func (d decoder) part(out reflect.Value, text, was []byte, old reflect.Value) er
 	return d(text, out.Addr().Interface())
 }
 
-// member is a member of an encoded object.
-type member struct{ quoted, value []byte }
-
 // members decodes a struct. It returns false if it cannot.
 func (d decoder) members(out reflect.Value, text, was []byte, old reflect.Value) (done bool, err error) {
 	fields := shapeOf(out.Type()).fields
@@ -92,7 +89,7 @@ func (d decoder) members(out reflect.Value, text, was []byte, old reflect.Value)
 	})
 	n := 0
 	seen = 0
-	ok = ok && simple && eachMember(text, func(quoted, value []byte) bool {
+	ok = ok && simple && eachLike(text, before, func(quoted, value []byte) bool {
 		at := find(quoted)
 		if !simple {
 			return false
@@ -113,8 +110,8 @@ func (d decoder) members(out reflect.Value, text, was []byte, old reflect.Value)
 
 // elements decodes a slice. It returns false if it cannot.
 func (d decoder) elements(out reflect.Value, text, was []byte, old reflect.Value) (done bool, err error) {
-	elements, ok := Elements(text)
 	before, both := Elements(was)
+	elements, ok := elementsLike(text, before)
 	if !ok || !both || len(before) != old.Len() {
 		return false, nil
 	}
