@@ -73,7 +73,7 @@ func (d decoder) part(out reflect.Value, text, was []byte, old reflect.Value) er
 // members decodes a struct. It returns false if it cannot.
 func (d decoder) members(out reflect.Value, text, was []byte, old reflect.Value) (done bool, err error) {
 	fields := shapeOf(out.Type()).fields
-	// Values of two members of one name may be merged, and unknown names may be taken for known ones.
+	// Values of two members of one name may be merged, and unknown names taken for known ones.
 	simple, seen := true, uint64(0)
 	find := func(quoted []byte) *field {
 		at := fields[string(quoted[1:len(quoted)-1])]
