@@ -3,8 +3,10 @@
 package planted
 
 import (
+	"context"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,8 +14,15 @@ import (
 	"testing"
 	"time"
 
+	admissionregv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/story"
 	"github.com/wavetank/wavetank/sim"
 	results "github.com/wavetank/wavetank/sim/result"
@@ -46,13 +55,15 @@ func controlPlane(t *testing.T) string {
 }
 
 // storyOf finds the bug and returns the path of its story.
-func storyOf(t *testing.T, b Bug) string {
+func storyOf(t *testing.T, b Bug) string { t.Helper(); return found(t, b.Name, b.Scenario(false)) }
+
+func found(t *testing.T, name string, scenario func(*sim.World)) string {
 	t.Helper()
 	dir := t.TempDir()
-	r := sim.Explore(t, b.Scenario(false), sim.Strategy("portfolio"), sim.Runs(1000), sim.For(0), sim.Verify(0),
+	r := sim.Explore(t, scenario, sim.Strategy("portfolio"), sim.Runs(1000), sim.For(0), sim.Verify(0),
 		sim.Stories(dir))
 	if r.Failure == nil {
-		t.Fatalf("%s is not found", b.Name)
+		t.Fatalf("%s is not found", name)
 	}
 	return filepath.Join(dir, r.Failure.Story.Name())
 }
@@ -140,6 +151,15 @@ func TestConfirm(t *testing.T) {
 			t.Errorf("without faults %+v, in a cache that is late %+v", first, last)
 		}
 	})
+	t.Run("a webhook that refuses", func(t *testing.T) {
+		path := found(t, "a webhook", policed(false))
+		if got := confirm(t, kubeconfig, path, policed(false)); got.Verdict != results.Confirmed || got.Steps < 4 {
+			t.Error(got.Text())
+		}
+		if got := confirm(t, kubeconfig, path, policed(true)); got.Verdict != results.NotConfirmed {
+			t.Errorf("a webhook that allows everything: %s", got.Text())
+		}
+	})
 	t.Run("a server that lags", func(t *testing.T) {
 		path := storyOf(t, bug(t, "child-created-twice"))
 		s, err := story.Read(path)
@@ -163,6 +183,38 @@ func TestConfirm(t *testing.T) {
 			t.Error(got.Text())
 		}
 	})
+}
+
+// policed is a world in which a webhook is asked about a ConfigMap.
+func policed(allows bool) func(*sim.World) {
+	return func(w *sim.World) {
+		w.External("policy.example", &webhook.Admission{Handler: admission.HandlerFunc(
+			func(context.Context, admission.Request) admission.Response {
+				return admission.ValidationResponse(allows, "")
+			})})
+		w.Apply(&admissionregv1.ValidatingWebhookConfiguration{
+			ObjectMeta: metav1.ObjectMeta{Name: "policy"},
+			Webhooks: []admissionregv1.ValidatingWebhook{{
+				Name: "policy.example.com", AdmissionReviewVersions: []string{"v1"},
+				SideEffects:  ptr.To(admissionregv1.SideEffectClassNone),
+				ClientConfig: admissionregv1.WebhookClientConfig{URL: ptr.To("https://policy.example")},
+				Rules: []admissionregv1.RuleWithOperations{{Operations: []admissionregv1.OperationType{"CREATE"},
+					Rule: admissionregv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"},
+						Resources: []string{"configmaps"}}}},
+			}},
+		})
+		w.Always("nothing is refused", func(h *history.History) error {
+			for _, e := range h.Events {
+				if e.Code == http.StatusForbidden {
+					return fmt.Errorf("%s is refused", e.Ref)
+				}
+			}
+			return nil
+		})
+		_ = w.Client().Create(w.Context(), &corev1.ConfigMap{ // the property judges it
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
+		w.Settle()
+	}
 }
 
 // Stories of planted bugs are confirmed at a real API server: 90 % of those that one can show.

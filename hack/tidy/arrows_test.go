@@ -266,6 +266,7 @@ var goroutines = map[string]string{
 	"sim/internal/process/hosted.go":      "reads the pipe of the world, outside any bubble",
 	"sim/internal/process/random.go":      "a new goroutine has the highest number so far",
 	"models/apiserver/serve/":             "answers sockets, outside any bubble",
+	"sim/internal/wire/backend_write.go":  "waits for a real server, outside any bubble",
 	"sim/internal/realserver/":            "reads a real server's watches, outside any bubble",
 	"sim/controlplane/":                   "waits for the end of standard input",
 	"conformance/":                        "reads a real server's watch",

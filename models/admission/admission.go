@@ -254,17 +254,7 @@ func (h *hook) prepare(a *apiserver.Attempt) (*apiserver.WebhookCall, string, er
 	if h.TimeoutSeconds != nil {
 		call.Timeout = time.Duration(*h.TimeoutSeconds) * time.Second
 	}
-	if s := h.ClientConfig.Service; s != nil {
-		call.Service = &apiserver.WebhookService{Namespace: s.Namespace, Name: s.Name, Port: 443}
-		if s.Path != nil {
-			call.Service.Path = *s.Path
-		}
-		if s.Port != nil {
-			call.Service.Port = *s.Port
-		}
-	} else if h.ClientConfig.URL != nil {
-		call.URL = *h.ClientConfig.URL
-	}
+	call.At(h.ClientConfig)
 	return call, uid, nil
 }
 

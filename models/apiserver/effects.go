@@ -6,6 +6,9 @@ import (
 	"net/url"
 	"slices"
 	"time"
+
+	admissionregv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/utils/ptr"
 )
 
 // effects are what a request brings about besides its response.
@@ -67,6 +70,16 @@ func (w *WebhookCall) Answered(a WebhookAnswer) {
 // Answer is what the call was answered with, and the place of the answer among those of its
 // exchange.
 func (w *WebhookCall) Answer() (a *WebhookAnswer, turn int) { return w.answer, w.turn }
+
+// At sets whom to call.
+func (w *WebhookCall) At(c admissionregv1.WebhookClientConfig) {
+	if s := c.Service; s != nil {
+		w.Service = &WebhookService{Namespace: s.Namespace, Name: s.Name, Path: ptr.Deref(s.Path, ""),
+			Port: ptr.Deref(s.Port, 443)}
+		return
+	}
+	w.URL = ptr.Deref(c.URL, "")
+}
 
 // Host is the name under which the webhook is reached, with its port if the call names one.
 func (w *WebhookCall) Host() string {

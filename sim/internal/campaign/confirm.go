@@ -203,7 +203,7 @@ func (c *confirmer) atServer(
 		settings.Real.Child = func() *exec.Cmd { return c.runs.child(c.settings.Host.Name()) }
 	}
 	res := c.runs.executeWith(choice.Play(choices), settings)
-	if c.settings.Verbose && res.Course.Parted != nil {
+	if c.settings.Verbose && !res.Ending.Failed() {
 		events := res.History.Events
 		for i := range events[max(0, len(events)-maxLast):] {
 			c.settings.Host.Logf("the real run: %s", &events[max(0, len(events)-maxLast)+i])
@@ -326,7 +326,6 @@ func partedAt(course *run.Course, steps int) string {
 // impossible are the faults that no real server can be made to have here, and why.
 var impossible = map[string]string{
 	"StaleServer": "it needs a second API server that lags",
-	"WebhookDown": "it needs webhooks that the API server reaches",
 }
 
 // unshowable says why no real server can be held to a story; "" if it can be tried.

@@ -64,6 +64,9 @@ func (s *Server) await(crd *apiextensionsv1.CustomResourceDefinition) error {
 // Close ends all watches and removes what the run has created.
 func (s *Server) Close() error {
 	s.cancel()
+	if s.Admits() {
+		_ = s.listener.http.Close()
+	}
 	s.http.CloseIdleConnections()
 	var errs []error
 	var mirrors []*mirror

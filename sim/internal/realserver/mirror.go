@@ -177,7 +177,7 @@ type event struct {
 
 // take takes in a change. It returns the resource version from which a watch can continue.
 func (m *mirror) take(e event) string {
-	o, err := m.read(e.Object)
+	o, err := m.read(m.server.restore(e.Object))
 	if err != nil || e.Type == string(watch.Error) {
 		return ""
 	}

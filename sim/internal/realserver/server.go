@@ -37,6 +37,8 @@ import (
 
 // Server is a connection to a real API server.
 type Server struct {
+	listener // of webhooks
+
 	base   *url.URL
 	http   *http.Client
 	mapper meta.RESTMapper
@@ -145,7 +147,13 @@ func (s *Server) Do(req *apiserver.Request) *apiserver.Response {
 	}
 	m := s.mirrorOf(info)
 	empty := info.Verb == "deletecollection" && m != nil && m.empty(info.Namespace)
-	resp := s.forward(req)
+	body, err := s.redirect(info, req.Body)
+	if err != nil {
+		return s.unreachable(err)
+	}
+	sent := *req
+	sent.Body = body
+	resp := s.forward(&sent)
 	switch {
 	case empty: // nothing is committed
 	case m == nil || resp.Code >= http.StatusMultipleChoices:
@@ -189,7 +197,7 @@ func (s *Server) answer(resp *http.Response) *apiserver.Response {
 			header[name] = v
 		}
 	}
-	return &apiserver.Response{Code: resp.StatusCode, Header: header, Body: body}
+	return &apiserver.Response{Code: resp.StatusCode, Header: header, Body: s.restore(body)}
 }
 
 // unreachable is the answer to a request that has not reached the server.

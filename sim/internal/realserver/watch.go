@@ -18,6 +18,7 @@ import (
 
 // events are what a watch of the server has sent and the world has not delivered.
 type events struct {
+	server  *Server
 	cancel  context.CancelFunc
 	arrived func()
 	mirror  *mirror
@@ -48,7 +49,7 @@ func (s *Server) Watch(req *apiserver.Request, arrived func()) (*apiserver.Respo
 		return s.answer(resp), nil
 	}
 	q := req.URL.Query()
-	e := &events{cancel: cancel, arrived: arrived, mirror: m, begun: q.Get("sendInitialEvents") != "true"}
+	e := &events{server: s, cancel: cancel, arrived: arrived, mirror: m, begun: q.Get("sendInitialEvents") != "true"}
 	if n, err := strconv.Atoi(q.Get("timeoutSeconds")); err == nil {
 		e.timeout = time.Duration(n) * time.Second
 	}
@@ -71,6 +72,7 @@ func (e *events) read(resp *http.Response) {
 		if d.Decode(&got) != nil {
 			return
 		}
+		got.Object = e.server.restore(got.Object)
 		if e.take(got) {
 			e.arrived()
 		}

@@ -16,6 +16,10 @@ type Backend interface {
 	// Watch opens a watch. The events are nil if the server refused it. arrived is called, on any
 	// goroutine, when there is a new event or the server has ended the watch.
 	Watch(req *apiserver.Request, arrived func()) (*apiserver.Response, Events)
+	// Admits reports whether a write could have to wait for webhooks.
+	Admits() bool
+	// AskWebhooks says how webhooks are called. ask is called on any goroutine, and answers later.
+	AskWebhooks(ask func(*apiserver.WebhookCall, func(apiserver.WebhookAnswer)))
 	// Revision is the newest resource version that is known.
 	Revision() int64
 	// Mapper finds the kinds that the server serves.

@@ -9,7 +9,7 @@ import (
 // Step runs one step of a built-in controller and calls ended when the step has ended. If a
 // [Network.Write] in it has to wait for webhooks, Step returns before that.
 func (n *Network) Step(f, ended func()) {
-	if !n.server.Admits() {
+	if !n.server.Admits() && (n.backend == nil || !n.backend.Admits()) {
 		f()
 		ended()
 		return

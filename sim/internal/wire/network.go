@@ -36,6 +36,7 @@ type Network struct {
 	steps    builtinSteps
 	passing  *passing
 	far      *Far // where the requests of programs go; nil if the network is in this process
+	waiting  backendWrites
 	ending   atomic.Bool
 }
 
@@ -76,7 +77,11 @@ func (n *Network) Release(wait func()) {
 }
 
 // Use lets a backend answer in place of the model of the world's own cluster.
-func (n *Network) Use(b Backend) { n.backend, n.Hosts.backend = b, b }
+func (n *Network) Use(b Backend) {
+	n.backend, n.Hosts.backend = b, b
+	n.waiting.network = n
+	b.AskWebhooks(n.waiting.ask)
+}
 
 // Mapper finds the kinds of the world's own cluster.
 func (n *Network) Mapper() meta.RESTMapper {

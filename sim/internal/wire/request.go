@@ -50,6 +50,10 @@ func (n *Network) serve(call *Call, then func()) {
 		then()
 		return
 	}
+	if n.backend != nil && call.Cluster == "" && n.backend.Admits() && call.Request.Method != http.MethodGet {
+		n.waiting.perform(call, then)
+		return
+	}
 	ex := n.Hosts.begin(call.Cluster, &call.Request)
 	if ex.Response == nil {
 		n.webhooks.waiting = append(n.webhooks.waiting, ex)

@@ -41,7 +41,8 @@ type webhooks struct {
 func (w *webhooks) askAll(call *Call, ex *apiserver.Exchange, then func()) {
 	left := len(ex.Calls)
 	for _, hook := range ex.Calls {
-		w.ask(hook, func() {
+		w.ask(hook, func(answer apiserver.WebhookAnswer) {
+			hook.Answered(answer)
 			if left--; left > 0 {
 				return
 			}
@@ -79,10 +80,10 @@ type webhookCall struct {
 	deadline *sched.Action
 	cancel   context.CancelFunc
 	over     bool
-	done     func()
+	done     func(apiserver.WebhookAnswer)
 }
 
-func (w *webhooks) ask(hook *apiserver.WebhookCall, done func()) {
+func (w *webhooks) ask(hook *apiserver.WebhookCall, done func(apiserver.WebhookAnswer)) {
 	u, err := url.Parse(hook.Address())
 	if err != nil {
 		u = &url.URL{Scheme: "https", Host: hook.Host(), Path: hook.Path()}
@@ -211,8 +212,7 @@ func (w *webhookCall) finish(resp *apiserver.Response, err error) {
 			c.record(w.Call, resp)
 		}
 	}
-	w.asked.Answered(answer)
-	w.done()
+	w.done(answer)
 }
 
 // sortPatch sorts the operations of the patch in a webhook's answer, where they mean the same in
