@@ -253,9 +253,9 @@ MATRIX = go test -count=1 -timeout 0 -run '^TestMatrix$$'
 CELLS = go test -count=1 -timeout 0 -run '^$(call names,$(RESULTS))$$'
 
 .PHONY: matrices
-# ANEW=1 makes all runs again; PAGES=1 makes none; CPU=60s limits those of a cell in one call. Stopped, it continues.
+# AGAIN=1 makes all runs again; PAGES=1 makes none; CPU=60s limits those of a cell in one call. Stopped, it continues.
 matrices: ## Runs that scenarios' results.json lack; writes their pages (STORY=name).
-	@set -e; test -z "$(ANEW)" || rm -f scenarios/$(STORY)/results.json
+	@set -e; test -z "$(AGAIN)" || rm -f scenarios/$(STORY)/results.json
 	@set -e; c=$$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- '*.go' '*.yaml' || echo -dirty); for d in $(MATRICES); do (cd $$d && $(MATRIX) $(if $(PAGES),-matrix.page,-matrix.write -matrix.cpu=$(or $(CPU),0) -matrix.commit=$$c)); done; \
 		echo "CPU time of the shell and of all that it ran, user and system:"; times
 	go test -count=1 -timeout $(TIMEOUT) ./scenarios/internal/catalogue -update

@@ -232,5 +232,5 @@ func TestHangDoesNotDiscardRuns(t *testing.T) {
 	if !ok {
 		t.Error(out)
 	}
-	simtest.Contains(t, out, "going on with run 20 ", "nothing broke in 40 runs")
+	simtest.Contains(t, out, "continuing with run 20 ", "nothing broke in 40 runs")
 }

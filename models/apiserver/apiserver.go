@@ -40,7 +40,7 @@
 //
 // # Who may write what
 //
-// A server serves everybody everything until it is given an [Authorizer] (models/rbac) and an
+// A server authorizes every request until it is given an [Authorizer] (models/rbac) and an
 // [Admission] (models/admission). A write that calls webhooks waits: [Server.Begin]
 // returns the calls to make. Other requests may be served meanwhile, and the write continues when
 // the webhooks have answered. If the object that it had read has changed by then, it starts again.

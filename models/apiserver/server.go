@@ -16,7 +16,7 @@ type Server struct {
 	contents
 	options   Options
 	generator generator
-	// authorizer judges every request; nil for a server that serves everybody.
+	// authorizer judges every request; nil if every request is authorized.
 	authorizer Authorizer
 	// admission judges every write; nil for a server that takes everything.
 	admission Admission
@@ -47,7 +47,7 @@ func (s *Server) Trim(age time.Duration) {
 	}
 }
 
-// Authorizer decides who may do what; models/rbac is one. A server without one serves everybody.
+// Authorizer decides who may do what; models/rbac is one. A server without one authorizes every request.
 type Authorizer interface {
 	// Authorize judges a request before it is served. It returns the request under the identity for
 	// which it is made, which differs from the sender's if the sender impersonates another user.

@@ -91,7 +91,7 @@ func sameEffects(calm *history.History) func(*history.History) error {
 	return func(h *history.History) error {
 		settled, until := settles(h, -1)
 		if until < h.Len()-1 || calm == h {
-			return nil // it is not at rest
+			return nil // it is not quiescent
 		}
 		again, untilThere := settles(calm, settled)
 		if again < settled {

@@ -54,7 +54,7 @@ func Settles(within time.Duration) Property {
 //	w.Settle()
 func IdempotentAtRest() Property {
 	return perRun(func() judge {
-		rest := history.Time(-1) // when it settled; negative when the world is not at rest
+		rest := history.Time(-1) // when it settled; negative if the world is not quiescent
 		timed := map[history.ReconcileID]bool{}
 		effects := 0
 		var objects upkeep

@@ -48,7 +48,7 @@ type origin struct {
 	proven   bool // by marks of the server
 }
 
-// mostBases is how many versions of each object are kept. Of content that is older nothing is said.
+// mostBases is how many versions of each object are kept. Older content is not checked.
 const mostBases = 16
 
 // keep remembers the version that a change made.

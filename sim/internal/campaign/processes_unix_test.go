@@ -35,7 +35,7 @@ func TestWornProcessIsReplaced(t *testing.T) {
 	if began, _ := os.ReadFile(filepath.Join(dir, marks)); string(began) != "++" {
 		t.Errorf("%d processes were begun, not two:\n%s", len(began), out)
 	}
-	if !strings.Contains(out, "going on with run") {
+	if !strings.Contains(out, "continuing with run") {
 		t.Errorf("the second does not continue:\n%s", out)
 	}
 	if !r.Complete || r.Runs != 20 {

@@ -13,7 +13,7 @@ import (
 )
 
 // Cluster is another cluster than the world's own, as operators that manage several know them: an
-// API server and its store, without controllers of its own. Everybody may do everything there.
+// API server and its store, without controllers of its own. Requests to it are not authorized.
 type Cluster struct {
 	actions *actions
 	server  *apiserver.Server

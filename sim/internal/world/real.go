@@ -11,6 +11,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/realserver"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 // This file holds a run at a real API server to the order of a script. The script is a run in a
@@ -54,17 +55,17 @@ type real struct {
 	// observe shows a change of the control plane to the built-in controllers.
 	observe func(apiserver.Change)
 
-	names   names
+	names   naming
 	absent  absences
 	freeRun *freeRun // nil if there is a script
 }
 
 func newReal(c *core, s *run.Real, course *run.Course, observe func(apiserver.Change)) *real {
 	r := &real{core: c, Real: s, course: course, observe: observe,
-		names:  names{course: course, script: s.History, real: c.history},
+		names:  naming{course: course, script: s.History, actual: c.history},
 		absent: absences{script: s.History, replies: map[string]int{}}}
 	if s.Free != nil {
-		r.freeRun = &freeRun{Free: s.Free, core: c, course: course}
+		r.freeRun = &freeRun{Free: s.Free, core: c, course: course, endIfBroken: r.endIfBroken}
 	}
 	return r
 }
@@ -89,10 +90,13 @@ func (r *real) connect() {
 		r.core.misuse("the API server of %s is not reached: %v", r.Kubeconfig, err)
 	}
 	r.server = s
-	if r.freeRun != nil {
-		r.freeRun.broken = s.Broken
-	}
 	r.core.wire.Use(s)
+}
+
+func (r *real) endIfBroken() {
+	if err := r.server.Broken(); err != nil {
+		r.core.misuse("the real API server: %v", err)
+	}
 }
 
 // close removes what the run has made.
@@ -157,9 +161,7 @@ func (r *real) step() {
 	for {
 		r.core.sched.Quiesce()
 		r.core.failIfReported()
-		if err := r.server.Broken(); err != nil {
-			r.core.misuse("the real API server: %v", err)
-		}
+		r.endIfBroken()
 		pending := r.core.sched.Pending()
 		late := time.Since(began)
 		if a := r.find(pending, want, late >= graceOfExtra); a != nil {
@@ -185,7 +187,7 @@ func (r *real) step() {
 			return
 		}
 		if late >= graceOfExtra {
-			if a := r.computed(pending, n); a != nil {
+			if a := r.names.computed(pending, r.Script.Steps, n); a != nil {
 				r.last = want.At
 				r.core.sched.Perform(a)
 				return
@@ -291,4 +293,51 @@ func (r *real) stepped() {
 			Ref:     history.Ref{Group: ch.Group, Kind: ch.Kind, Namespace: ch.Namespace, Name: ch.Name},
 			Changes: []history.Change{r.core.wire.Change(ch)}})
 	}
+}
+
+// shortWatch is the age below which client-go takes the end of a watch for an error.
+const shortWatch = 1100 * time.Millisecond
+
+// tooSoon is how long a run that does not wait must wait with a step: a watch that times out must
+// not be too young.
+func (r *real) tooSoon(what string) time.Duration {
+	switch {
+	case r.Paced:
+	case strings.HasPrefix(what, "reply of watch "):
+		r.watched = time.Now()
+	case strings.HasPrefix(what, "time-out of "):
+		return shortWatch - time.Since(r.watched)
+	}
+	return 0
+}
+
+// quiet lets time pass after the last step, because the story violates its property only then. The
+// run gives up if the program does something that the story does not have.
+func (r *real) quiet() {
+	began := r.core.sched.Now()
+	passed := func() time.Duration { return r.core.sched.Now() - began }
+	for next := time.Second; passed() < r.Quiet; {
+		r.core.sched.Quiesce()
+		if slices.ContainsFunc(r.core.sched.Pending(), func(a *sched.Action) bool { return !a.Idle && !a.Chatter }) {
+			return
+		}
+		if r.Paced {
+			r.wait(min(next, r.Quiet) - passed())
+		} else {
+			r.core.sched.SetNow(began + min(next, r.Quiet))
+		}
+		if passed() >= min(next, r.Quiet) {
+			r.core.note(history.Event{Kind: history.Settled})
+			r.core.judgeAll(result.Always)
+			next *= 2
+		}
+	}
+}
+
+// free is the run without a script; nil if there is a script, or if the run is simulated.
+func (r *real) free() *freeRun {
+	if r == nil {
+		return nil
+	}
+	return r.freeRun
 }

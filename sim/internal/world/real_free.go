@@ -16,16 +16,9 @@ type freeRun struct {
 	*run.Free
 	core   *core
 	course *run.Course
-	broken func() error // of the server
 	began  time.Time
-}
 
-// free is the run without a script; nil if there is a script, or if the run is simulated.
-func (r *real) free() *freeRun {
-	if r == nil {
-		return nil
-	}
-	return r.freeRun
+	endIfBroken func() // ends the run if the server is not reached
 }
 
 // begin has the run end at its limit.
@@ -41,9 +34,7 @@ func (f *freeRun) quietMoment() {
 	if f == nil || f.core.failure != nil || f.course.OverTime {
 		return
 	}
-	if err := f.broken(); err != nil {
-		f.core.misuse("the real API server: %v", err)
-	}
+	f.endIfBroken()
 	if time.Since(f.began) >= f.Limit {
 		f.course.OverTime = true
 		panic(stopRun{})

@@ -1,19 +1,21 @@
 package world
 
 import (
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
-// names owns which objects of a run at a real API server are which of its script. A real server
+// naming owns which objects of a run at a real API server are which of its script. A real server
 // gives other UIDs and generates other names.
-type names struct {
+type naming struct {
 	course *run.Course
 	script *history.History
-	real   *history.History
+	actual *history.History
 	events int // of the real run that were compared with the script's
 }
 
@@ -22,9 +24,9 @@ type names struct {
 //
 // An object that the script has by the same name is that object. Requests to create such objects
 // may come in another order than in the script, if a program sends them at the same time.
-func (n *names) learn() {
+func (n *naming) learn() {
 	var generated []history.Change
-	for _, e := range n.real.Events[n.events:] {
+	for _, e := range n.actual.Events[n.events:] {
 		for _, a := range e.Changes {
 			if a.Type != "ADDED" || n.course.Names[a.UID] != "" {
 				continue
@@ -36,7 +38,7 @@ func (n *names) learn() {
 			}
 		}
 	}
-	n.events = len(n.real.Events)
+	n.events = len(n.actual.Events)
 	for _, e := range n.script.Events {
 		if e.Step != n.course.Steps+1 {
 			continue
@@ -55,7 +57,7 @@ func (n *names) learn() {
 
 // namesake is the first object of the script that has the kind and the name of a real one, and that
 // was not found for another real one. The script has several if the object is created again.
-func (n *names) namesake(a history.Change) (history.Change, bool) {
+func (n *naming) namesake(a history.Change) (history.Change, bool) {
 	for _, e := range n.script.Events {
 		for _, b := range e.Changes {
 			if b.Type == "ADDED" && a.Ref == b.Ref && !n.learned(b.UID) {
@@ -67,7 +69,7 @@ func (n *names) namesake(a history.Change) (history.Change, bool) {
 }
 
 // learned reports whether the real object is known that has a UID in the script.
-func (n *names) learned(uid string) bool {
+func (n *naming) learned(uid string) bool {
 	for _, scripted := range n.course.Names {
 		if scripted == uid {
 			return true
@@ -76,13 +78,42 @@ func (n *names) learned(uid string) bool {
 	return false
 }
 
-// inScript asks a source for the choices of a run at a real server, whose names differ from those
-// of the script.
-func inScript(c *run.Course, source choice.Source) choice.Source {
-	return choice.Func(func(p choice.Point) int {
-		if len(c.Names) > 0 {
-			p.Who, p.What = c.InScript(p.Who), c.InScript(p.What)
+// computed finds the action of a step that is about another name than the story's, if neither name
+// was there before: a program may compute names from UIDs or from its clock, and look for them
+// before it creates the object. The two names are the same from then on.
+func (n *naming) computed(pending []*sched.Action, steps []run.Step, at int) *sched.Action {
+	want := steps[at]
+	for _, a := range pending {
+		name, scripted := otherName(n.course.InScript(a.Words()), want.What)
+		if name == "" || n.course.InScript(a.Actor.String()) != want.Actor ||
+			anyNames(steps, name) || anyNames(steps[:at], scripted) {
+			continue
 		}
-		return source.Choose(p)
-	})
+		n.course.Names[name] = scripted
+		return a
+	}
+	return nil
+}
+
+// otherName returns the names of two requests that differ in these alone, which are those of their
+// objects or of their namespaces; "" for other requests.
+func otherName(real, scripted string) (a, b string) {
+	x, y := request.FindStringSubmatch(real), request.FindStringSubmatch(scripted)
+	switch {
+	case x == nil || y == nil || x[1] != y[1] || x[4] != y[4]:
+		return "", ""
+	case x[2] == y[2] && x[3] != y[3]:
+		return x[3], y[3]
+	case x[2] != y[2] && x[3] == y[3]:
+		return x[2], y[2]
+	}
+	return "", ""
+}
+
+// request matches a request about an object or a namespace with a name.
+var request = regexp.MustCompile(`^(request of [a-z]+ [A-Za-z]+) (?:([^ /]*)/)?([^ /]*)((?:/[a-z]+)? by .*)$`)
+
+// anyNames reports whether the description of one of the steps contains name.
+func anyNames(steps []run.Step, name string) bool {
+	return slices.ContainsFunc(steps, func(s run.Step) bool { return strings.Contains(s.What, name) })
 }

@@ -181,7 +181,7 @@ func TestRealRunLearnsComputedNames(t *testing.T) {
 		{"another worker", real, []run.Step{create, {What: story, Actor: "op 2"}}, false},
 	} {
 		r := following(c.steps...)
-		if got := r.computed(pending(c.real), 1); (got != nil) != c.found {
+		if got := r.names.computed(pending(c.real), r.Script.Steps, 1); (got != nil) != c.found {
 			t.Errorf("%s: found is %t", c.name, got != nil)
 		}
 		if got := r.course.InScript("web-820"); (got == "web-4fc") != c.found {

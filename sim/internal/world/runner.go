@@ -225,3 +225,14 @@ func (r *runner) live(bt *testing.T, a *attempt) {
 	w.refuseUnjudged()
 	returned = true
 }
+
+// inScript asks a source for the choices of a run at a real server, whose names differ from those
+// of the script.
+func inScript(c *run.Course, source choice.Source) choice.Source {
+	return choice.Func(func(p choice.Point) int {
+		if len(c.Names) > 0 {
+			p.Who, p.What = c.InScript(p.Who), c.InScript(p.What)
+		}
+		return source.Choose(p)
+	})
+}

@@ -33,7 +33,7 @@ type Test struct {
 // Empty is a variable or a field without a value, with the reason.
 type Empty struct{ Name, Why string }
 
-// remarks are what the reader of a test is told: what was guessed, and what is left empty.
+// remarks owns what the comments of a test report: what was guessed, and what is left empty.
 type remarks struct {
 	guesses []string
 	empty   []Empty
