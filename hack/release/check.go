@@ -21,7 +21,7 @@ func check(root, version string, out io.Writer) error {
 	}
 	var wrong []error
 	for _, look := range []func(root, version string) error{
-		clean, inChangelog, modulesAgree, apiInChangelog, licencesFresh, docsFresh,
+		clean, inChangelog, modulesAgree, apiInChangelog, docsFresh,
 	} {
 		if err := look(root, version); err != nil {
 			wrong = append(wrong, err)
@@ -112,18 +112,6 @@ func modulesAgree(root, version string) error {
 		}
 	}
 	return nil
-}
-
-func licencesFresh(root, _ string) error {
-	want, err := licences(root)
-	if err != nil {
-		return err
-	}
-	got, err := os.ReadFile(filepath.Join(root, licencesFile))
-	if err == nil && string(got) != want {
-		err = fmt.Errorf("%s is old: run make generate", licencesFile)
-	}
-	return err
 }
 
 // docsFresh runs the tests of the pages that are made from the code.

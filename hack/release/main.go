@@ -1,6 +1,5 @@
 // Command release prepares a release. It is run in the root of the repository:
 //
-//	go run ./hack/release licences         # write docs/licences.md
 //	go run ./hack/release consume VERSION  # use the committed code as a stranger would
 //	go run ./hack/release check VERSION    # make release: say what is missing, or what to tag
 package main
@@ -23,14 +22,12 @@ func main() {
 	log.SetFlags(0)
 	var err error
 	switch args := os.Args[1:]; {
-	case len(args) == 1 && args[0] == "licences":
-		err = writeLicences(".")
 	case len(args) == 2 && args[0] == "consume":
 		err = consume(".", args[1])
 	case len(args) == 2 && args[0] == "check":
 		err = check(".", args[1], os.Stdout)
 	default:
-		log.Fatal("write one of: licences, consume VERSION, check VERSION")
+		log.Fatal("write one of: consume VERSION, check VERSION")
 	}
 	if err != nil {
 		log.Fatal(err)

@@ -54,29 +54,6 @@ func TestChangedNames(t *testing.T) {
 	}
 }
 
-// The page of licences is that of the modules that are linked.
-func TestLicences(t *testing.T) {
-	if err := licencesFresh(root, ""); err != nil {
-		t.Error(err)
-	}
-}
-
-// Each licence is known by its text.
-func TestLicenceOf(t *testing.T) {
-	dir := t.TempDir()
-	if _, err := licenceOf(dir); err == nil || !strings.Contains(err.Error(), "no licence file") {
-		t.Error(err)
-	}
-	write(t, dir, "LICENSE.md", "All rights reserved.")
-	if _, err := licenceOf(dir); err == nil || !strings.Contains(err.Error(), "not known") {
-		t.Error(err)
-	}
-	write(t, dir, "LICENSE.md", "Permission is hereby\n granted, free of charge, to any person")
-	if got, err := licenceOf(dir); err != nil || got != "MIT" {
-		t.Error(got, err)
-	}
-}
-
 // The modules require one another at the version that is released next, and at no other.
 func TestModulesAgree(t *testing.T) {
 	if err := modulesAgree(root, "v0.1.0"); err != nil {
