@@ -15,7 +15,8 @@ func TestLineOfAPatchThatCreates(t *testing.T) {
 			Changes: []Change{{Type: change, Ref: ref}},
 		})
 	}
-	for i, want := range []string{"patch App default/one, which creates it → rv 7", "patch App default/one → rv 7"} {
+	for i, want := range []string{"patch App default/one, which creates it → rv 7",
+		"patch App default/one → rv 7"} {
 		if got := h.Render()[i]; !strings.HasSuffix(got, " "+want) {
 			t.Errorf("the line is %q, not %q", got, want)
 		}

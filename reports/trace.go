@@ -28,7 +28,7 @@ type finder struct {
 	h         *history.History
 	violation int
 	dequeued  map[int]int              // event of a reconcile → the dequeue with which it began
-	inside    map[int][]int            // dequeue → faults, lost replies, refused requests and the end of that reconcile
+	inside    map[int][]int            // dequeue → faults, lost replies, refused requests and end of that reconcile
 	write     map[commit]int           // revision → the request that committed it
 	writes    map[history.Ref][]int    // object → requests that changed it
 	delivered map[string][]int         // actor and kind → deliveries

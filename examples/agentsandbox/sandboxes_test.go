@@ -75,7 +75,9 @@ func operator(t *testing.T) func(*sim.World) {
 		w.Builtin(kubelet.New()...)
 		w.Start("agent-sandbox", start, sim.Options(ctrl.Options{Scheme: scheme, Cache: cache.Options{
 			DefaultTransform: cache.TransformStripManagedFields(),
-			ByObject:         map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: controllers.PodCacheTransform}},
+			ByObject: map[client.Object]cache.ByObject{
+				&corev1.Pod{}: {Transform: controllers.PodCacheTransform},
+			},
 		}}))
 	}
 }

@@ -94,7 +94,8 @@ func scenario(start func(*sim.World), asked ...string) func(*sim.World) {
 		ask(w.Eventually, reachesPhase, func(h *history.History) error {
 			for _, a := range history.List[awv1beta2.AppWrapper](h) {
 				if p := a.Status.Phase; p != phases[a.Name] && p != awv1beta2.AppWrapperFailed {
-					return fmt.Errorf("the AppWrapper %s is %s, and should be %s", a.Name, a.Status.Phase, phases[a.Name])
+					return fmt.Errorf("the AppWrapper %s is %s, and should be %s", a.Name, a.Status.Phase,
+						phases[a.Name])
 				}
 			}
 			return nil
@@ -102,7 +103,8 @@ func scenario(start func(*sim.World), asked ...string) func(*sim.World) {
 
 		start(w)
 		w.Sleep(time.Second)
-		w.Inject(fault.StaleCache(30*time.Second), fault.MissedStates(30*time.Second), fault.DroppedWatch(), fault.Relist(),
+		w.Inject(fault.StaleCache(30*time.Second), fault.MissedStates(30*time.Second), fault.DroppedWatch(),
+			fault.Relist(),
 			fault.Crash("appwrapper"), fault.LostReply(), fault.Conflict(), fault.ServerError())
 		phases["one"], phases["two"] = awv1beta2.AppWrapperSuspended, awv1beta2.AppWrapperSucceeded
 		w.Apply(wrapper("one", false), wrapper("two", false))

@@ -46,7 +46,8 @@ func scenario(start func(*sim.World), asked ...string) func(*sim.World) {
 			}
 			for _, webhook := range c.Webhooks {
 				if string(webhook.ClientConfig.CABundle) != want {
-					return fmt.Errorf("%s has %q, and should have %q", webhook.Name, webhook.ClientConfig.CABundle, want)
+					return fmt.Errorf("%s has %q, and should have %q", webhook.Name, webhook.ClientConfig.CABundle,
+						want)
 				}
 			}
 			return nil
@@ -71,7 +72,8 @@ func scenario(start func(*sim.World), asked ...string) func(*sim.World) {
 		start(w)
 		w.Inject(fault.StaleCache(time.Minute), fault.MissedStates(time.Minute), fault.DroppedWatch(), fault.Relist(),
 			fault.Crash("cainjector"), fault.LostReply(), fault.Conflict(), fault.ServerError())
-		w.Apply(secret("allowed", "first", "true"), secret("kept", "private", "false"), configuration("own", "allowed", 1),
+		w.Apply(secret("allowed", "first", "true"), secret("kept", "private", "false"),
+			configuration("own", "allowed", 1),
 			configuration("other", "kept", 1))
 		w.Settle()
 		// The certificate is replaced while a user adds a webhook.

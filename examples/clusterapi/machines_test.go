@@ -91,7 +91,8 @@ func operator(t *testing.T) func(*sim.World) {
 			Scheme: scheme, Cache: setup.ManagerCacheOptions("", 10*time.Minute), Client: setup.ManagerClientOptions(),
 		}), sim.IgnoreGoroutines("sigs.k8s.io/cluster-api/internal/util/ssa.NewCache",
 			"sigs.k8s.io/cluster-api/util/cache.New[...]"))
-		w.Apply(object("cluster.x-k8s.io", "Cluster", "a", `spec: {controlPlaneEndpoint: {host: a.example, port: 6443}}`),
+		w.Apply(
+			object("cluster.x-k8s.io", "Cluster", "a", `spec: {controlPlaneEndpoint: {host: a.example, port: 6443}}`),
 			template("small"), template("large"),
 			object("bootstrap.cluster.x-k8s.io", "SimConfigTemplate", "a", `spec: {template: {spec: {}}}`))
 	}

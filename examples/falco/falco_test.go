@@ -26,7 +26,8 @@ import (
 // native sidecars.
 func start(mgr ctrl.Manager) error {
 	for _, i := range index.All {
-		if err := mgr.GetFieldIndexer().IndexField(context.Background(), i.Object, i.Field, i.ExtractValueFn); err != nil {
+		err := mgr.GetFieldIndexer().IndexField(context.Background(), i.Object, i.Field, i.ExtractValueFn)
+		if err != nil {
 			return err
 		}
 	}

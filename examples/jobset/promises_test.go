@@ -97,7 +97,8 @@ func scenario(start, users func(*sim.World), asked ...string) func(*sim.World) {
 			for _, j := range history.List[batchv1.Job](h) {
 				s, there := history.Get[api.JobSet](h, "default", j.Labels[api.JobSetNameKey])
 				if there && j.Status.CompletionTime == nil && *j.Spec.Suspend != *s.Spec.Suspend {
-					return fmt.Errorf("Job %s is suspended: %t, and its JobSet: %t", j.Name, *j.Spec.Suspend, *s.Spec.Suspend)
+					return fmt.Errorf("Job %s is suspended: %t, and its JobSet: %t", j.Name, *j.Spec.Suspend,
+						*s.Spec.Suspend)
 				}
 			}
 			return nil

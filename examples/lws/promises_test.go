@@ -80,7 +80,8 @@ func scenario(start func(*sim.World), asked ...string) func(*sim.World) {
 		ask(w.Eventually, areCounted, func(h *history.History) error {
 			m, _ := history.Get[api.LeaderWorkerSet](h, "default", "m")
 			if is := readyGroups(h); int(m.Status.ReadyReplicas) != is || is != replicas {
-				return fmt.Errorf("%d of %d groups are ready, and its status says %d", is, replicas, m.Status.ReadyReplicas)
+				return fmt.Errorf("%d of %d groups are ready, and its status says %d", is, replicas,
+					m.Status.ReadyReplicas)
 			}
 			return nil
 		})
@@ -88,7 +89,8 @@ func scenario(start func(*sim.World), asked ...string) func(*sim.World) {
 			pods := history.List[corev1.Pod](h)
 			for _, p := range pods {
 				if p.Spec.Containers[0].Image != image {
-					return fmt.Errorf("the Pod %s has the image %s, and should have %s", p.Name, p.Spec.Containers[0].Image, image)
+					return fmt.Errorf("the Pod %s has the image %s, and should have %s", p.Name,
+						p.Spec.Containers[0].Image, image)
 				}
 			}
 			if sets := history.List[appsv1.StatefulSet](h); len(pods) != replicas*size || len(sets) != 1+replicas {

@@ -52,7 +52,8 @@ func scenario(start func(*sim.World), asked ...string) func(*sim.World) {
 			_, deploys := history.Get[appsv1.Deployment](h, "default", "p")
 			_, sets := history.Get[appsv1.StatefulSet](h, "default", "p")
 			if !deleted && (deploys != (want == "Deployment") || sets != (want == "StatefulSet")) {
-				return fmt.Errorf("it should have a %s, and has a Deployment: %t, a StatefulSet: %t", want, deploys, sets)
+				return fmt.Errorf("it should have a %s, and has a Deployment: %t, a StatefulSet: %t", want, deploys,
+					sets)
 			}
 			return nil
 		})

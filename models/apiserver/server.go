@@ -47,7 +47,8 @@ func (s *Server) Trim(age time.Duration) {
 	}
 }
 
-// Authorizer decides who may do what; models/rbac is one. A server without one authorizes every request.
+// Authorizer decides who may do what; models/rbac is one. A server without one authorizes every
+// request.
 type Authorizer interface {
 	// Authorize judges a request before it is served. It returns the request under the identity for
 	// which it is made, which differs from the sender's if the sender impersonates another user.
