@@ -89,7 +89,7 @@ the last column. %d CPUs, %s.
 			m.Lines, m.Guesses, result, m.CPU, m.Seconds, max(m.Load, m.LoadAtStart))
 	}
 	if len(missing) > 0 {
-		fmt.Fprintf(&b, "\nNot measured since what `wavetank init` writes has changed: %s.\n",
+		fmt.Fprintf(&b, "\nNot measured with the rights that ship: %s.\n",
 			strings.Join(missing, "; "))
 	}
 	if rest.Len() > 0 {
