@@ -183,5 +183,5 @@ var autoMissed = map[string]string{
 }
 
 const (
-	needsRights = "users who change roles and bindings: auto leaves rights alone"
+	needsRights = "not measured since users change bindings: auto left rights alone before"
 )
