@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// This file is about the calls in a program's source that write to the API server, and which of
+// them no run has sent.
+
 // SourceCall is a call in the program's source that writes to the API server.
 type SourceCall struct {
 	Controller string `json:"controller"` // type of the reconciler that may reach it

@@ -44,19 +44,24 @@ func TestHostsAndPatterns(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				got := w.send(context.Background(), w.program("p"), http.MethodGet, "http://"+host+"/", "")
-				w.drain(time.Second)
-				text := got.Body
-				if got.Err != nil {
-					text = got.Err.Error()
-				}
-				if !strings.Contains(text, want.answer) {
-					t.Errorf("%s answers %q, want %q", host, text, want.answer)
-				}
-				expect(t, "unknown hosts", strings.Join(w.unknown, ", "), want.unknown)
+				w.asks(t, host, want.answer, want.unknown)
 			})
 		})
 	}
+}
+
+// asks sends a request to a host, and checks its answer and which hosts are unknown then.
+func (w *world) asks(t *testing.T, host, answer, unknown string) {
+	got := w.send(context.Background(), w.program("p"), http.MethodGet, "http://"+host+"/", "")
+	w.drain(time.Second)
+	text := got.Body
+	if got.Err != nil {
+		text = got.Err.Error()
+	}
+	if !strings.Contains(text, answer) {
+		t.Errorf("%s answers %q, want %q", host, text, answer)
+	}
+	expect(t, "unknown hosts", strings.Join(w.unknown, ", "), unknown)
 }
 
 func TestHostsThatCannotBeDeclared(t *testing.T) {
@@ -100,16 +105,7 @@ func TestHostsOfServices(t *testing.T) {
 			run(t, func(t *testing.T, w *world) {
 				w.Hosts.Services(func(s *corev1.Service) http.Handler { return says(s.Name) })
 				w.must(t, "/api/v1/namespaces/default/services", service)
-				got := w.send(context.Background(), w.program("p"), http.MethodGet, "http://"+host+"/", "")
-				w.drain(time.Second)
-				text := got.Body
-				if got.Err != nil {
-					text = got.Err.Error()
-				}
-				if !strings.Contains(text, want.answer) {
-					t.Errorf("%s answers %q, want %q", host, text, want.answer)
-				}
-				expect(t, "unknown hosts", strings.Join(w.unknown, ", "), want.unknown)
+				w.asks(t, host, want.answer, want.unknown)
 			})
 		})
 	}
