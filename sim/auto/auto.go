@@ -86,14 +86,15 @@ func Actions(most int) Option { return func(s *settings) { s.most = most } }
 //  1. The programs start in an empty cluster.
 //  2. Users create an object of each kind, drawn from its schema, or the samples. The world settles
 //     after each. If the reconcile of an object fails then, users create what the program has
-//     looked for and not found. In half of the runs they create that before everything else.
+//     looked for and not found. In half of the runs they create that before everything else. In one
+//     run of three an object comes last, after those that need it.
 //  3. Up to eight actions follow, each of them drawn: create, change a field, change it back,
 //     scale, delete, delete and create again, apply everything again, delete a child, change a
 //     child, remove a label of a child, restart a program, create, change or delete what a program
 //     has looked for without success, set labels, annotations and fields as another manager, change
 //     twice without a pause, restart a program during a deletion. The world settles after each; in
 //     one run of three some actions do not wait for that. In one of three others two neighbours
-//     change places.
+//     change places. In half of the runs one more change of a field is the last action.
 //  4. Each program is restarted. Then everything is deleted, at last what programs have looked for.
 //
 // What the server refuses, by the schema, by CEL rules or by a webhook, is left out. Where the
