@@ -44,20 +44,11 @@ func holds(name, k, v string) property.Property {
 	}
 }
 
-// exists holds when the ConfigMap is there, gone when it is not.
+// exists holds when the ConfigMap is there.
 func exists(name string) property.Property {
 	return func(h *history.History) error {
 		if _, ok := h.Object("", "ConfigMap", ns, name); !ok {
 			return fmt.Errorf("ConfigMap %s is gone", name)
-		}
-		return nil
-	}
-}
-
-func gone(name string) property.Property {
-	return func(h *history.History) error {
-		if exists(name)(h) == nil {
-			return fmt.Errorf("ConfigMap %s is still there", name)
 		}
 		return nil
 	}

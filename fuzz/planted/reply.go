@@ -67,10 +67,10 @@ func goneAlready(w *stage, fixed bool) {
 	}}.start(w, "accounts", fixed)
 	w.Inject(fault.LostReply(), fault.Crash("accounts"), fault.FailedEffect())
 	w.Eventually("what is deleted goes", func(h *history.History) error {
-		if !has(h, "close", "a") {
-			return nil // the first half of the story
+		if has(h, "close", "a") && exists("a")(h) == nil { // the second half of the story
+			return errors.New("ConfigMap a is still there")
 		}
-		return gone("a")(h)
+		return nil
 	})
 	a := work("a")
 	a.Finalizers = []string{finalizer}

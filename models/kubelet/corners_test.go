@@ -5,6 +5,7 @@ package kubelet_test
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,10 +28,8 @@ func patch(t *testing.T, c *actortest.Cluster, path string, change map[string]an
 
 // is returns a condition of a pod; an empty one if it has none.
 func is(p *corev1.Pod, kind corev1.PodConditionType) corev1.PodCondition {
-	for _, c := range p.Status.Conditions {
-		if c.Type == kind {
-			return c
-		}
+	if i := slices.IndexFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind }); i >= 0 {
+		return p.Status.Conditions[i]
 	}
 	return corev1.PodCondition{}
 }
@@ -167,13 +166,9 @@ func TestReadinessGates(t *testing.T) {
 	}
 	for _, says := range []corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse} {
 		p := read(t, c)
-		kept := p.Status.Conditions[:0]
-		for _, cond := range p.Status.Conditions {
-			if cond.Type != "x.example/ready" {
-				kept = append(kept, cond)
-			}
-		}
-		p.Status.Conditions = append(kept, corev1.PodCondition{Type: "x.example/ready", Status: says})
+		p.Status.Conditions = append(slices.DeleteFunc(p.Status.Conditions,
+			func(cond corev1.PodCondition) bool { return cond.Type == "x.example/ready" }),
+			corev1.PodCondition{Type: "x.example/ready", Status: says})
 		c.Do(http.MethodPut, path+"/status", p, nil)
 		c.Run(time.Minute)
 		if got := is(read(t, c), corev1.PodReady); got.Status != says {

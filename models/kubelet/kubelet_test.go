@@ -32,7 +32,9 @@ func pod(t *testing.T, policy corev1.RestartPolicy, plans ...kubelet.Plan) *acto
 
 func create(t *testing.T, c *actortest.Cluster, spec corev1.PodSpec) {
 	t.Helper()
-	spec.Containers = []corev1.Container{{Name: "c", Image: "i"}}
+	if spec.Containers == nil {
+		spec.Containers = []corev1.Container{{Name: "c", Image: "i"}}
+	}
 	p := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}, Spec: spec}
 	if code := c.Do(http.MethodPost, actor.Path("", "v1", "default", "pods", ""), p, nil); code != http.StatusCreated {

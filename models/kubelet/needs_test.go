@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/actor/actortest"
@@ -47,14 +46,9 @@ func TestPodWaitsForWhatItNames(t *testing.T) {
 				Optional: new(true)}})},
 	} {
 		c := actortest.New(kubelet.New()...)
-		p := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
-			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}}
-		p.Spec.Containers = []corev1.Container{{Name: "c", Image: "i"}}
-		row.names(&p.Spec)
-		if code := c.Do(http.MethodPost, actor.Path("", "v1", "default", "pods", ""), p,
-			nil); code != http.StatusCreated {
-			t.Fatalf("%s: the pod cannot be made: %d", name, code)
-		}
+		spec := corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}
+		row.names(&spec)
+		create(t, c, spec)
 		c.Run(5 * time.Minute)
 		got := read(t, c)
 		if row.resource == "" {

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/story"
@@ -85,10 +86,7 @@ var exitCodes = []int32{0, 1, 137}
 // PodExit implements [inject.PodExiter].
 func (f *failedPod) PodExit(p *corev1.Pod, class string) int32 {
 	ref := history.Ref{Kind: "Pod", Namespace: p.Namespace, Name: p.Name}
-	of := metav1.GetControllerOf(p)
-	if of == nil {
-		of = &metav1.OwnerReference{}
-	}
+	of := ptr.Deref(metav1.GetControllerOf(p), metav1.OwnerReference{})
 	owner := history.Ref{Kind: of.Kind, Namespace: p.Namespace, Name: of.Name}
 	if !f.scope.covers("", "", "", ref) && !f.scope.covers("", "", "", owner) {
 		return 0

@@ -1,9 +1,11 @@
 package property_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -62,19 +64,16 @@ func (b *Backups) prune(ctx context.Context, made int) error {
 	if err := b.List(ctx, &jobs); err != nil {
 		return err
 	}
-	good := -1
-	number := func(j batchv1.Job) int { n, _ := strconv.Atoi(j.Labels["number"]); return n }
+	slices.SortFunc(jobs.Items, func(x, y batchv1.Job) int { return cmp.Compare(y.Name, x.Name) }) // newest first
+	kept := b.forgetful
 	for _, j := range jobs.Items {
-		if j.Status.Succeeded > 0 {
-			good = max(good, number(j))
+		if good := j.Status.Succeeded > 0; j.Name == backup(made-1).Name || good && !kept {
+			kept = kept || good
+			continue
 		}
-	}
-	for _, j := range jobs.Items {
-		if n := number(j); n < made-1 && (n != good || b.forgetful) {
-			err := b.Delete(ctx, &j, client.PropagationPolicy(metav1.DeletePropagationBackground))
-			if client.IgnoreNotFound(err) != nil {
-				return err
-			}
+		err := b.Delete(ctx, &j, client.PropagationPolicy(metav1.DeletePropagationBackground))
+		if client.IgnoreNotFound(err) != nil {
+			return err
 		}
 	}
 	return nil
@@ -82,7 +81,6 @@ func (b *Backups) prune(ctx context.Context, made int) error {
 
 func backup(number int) *batchv1.Job {
 	j := &batchv1.Job{ObjectMeta: named(fmt.Sprintf("backup-%d", number))}
-	j.Labels = map[string]string{"number": strconv.Itoa(number)}
 	j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 	j.Spec.Template.Spec.Containers = []corev1.Container{{Name: "backup", Image: "backup"}}
 	return j
