@@ -1,6 +1,8 @@
 package campaign
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,4 +127,16 @@ func TestOtherMinorIsNamed(t *testing.T) {
 			t.Errorf("for %q: %q", server, got)
 		}
 	}
+}
+
+// An incarnation in a process of its own is of the same test, with the flags of this process.
+func TestChildRunsTheSameTest(t *testing.T) {
+	t.Run("a (b)", func(t *testing.T) {
+		cmd := (&executor{t: t}).child("a spec")
+		want := `-test.run=^TestChildRunsTheSameTest$/^a_\(b\)$`
+		if got := cmd.Args[len(cmd.Args)-1]; got != want || !slices.Contains(cmd.Env, hostedTest+"=a spec") ||
+			!slices.Equal(cmd.Args[1:len(os.Args)], os.Args[1:]) {
+			t.Errorf("the command is %q", cmd.Args)
+		}
+	})
 }

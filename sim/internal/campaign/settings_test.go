@@ -35,6 +35,9 @@ func TestSettingsThatCannotBe(t *testing.T) {
 		`-sim.seed="monday" is neither a number nor "random"`:            func(s *Settings) { s.Seed = "monday" },
 		`-sim.strategy="hope" is unknown; write one of portfolio, burst`: func(s *Settings) { s.Strategy = "hope" },
 		`-sim.drift="never" is unknown; write warn or fail`:              func(s *Settings) { s.Drift = "never" },
+		"-sim.child holds runs to a story": func(s *Settings) {
+			s.Child, s.Free = true, true
+		},
 	} {
 		s := FromFlags(t)
 		change(&s)

@@ -71,7 +71,8 @@ func TestIncarnationInAProcess(t *testing.T) {
 			cmd.Env = append(os.Environ(), "WAVETANK_TEST_FAR=1")
 			return cmd
 		}}
-	w.create(t, "/api/v1/namespaces/default/configmaps", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`)
+	w.create(t, "/api/v1/namespaces/default/configmaps",
+		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`)
 	p := w.Start("op", nil, Settings{})
 	defer w.Teardown(w.Sched.Wait)
 	creates := func() (out []string) {
