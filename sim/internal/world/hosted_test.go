@@ -3,6 +3,7 @@ package world
 import (
 	"context"
 	"errors"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -43,5 +44,18 @@ func TestRunFindsTheProgram(t *testing.T) {
 			!h.InSetup(&setupError{err}) || h.Account != account || !h.ListThenWatch {
 			t.Errorf("the program is %+v, and returns %v", h, err)
 		}
+	}
+}
+
+// A webhook is not looked for in an operator that is a process of its own.
+func TestProcessesOfTheirOwnServeNoWebhooks(t *testing.T) {
+	r := following()
+	r.Child = func() *exec.Cmd { return nil }
+	func() {
+		defer func() { _ = recover() }()
+		(&rules{core: r.core, real: r}).Endpoints(nil, "/judge")
+	}()
+	if !strings.HasPrefix(r.course.Cannot, "the webhook /judge is called") {
+		t.Errorf("the run cannot: %q", r.course.Cannot)
 	}
 }

@@ -82,6 +82,10 @@ func (r *rules) Committed(ch apiserver.Change) {
 }
 
 func (r *rules) Endpoints(service *apiserver.WebhookService, path string) []wire.Endpoint {
+	if r.real != nil && r.real.Child != nil {
+		r.real.refuse("the webhook " + path + " is called, and an operator in a process of its own serves none; " +
+			"try it without -sim.child")
+	}
 	return r.procs.Endpoints(service, path)
 }
 
