@@ -293,12 +293,13 @@ func (m *mirror) claim(mine func(apiserver.Change) bool) (out []apiserver.Change
 	return out
 }
 
-// Unclaimed are the changes that the control plane has made by itself since the last call.
+// Unclaimed are the changes that the control plane has made by itself since the last call. There
+// are none while a write is under way, which may have made them.
 func (s *Server) Unclaimed() (out []apiserver.Change) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range s.watched {
-		if m != nil {
+		if m != nil && s.writing == 0 {
 			out = append(out, m.claim(func(apiserver.Change) bool { return true })...)
 		}
 	}

@@ -49,6 +49,7 @@ type Server struct {
 	watched  map[schema.GroupResource]*mirror
 	revision int64
 	broken   error // the first request that did not reach the server
+	writing  int   // requests whose changes have not been claimed
 	crds     []*apiextensionsv1.CustomResourceDefinition
 }
 
@@ -145,6 +146,8 @@ func (s *Server) Do(req *apiserver.Request) *apiserver.Response {
 	if !ok {
 		return s.forward(req)
 	}
+	s.write(1)
+	defer s.write(-1)
 	m := s.mirrorOf(info)
 	empty := info.Verb == "deletecollection" && m != nil && m.empty(info.Namespace)
 	body, err := s.redirect(info, req.Body)
@@ -166,6 +169,13 @@ func (s *Server) Do(req *apiserver.Request) *apiserver.Response {
 		}
 	}
 	return resp
+}
+
+// write counts the requests under way.
+func (s *Server) write(n int) {
+	s.mu.Lock()
+	s.writing += n
+	s.mu.Unlock()
 }
 
 // authorizerLag is how long the server may take to apply a change of roles. It learns of it from a
