@@ -50,12 +50,10 @@ func (o Object) Into(v any) error {
 	if err != nil {
 		return json.Unmarshal(o.JSON, v)
 	}
-	own, ok := version.Copy()
-	if !ok {
+	if !version.CopyInto(into) {
 		return json.Unmarshal(o.JSON, v)
 	}
 	o.state.decoded.Store(version)
-	into.Elem().Set(reflect.ValueOf(own).Elem())
 	return nil
 }
 

@@ -21,6 +21,9 @@ type shape struct {
 	copier reflect.Value     // its method DeepCopy, if it has hidden fields
 	deep   []deepField       // the fields of a struct that are not flat
 	elem   atomic.Pointer[shape]
+	// generated is the method DeepCopyInto of Kubernetes' own types. Those of operators may be
+	// incomplete.
+	generated reflect.Value
 }
 
 type field struct {
@@ -90,6 +93,11 @@ func (s *shape) ofStruct(t reflect.Type) {
 	method := reflect.FuncOf([]reflect.Type{t}, []reflect.Type{t}, false)
 	if m, ok := t.MethodByName("DeepCopy"); s.hidden && ok && m.Type == method {
 		s.copier = m.Func // as resource.Quantity has it
+	}
+	if strings.HasPrefix(t.PkgPath(), "k8s.io/api/") {
+		if m, ok := reflect.PointerTo(t).MethodByName("DeepCopyInto"); ok {
+			s.generated = m.Func
+		}
 	}
 	s.fields = map[string]*field{}
 	if !s.name(t, nil) {

@@ -26,18 +26,31 @@ func Decode(t reflect.Type, text []byte, before *Version, decode func([]byte, an
 }
 
 // Shared returns a pointer to the value. What the value refers to must not be changed.
-func (v *Version) Shared() any { return v.assigned().Interface() }
+func (v *Version) Shared() any {
+	c := reflect.New(v.value.Type().Elem())
+	c.Elem().Set(v.value.Elem())
+	return c.Interface()
+}
 
 // Copy returns a pointer to a copy of the value; ok is false if Copy cannot make one.
 func (v *Version) Copy() (out any, ok bool) {
-	c := v.assigned()
-	return c.Interface(), shapeOf(c.Elem().Type()).detach(c.Elem())
+	c := reflect.New(v.value.Type().Elem())
+	return c.Interface(), v.CopyInto(c)
 }
 
-func (v *Version) assigned() reflect.Value {
-	c := reflect.New(v.value.Type().Elem())
-	c.Elem().Set(v.value.Elem())
-	return c
+// CopyInto copies the value to where a pointer points. If it cannot, it leaves a zero value there,
+// and returns false.
+func (v *Version) CopyInto(out reflect.Value) (ok bool) {
+	s := shapeOf(out.Type().Elem())
+	if s.generated.IsValid() {
+		s.generated.Call([]reflect.Value{v.value, out})
+		return true
+	}
+	out.Elem().Set(v.value.Elem())
+	if ok = s.detach(out.Elem()); !ok {
+		out.Elem().SetZero()
+	}
+	return ok
 }
 
 type decoder func(text []byte, into any) error

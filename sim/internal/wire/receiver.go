@@ -117,8 +117,11 @@ const maxVersions = 1000
 
 // stub returns the stub that the call's receiver gets for an object; nil if client-go decodes it.
 func (p *passing) stub(c *Call, namespace, name string, text []byte) []byte {
+	if c.http == nil || len(text) == 0 {
+		return nil
+	}
 	r, _ := c.http.Context().Value(receiverKey{}).(*Receiver)
-	if r == nil || len(text) == 0 {
+	if r == nil {
 		return nil
 	}
 	key := passedKey{r.of, c.Cluster, namespace, name}
