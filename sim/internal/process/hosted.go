@@ -199,6 +199,9 @@ type kinds struct {
 func (k kinds) Mapper() meta.RESTMapper { return k.mapper }
 func (kinds) Revision() int64           { return 0 }
 
+// AskWebhooks does nothing: the world serves the requests, so no webhook is called here.
+func (kinds) AskWebhooks(func(*apiserver.WebhookCall, func(apiserver.WebhookAnswer))) {}
+
 // hostedObserver is the world as the program's scheduler and its supervisor know it.
 type hostedObserver struct {
 	*Hosted
