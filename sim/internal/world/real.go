@@ -182,7 +182,7 @@ func (r *real) step() {
 		}) {
 			continue
 		}
-		if want.Chatter || idle && late >= graceOfIdle {
+		if want.Chatter || late >= graceOfIdle && (idle || r.absent.ended(want, r.core.history)) {
 			r.absent.leaveOut(want)
 			return
 		}

@@ -10,8 +10,8 @@ import (
 )
 
 // This file tells which differences between a script and a run at a real API server are no reason
-// to end the run: steps of built-in controllers that have no cause there, and watches that the
-// server refuses.
+// to end the run: steps of built-in controllers that have no cause there, watches that the server
+// refuses, and deliveries to an incarnation that has ended earlier than in the script.
 
 // absences owns which steps of a script need not come.
 type absences struct {
@@ -35,6 +35,18 @@ func (a *absences) refused(n int, want run.Step) bool {
 		return e.Step == n+1 && (e.Verb == "watch" || e.Verb == "list") && e.Code >= http.StatusBadRequest &&
 			!e.Injected
 	})
+}
+
+// ended reports whether a step is a delivery to an incarnation that has ended in the real run, and
+// ends in the script. It can have no effect. A leader exits at a time of its own clock.
+func (a *absences) ended(want run.Step, actual *history.History) bool {
+	ends := func(h *history.History) bool {
+		return slices.ContainsFunc(h.Events, func(e history.Event) bool {
+			return (e.Kind == history.Crash || e.Kind == history.Stop && e.Outcome.Kind != history.OutcomeAsked) &&
+				strings.HasPrefix(want.Actor, e.Actor()+" ")
+		})
+	}
+	return strings.HasPrefix(want.What, "delivery of ") && ends(actual) && ends(a.script)
 }
 
 // leaveOut notes that a step does not come. The reply to a request that does not come does not come

@@ -34,12 +34,7 @@ func TestRealRunLeavesOutIdleStepsOfBuiltins(t *testing.T) {
 			r.core.sched = sched.New(choice.New(choice.Play(nil)), still{})
 			r.server, r.Patience, r.Paced = &realserver.Server{}, time.Second, true
 			if writes {
-				r.History.Add(history.Event{Kind: history.Request, Step: 1, Process: "garbage", Verb: "delete",
-					Ref: history.Ref{
-						Kind:      "ConfigMap",
-						Namespace: "default",
-						Name:      "a",
-					}, Changes: []history.Change{{}}})
+				r.History.Add(history.Event{Kind: history.Request, Step: 1, Changes: []history.Change{{}}})
 			}
 			func() {
 				defer func() { _ = recover() }()
@@ -59,9 +54,8 @@ func TestRealRunLearnsNamesByKind(t *testing.T) {
 	added := func(kind, name, uid string) history.Change {
 		return history.Change{Type: "ADDED", Ref: history.Ref{Kind: kind, Namespace: "default", Name: name}, UID: uid}
 	}
-	r.History.Add(
-		history.Event{Kind: history.Request, Step: 1, Changes: []history.Change{added("Job", "a-xf5lb", "u1")}},
-	)
+	r.History.Add(history.Event{Kind: history.Request, Step: 1,
+		Changes: []history.Change{added("Job", "a-xf5lb", "u1")}})
 	for _, ch := range []history.Change{
 		added("APIService", "v1.example.com", "real0"), added("Job", "a-dbgzx", "real1"),
 	} {
@@ -91,6 +85,30 @@ func TestRealRunLeavesOutRefusedWatches(t *testing.T) {
 		}
 		if want := n < 2; absent != want {
 			t.Errorf("step %d may be left out: %t", n+1, absent)
+		}
+	}
+}
+
+// A delivery to an incarnation may be left out if it has ended, and ends in the script, too.
+func TestRealRunLeavesOutDeliveriesToTheDead(t *testing.T) {
+	const delivery = "delivery of MODIFIED /a to ConfigMap watch of op/1"
+	crash := history.Event{Kind: history.Crash, Process: "op", Incarnation: 1}
+	asked := history.Event{Kind: history.Stop, Process: "op", Incarnation: 1}
+	asked.Outcome.Kind = history.OutcomeAsked
+	next := history.Event{Kind: history.Crash, Process: "op", Incarnation: 2}
+	for _, c := range []struct {
+		what           string
+		script, actual history.Event
+		ended          bool
+	}{
+		{delivery, crash, crash, true}, {delivery, next, crash, false}, {delivery, crash, next, false},
+		{delivery, crash, asked, false}, {"request of get ConfigMap default/a by op/1", crash, crash, false},
+	} {
+		r := following()
+		r.History.Add(c.script)
+		r.core.history.Add(c.actual)
+		if got := r.absent.ended(run.Step{What: c.what, Actor: "op/1 at /api"}, r.core.history); got != c.ended {
+			t.Errorf("%+v: left out %t", c, got)
 		}
 	}
 }
