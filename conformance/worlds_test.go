@@ -56,8 +56,8 @@ func thing(name string) *unstructured.Unstructured {
 	return u
 }
 
-// definitions are the definitions of a world.
-func definitions() (out []*apiextensionsv1.CustomResourceDefinition) {
+// manyDefinitions are the definitions of a world.
+func manyDefinitions() (out []*apiextensionsv1.CustomResourceDefinition) {
 	preserve := true
 	for i := range manyKinds {
 		plural := fmt.Sprintf("thing%ds", i)
@@ -99,7 +99,7 @@ func worlds(t *testing.T, b *strings.Builder) {
 
 func inEnvtest(t *testing.T) (fresh, more time.Duration) {
 	began := time.Now()
-	env, err := controlPlane(definitions())
+	env, err := controlPlane(manyDefinitions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func inEnvtest(t *testing.T) (fresh, more time.Duration) {
 
 func inSimulation(t *testing.T) (fresh, more time.Duration) {
 	all := make([]any, 0, manyKinds)
-	for _, k := range definitions() {
+	for _, k := range manyDefinitions() {
 		all = append(all, k)
 	}
 	run := func(objects int) time.Duration {
