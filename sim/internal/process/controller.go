@@ -2,12 +2,14 @@ package process
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/child"
 )
 
 // Controller is one controller of a living process, with its queue.
@@ -101,4 +103,21 @@ func (c Controller) Busy() []string {
 func (c Controller) Inject(item request, why string) {
 	c.q.waiters.Sched.SetCurrent(history.Cause{Kind: history.CauseFault, Of: why})
 	c.q.plain(priorityqueue.AddOpts{}, item)
+}
+
+// FireTimer fires the pending timer of the first key whose dequeue, in words, is the one wanted. It
+// reports whether there is one. The world must be quiet.
+func (s *Supervisor) FireTimer(wanted func(words string) bool) bool {
+	for _, i := range s.incarnations {
+		if i.far == nil || isDead(i) {
+			continue
+		}
+		if at := slices.IndexFunc(i.far.timers, wanted); at >= 0 {
+			i.far.turn(child.Turn{Fire: i.far.timers[at]})
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.Controllers(), func(c Controller) bool {
+		return c.q.fireTimers(func(item request, _ *timer) bool { return wanted(c.q.handOut(item)) })
+	})
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/child"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
@@ -28,7 +29,7 @@ type environment struct {
 	// themselves.
 	ScriptedTimers bool
 	// Children, if set, say how incarnations are started as processes of their own.
-	Children *Children
+	Children *child.Launcher
 	// Hosted is set in such a process: the world is in another one.
 	Hosted bool
 	// NoteReads has reconciles note what they read from caches.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/child"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -62,10 +64,11 @@ func TestIncarnationInAProcess(t *testing.T) {
 		h.Serve(counts, Settings{}, apiserver.New(apiserver.Options{Now: time.Now}).Mapper(), logr.Discard(),
 			func(error) bool { return false })
 	}
+	t.Setenv("TMPDIR", t.TempDir())
 	Seed(t, 1)
 	w := newWorld()
 	w.Sched.Wait = sched.AwaitQuiet
-	w.Children = &Children{Refused: func(why string) { t.Fatal(why) }, Launch: Launch{Paced: true},
+	w.Children = &child.Launcher{Refused: func(why string) { t.Fatal(why) }, Launch: child.Launch{Paced: true},
 		Command: func() *exec.Cmd {
 			cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 			cmd.Env = append(os.Environ(), "WAVETANK_TEST_FAR=1")
@@ -103,13 +106,14 @@ func TestIncarnationInAProcess(t *testing.T) {
 		t.Errorf("dequeued is %q, without %q", w.dequeued, first)
 	}
 	w.gone = true
-	second := p.Current().far
+	second := p.Current().far.child
 	p.Current().Stop()
 	until("end", func() bool { return len(w.exits) > 0 })
-	if <-second.gone; w.exits[0] != nil || p.Incarnations() != 2 {
+	if second.Stop(); w.exits[0] != nil || p.Incarnations() != 2 {
 		t.Errorf("it ends with %v", w.exits)
 	}
-	if _, err := os.Stat(second.tmp); !os.IsNotExist(err) {
-		t.Errorf("its temporary files: %v, want that they are gone", err)
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "incarnation*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("its temporary files: %q (%v), want that they are gone", left, err)
 	}
 }

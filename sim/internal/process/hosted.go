@@ -14,6 +14,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/child"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
@@ -23,51 +24,39 @@ import (
 
 // Hosted is such an incarnation, in its process.
 type Hosted struct {
-	Launch Launch
-	link   *link
+	Launch child.Launch
+	link   *child.Link
 
 	sched   *sched.Scheduler
 	history *history.History
 	procs   *Supervisor
 	of      *Process
-	turns   chan *turnOf
+	turns   chan *child.Turn
 	wire    *wire.Far
 	ids     map[*sched.Action]int64
 	last    int64
 	sent    int // events that were reported
-	exit    *FarExit
+	exit    *child.Exit
 }
-
-// The file descriptors of the pipes, as exec.Cmd.ExtraFiles has them.
-const (
-	pipeIn  = 3
-	pipeOut = 4
-)
 
 // Hosts waits for what this incarnation is. The process ends when the world does.
 func Hosts() (*Hosted, error) {
-	in, err := pipe(pipeIn)
+	link, err := child.Inherited()
 	if err != nil {
 		return nil, err
 	}
-	out, err := pipe(pipeOut)
-	if err != nil {
-		return nil, err
-	}
-	h := &Hosted{link: newLink(in, out), turns: make(chan *turnOf, 1), ids: map[*sched.Action]int64{}}
-	var m message
-	if err := h.link.in.Decode(&m); err != nil || m.Launch == nil {
+	m, err := link.Receive()
+	if err != nil || m.Launch == nil {
 		return nil, fmt.Errorf("the world has ended: %w", err)
 	}
-	h.Launch = *m.Launch
-	return h, nil
+	return &Hosted{Launch: *m.Launch, link: link, turns: make(chan *child.Turn, 1), ids: map[*sched.Action]int64{}}, nil
 }
 
 // Refuse says that the program cannot be had in this process.
-func (h *Hosted) Refuse(why string) { h.say(message{Report: &report{Refused: why}}) }
+func (h *Hosted) Refuse(why string) { h.say(child.Message{Report: &child.Report{Refused: why}}) }
 
-func (h *Hosted) say(m message) {
-	if h.link.send(m) != nil {
+func (h *Hosted) say(m child.Message) {
+	if h.link.Send(m) != nil {
 		os.Exit(1) // the world has ended
 	}
 }
@@ -75,8 +64,8 @@ func (h *Hosted) say(m message) {
 // Serve runs the program until the world ends it. mapper knows the kinds of the API server. failed
 // reports whether an error is that of the program's setup function.
 func (h *Hosted) Serve(main Main, s Settings, mapper meta.RESTMapper, log logr.Logger, failed func(error) bool) {
-	h.wire = &wire.Far{Send: func(s wire.Sent) { h.say(message{Sent: &s}) },
-		Cancel: func(id int64) { h.say(message{Cancel: id}) }}
+	h.wire = &wire.Far{Send: func(s wire.Sent) { h.say(child.Message{Sent: &s}) },
+		Cancel: func(id int64) { h.say(child.Message{Cancel: id}) }}
 	o := &hostedObserver{h, failed}
 	var choices choice.Sequence
 	if h.Launch.Incarnation == 1 { // later ones do not know how many choices there were before them
@@ -87,7 +76,7 @@ func (h *Hosted) Serve(main Main, s Settings, mapper meta.RESTMapper, log logr.L
 	h.sched.SetNow(h.Launch.Now)
 	h.history = &history.History{}
 	network := wire.New(h.sched, h.history, apiserver.New(apiserver.Options{Now: time.Now}), nil)
-	network.Through(h.wire)
+	network.Far = h.wire
 	network.Use(kinds{mapper: mapper})
 	h.procs = New(h.sched, h.history, network, log, o)
 	h.procs.ScriptedTimers = !h.Launch.Paced
@@ -117,8 +106,8 @@ func (h *Hosted) Serve(main Main, s Settings, mapper meta.RESTMapper, log logr.L
 // read takes the messages of the world.
 func (h *Hosted) read() {
 	for {
-		var m message
-		if h.link.in.Decode(&m) != nil {
+		m, err := h.link.Receive()
+		if err != nil {
 			os.Exit(1)
 		}
 		switch {
@@ -130,7 +119,7 @@ func (h *Hosted) read() {
 	}
 }
 
-func (h *Hosted) take(t *turnOf) {
+func (h *Hosted) take(t *child.Turn) {
 	h.sched.SetNow(t.Now)
 	h.sched.SetCurrent(nil)
 	if t.Cause != nil {
@@ -157,7 +146,7 @@ func (h *Hosted) take(t *turnOf) {
 
 func (h *Hosted) report() {
 	over := h.of.current == nil
-	r := &report{Crashed: over && h.exit == nil, Exit: h.exit}
+	r := &child.Report{Crashed: over && h.exit == nil, Exit: h.exit}
 	for _, e := range h.history.Events[h.sent:] {
 		switch e.Kind {
 		case history.Dequeue, history.Done, history.HandledError, history.HandlerPause, history.Mutation:
@@ -166,7 +155,7 @@ func (h *Hosted) report() {
 	}
 	h.sent = len(h.history.Events)
 	if over {
-		h.say(message{Report: r})
+		h.say(child.Message{Report: r})
 		return
 	}
 	for _, a := range h.sched.Pending() {
@@ -174,7 +163,7 @@ func (h *Hosted) report() {
 			h.last++
 			h.ids[a] = h.last
 		}
-		f := farAction{ID: h.ids[a], Order: a.Order, Actor: a.Actor.Process, Of: a.Actor.Name, Words: a.Words(),
+		f := child.Action{ID: h.ids[a], Order: a.Order, Actor: a.Actor.Process, Of: a.Actor.Name, Words: a.Words(),
 			Idle: a.Idle, Chatter: a.Chatter}
 		if a.Detail != nil {
 			f.HasDetail, f.Detail = true, a.Detail()
@@ -186,7 +175,7 @@ func (h *Hosted) report() {
 			r.Timers = append(r.Timers, c.q.handOut(t.Item))
 		}
 	}
-	h.say(message{Report: r})
+	h.say(child.Message{Report: r})
 }
 
 // kinds is the API server as the program's manager asks for its kinds. All requests go to the
@@ -216,7 +205,7 @@ func (*hostedObserver) Dequeued(*Incarnation, string, reconcile.Request) {}
 
 // Exited keeps how the program has ended for the next report.
 func (h *hostedObserver) Exited(_ *Incarnation, err error) (restart bool) {
-	h.exit = &FarExit{}
+	h.exit = &child.Exit{}
 	var panicked *PanicError
 	switch {
 	case errors.As(err, &panicked):

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
@@ -42,8 +43,12 @@ func newIncarnation(e *environment, p *Process, dequeued func(*Incarnation, stri
 	i.waiters = &waiters{core: c, exit: i.exit}
 	i.pauses = &pauses{waiters: i.waiters}
 	i.caches = &caches{waiters: i.waiters, turns: i.turns, listThenWatch: p.settings.ListThenWatch}
+	observed := func(controller string, item reconcile.Request) { dequeued(i, controller, item) }
 	i.controllers = &controllers{waiters: i.waiters, caches: i.caches, pauses: i.pauses, kill: i.Kill,
-		dequeued: func(controller string, item reconcile.Request) { dequeued(i, controller, item) }}
+		dequeued: observed}
+	if e.Children != nil {
+		i.far = &far{core: c, exit: i.exit, crash: i.Kill, dequeued: observed, waiting: map[int64]*sched.Action{}}
+	}
 	i.Port.Owner = i
 	i.Port.Attribute = Attribute
 	p.identify(i.Port)
@@ -77,6 +82,16 @@ func (i *Incarnation) wrap(rt http.RoundTripper) http.RoundTripper {
 		return i.Port.Client()
 	}
 	return rt
+}
+
+// start runs the program.
+func (i *Incarnation) start() {
+	if i.far != nil {
+		i.far.launch()
+		return
+	}
+	metrics.Registry = newRegistry()
+	i.spawn(i.run)
 }
 
 func (i *Incarnation) run() {
@@ -155,7 +170,8 @@ func (i *Incarnation) Stop() {
 // terminate asks the program to end.
 func (i *Incarnation) terminate() {
 	if i.far != nil {
-		i.far.terminate()
+		i.far.child.Terminate()
+		i.Sched.Disturb()
 		return
 	}
 	i.asked = true

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
@@ -84,12 +83,7 @@ func (p *Process) begin() {
 	p.current = i
 	p.begun(i)
 	i.record(history.Start, history.Outcome{})
-	if p.env.Children != nil {
-		p.env.Children.launch(i)
-		return
-	}
-	metrics.Registry = newRegistry()
-	i.spawn(i.run)
+	i.start()
 }
 
 // kubelet's restart back-off,

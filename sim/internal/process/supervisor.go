@@ -15,6 +15,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/child"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
@@ -77,7 +78,7 @@ func (s *Supervisor) Flush() (woke bool) {
 	s.alive = slices.DeleteFunc(append(s.alive[:0], s.incarnations...), isDead)
 	for _, i := range s.alive {
 		if i.far != nil {
-			woke = i.far.turn(turnOf{}) || woke
+			woke = i.far.turn(child.Turn{}) || woke
 		}
 	}
 	if woke {
@@ -173,7 +174,7 @@ func (s *Supervisor) Inspect() {
 	for _, i := range s.incarnations {
 		i.caches.inspect()
 		if i.far != nil {
-			i.far.turn(turnOf{Inspect: true})
+			i.far.turn(child.Turn{Inspect: true})
 		}
 	}
 }
@@ -256,22 +257,5 @@ func (s *Supervisor) handleError(ctx context.Context, err error, message string,
 				s.History.Add(e)
 			}
 		}
-	})
-}
-
-// FireTimer fires the pending timer of the first key whose dequeue, in words, is the one wanted. It
-// reports whether there is one. The world must be quiet.
-func (s *Supervisor) FireTimer(wanted func(words string) bool) bool {
-	for _, i := range s.incarnations {
-		if i.far == nil || isDead(i) {
-			continue
-		}
-		if at := slices.IndexFunc(i.far.timers, wanted); at >= 0 {
-			i.far.turn(turnOf{Fire: i.far.timers[at]})
-			return true
-		}
-	}
-	return slices.ContainsFunc(s.Controllers(), func(c Controller) bool {
-		return c.q.fireTimers(func(item request, _ *timer) bool { return wanted(c.q.handOut(item)) })
 	})
 }

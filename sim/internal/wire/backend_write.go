@@ -10,7 +10,7 @@ import (
 // backendWrites are the writes that a backend has not answered, and the webhooks that it waits for.
 // Both happen on goroutines of their own, and are taken in on the scheduling goroutine.
 type backendWrites struct {
-	network       *Network
+	*webhooks
 	writes, asked int
 
 	mu   sync.Mutex
@@ -24,11 +24,10 @@ const patience = 5 * time.Second
 func (b *backendWrites) perform(call *Call, then func()) {
 	b.writes++
 	go func() {
-		resp := b.network.backend.Do(&call.Request)
+		resp := b.backend.Do(&call.Request)
 		b.arrive(func() {
 			b.writes--
 			call.Response = resp
-			b.network.recordEffect(call, resp)
 			then()
 		})
 	}()
@@ -40,7 +39,7 @@ func (b *backendWrites) perform(call *Call, then func()) {
 func (b *backendWrites) ask(hook *apiserver.WebhookCall, done func(apiserver.WebhookAnswer)) {
 	b.arrive(func() {
 		b.asked++
-		b.network.webhooks.ask(hook, func(answer apiserver.WebhookAnswer) {
+		b.webhooks.ask(hook, func(answer apiserver.WebhookAnswer) {
 			b.asked--
 			done(answer)
 			b.await()
@@ -53,7 +52,7 @@ func (b *backendWrites) arrive(news func()) {
 	b.mu.Lock()
 	b.news = append(b.news, news)
 	b.mu.Unlock()
-	b.network.Sched.Note("backend", b.takeIn)
+	b.Sched.Note("backend", b.takeIn)
 }
 
 func (b *backendWrites) takeIn() {

@@ -57,12 +57,6 @@ type farCall struct {
 	stream *body // once the response has come
 }
 
-// Through has all requests of programs go to another process.
-func (n *Network) Through(f *Far) {
-	f.calls = map[int64]*farCall{}
-	n.far = f
-}
-
 type farCarrier struct {
 	*Far
 	port *Port
@@ -86,6 +80,9 @@ func (f farCarrier) roundTrip(req *http.Request, client int) (*http.Response, er
 	f.mu.Lock()
 	f.last++
 	sent.ID = f.last
+	if f.calls == nil {
+		f.calls = map[int64]*farCall{}
+	}
 	f.calls[sent.ID] = call
 	f.mu.Unlock()
 	f.Send(sent)

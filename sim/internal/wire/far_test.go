@@ -26,7 +26,7 @@ func TestFarProgramTakesTheWire(t *testing.T) {
 		}
 		far.Cancel = func(id int64) { cancels[id]() }
 		there := New(w.Sched, &history.History{}, apiserver.New(apiserver.Options{Now: time.Now}), nil)
-		there.Through(far)
+		there.Far = far
 		p := there.NewPort("p", 1)
 		p.Attribute = func(context.Context) history.Reconcile { return given }
 

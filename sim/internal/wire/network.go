@@ -29,13 +29,14 @@ type Network struct {
 	Hosts *Hosts
 	// Watches are the open watch streams.
 	Watches *Watches
+	// Far, if set, is where the requests of programs go: the servers are in another process.
+	Far *Far
 
 	observer Observer
 	outside  *outside
 	webhooks *webhooks
 	steps    builtinSteps
 	passing  *passing
-	far      *Far // where the requests of programs go; nil if the network is in this process
 	waiting  backendWrites
 	ending   atomic.Bool
 }
@@ -79,7 +80,7 @@ func (n *Network) Release(wait func()) {
 // Use lets a backend answer in place of the model of the world's own cluster.
 func (n *Network) Use(b Backend) {
 	n.backend, n.Hosts.backend = b, b
-	n.waiting.network = n
+	n.waiting.webhooks = n.webhooks
 	b.AskWebhooks(n.waiting.ask)
 }
 

@@ -51,7 +51,10 @@ func (n *Network) serve(call *Call, then func()) {
 		return
 	}
 	if n.backend != nil && call.Cluster == "" && n.backend.Admits() && call.Request.Method != http.MethodGet {
-		n.waiting.perform(call, then)
+		n.waiting.perform(call, func() {
+			n.recordEffect(call, call.Response)
+			then()
+		})
 		return
 	}
 	ex := n.Hosts.begin(call.Cluster, &call.Request)

@@ -1,12 +1,16 @@
 package wire
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"hash/fnv"
 	"io"
+	"net/http"
 	"sync"
 	"time"
 
+	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -144,4 +148,26 @@ func (b *body) Close() error {
 		b.onClose()
 	})
 	return nil
+}
+
+// httpResponse is a response as a client gets it, with a stream or the body.
+func httpResponse(req *http.Request, r *apiserver.Response, stream io.ReadCloser) *http.Response {
+	h := r.Header.Clone()
+	if h == nil {
+		h = http.Header{}
+	}
+	if h.Get("Content-Type") == "" {
+		h.Set("Content-Type", "application/json")
+	}
+	out := &http.Response{
+		StatusCode: r.Code, Status: fmt.Sprintf("%d %s", r.Code, http.StatusText(r.Code)),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: h, Request: req, ContentLength: int64(len(r.Body)),
+	}
+	if stream != nil {
+		out.ContentLength = -1
+		out.Body = stream
+		return out
+	}
+	out.Body = io.NopCloser(bytes.NewReader(r.Body))
+	return out
 }

@@ -1,10 +1,8 @@
 package wire
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -27,8 +25,8 @@ func (n *Network) NewPort(process string, incarnation int) *Port {
 	none := func(context.Context) (r history.Reconcile) { return r }
 	p := &Port{Process: process, Incarnation: incarnation, sched: n.Sched, Attribute: none}
 	p.carrier = transport{n, p}
-	if n.far != nil {
-		p.carrier = farCarrier{n.far, p}
+	if n.Far != nil {
+		p.carrier = farCarrier{n.Far, p}
 	}
 	return p
 }
@@ -170,27 +168,6 @@ func finish(req *http.Request, o outcome) (*http.Response, error) {
 		return nil, o.err
 	}
 	return httpResponse(req, o.response, o.stream), nil
-}
-
-func httpResponse(req *http.Request, r *apiserver.Response, stream io.ReadCloser) *http.Response {
-	h := r.Header.Clone()
-	if h == nil {
-		h = http.Header{}
-	}
-	if h.Get("Content-Type") == "" {
-		h.Set("Content-Type", "application/json")
-	}
-	out := &http.Response{
-		StatusCode: r.Code, Status: fmt.Sprintf("%d %s", r.Code, http.StatusText(r.Code)),
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: h, Request: req, ContentLength: int64(len(r.Body)),
-	}
-	if stream != nil {
-		out.ContentLength = -1
-		out.Body = stream
-		return out
-	}
-	out.Body = io.NopCloser(bytes.NewReader(r.Body))
-	return out
 }
 
 // acknowledge sends such a request like every other one, and answers the broadcaster at once as the

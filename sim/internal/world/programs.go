@@ -12,6 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/wavetank/wavetank/models/rbac"
+	"github.com/wavetank/wavetank/sim/internal/child"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/user"
@@ -89,6 +90,21 @@ func (p *programs) begin(name string, o ProcessOptions, main process.Main) {
 	p.sched.Quiesce() // programs that start one after the other draw their random numbers in that order
 }
 
+// found takes the program out of the run, if that is what the run is made for. The program then
+// runs outside that run. It reports whether the run is made for another program.
+func (p *programs) found(name string, main process.Main, s process.Settings) (other bool) {
+	h := p.settings.Hosting
+	if h == nil {
+		return false
+	}
+	if h.Process == name {
+		h.Main, h.Account, h.ListThenWatch = main, s.Account, s.ListThenWatch
+		h.InSetup = func(err error) bool { return errors.As(err, new(*setupError)) }
+		panic(stopRun{})
+	}
+	return true
+}
+
 // account checks what As was given. It is "" for a process that is an administrator.
 func (p *programs) account(process string, o ProcessOptions) string {
 	if o.As == nil {
@@ -125,7 +141,9 @@ func (s *setupError) Unwrap() error { return s.error }
 // exited decides whether the kubelet starts a program again that has ended by itself. If not, the
 // run ends.
 func (p *programs) exited(l *process.Incarnation, err error) (restart bool) {
-	err = withSetup(err)
+	if far := (*child.Exit)(nil); errors.As(err, &far) && far.Setup {
+		err = &setupError{far}
+	}
 	var bad *setupError
 	var panicked *process.PanicError
 	name := l.Process.Name

@@ -14,6 +14,7 @@ import (
 	"github.com/wavetank/wavetank/models/namespace"
 	"github.com/wavetank/wavetank/models/protection"
 	"github.com/wavetank/wavetank/models/rbac"
+	"github.com/wavetank/wavetank/sim/internal/child"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
@@ -75,7 +76,10 @@ func newWorld(source *choice.Recorder, h *history.History, s run.Settings, cours
 	if s.Real != nil {
 		r = newReal(c, s.Real, course, b.observe)
 		c.sched.Wait = sched.AwaitQuiet
-		c.procs.Children = r.children()
+		if r.Child != nil {
+			c.procs.Children = &child.Launcher{Command: r.Child, Refused: r.refuse,
+				Launch: child.Launch{Choices: r.Choices, Kubeconfig: r.Kubeconfig, Paced: r.Paced}}
+		}
 		r.connect()
 		r.free().begin()
 		if !r.Paced {

@@ -1,4 +1,4 @@
-package process
+package child
 
 import (
 	"errors"
