@@ -48,9 +48,9 @@ func (w *World) declare(names ...string) {
 	properties.Set{Read: w.read, Broken: w.Broken, Always: map[string]properties.Judge{
 		settles:      property.AttemptsSettle(w.tries(0, func() history.Time { return w.measured })),
 		restrained:   property.AttemptsBounded(w.tries(lag, func() history.Time { return 0 })),
-		backoffGrows: w.judged(w.backoffGrows), quiet: w.judged(w.quiet), actionable: w.actionable, keepsOld: w.keepsOld, noWedge: w.noWedge,
-		bounded: boundedRecords(), oneOwner: w.oneOwner, watchedOnce: w.watchedOnce, noOverlap: nil, oneAtATime: nil,
-		fenced: nil,
+		backoffGrows: w.judged(w.backoffGrows), quiet: w.judged(w.quiet), actionable: w.actionable,
+		keepsOld: w.keepsOld, noWedge: w.noWedge, bounded: boundedRecords(), oneOwner: w.oneOwner,
+		watchedOnce: w.watchedOnce, noOverlap: nil, oneAtATime: nil, fenced: nil,
 	}, Eventually: map[string]properties.Judge{
 		installed: w.installed, noOrphans: w.noOrphans, stillWatched: w.stillWatched,
 	}, Paused: func(name string) bool { return w.faulty != (name == restrained) }}.Declare(w.World, names...)
