@@ -36,9 +36,12 @@ type Attempt struct {
 	Disturbed   bool // a fault was injected since the attempt before
 }
 
+// inTime is how late a watch event may be without a fault.
+const inTime = 100 * time.Millisecond
+
 // AttemptsBounded holds if each period has at most one attempt more than injected faults. A fault
-// counts in each period in which it may have an effect. It is judged until faults have ended. For
-// Always.
+// counts in each period in which it may have an effect, and so does a watch event that is late. It
+// is judged until faults have ended. For Always.
 func AttemptsBounded(a Attempts) Property {
 	return perRun(func() judge {
 		s := newSeries(a)
@@ -100,20 +103,29 @@ type series struct {
 	Attempts
 	of      map[string][]Attempt
 	until   map[string][]history.Time // when their periods end
-	faults  []history.Time
+	faults  []history.Time            // with watch events that were late
+	commits map[revisionOf]history.Time
 	started history.Time // when a process last started
 }
 
 func newSeries(a Attempts) *series {
-	return &series{Attempts: a, of: map[string][]Attempt{}, until: map[string][]history.Time{}}
+	return &series{Attempts: a, of: map[string][]Attempt{}, until: map[string][]history.Time{},
+		commits: map[revisionOf]history.Time{}}
 }
 
 // take reads an event. If it is an attempt, it has each period judged into which that falls: from
 // when to when it lasts, and how many attempts it has by now.
 func (s *series) take(e *history.Event, judge func(name string, from, to history.Time, n int) error) error {
+	for _, c := range e.Changes {
+		s.commits[revisionOf{c.Ref.Cluster, c.Revision}] = c.At
+	}
 	switch e.Kind {
 	case history.Fault:
 		s.faults = append(s.faults, e.At)
+	case history.Deliver:
+		if at, known := s.commits[revisionOf{e.Ref.Cluster, e.Revision}]; known && e.At-at > inTime {
+			s.faults = append(s.faults, e.At)
+		}
 	case history.Start:
 		s.started = e.At
 	}
