@@ -211,7 +211,9 @@ func TestAttemptsAndSleepsAsReported(t *testing.T) {
 		if len(sleeps) < len(want) || !slices.Equal(sleeps[:len(want)], want) {
 			t.Errorf("classic queue %t: sleeps are %v, not %v", classic, sleeps, want)
 		}
-		asReported := []string{"the cause, 1 writes", "what is being removed, 1 writes", "what is being removed, 0 writes"}
+		asReported := []string{
+			"the cause, 1 writes", "what is being removed, 1 writes", "what is being removed, 0 writes",
+		}
 		if !slices.Equal(made, asReported) {
 			t.Errorf("classic queue %t: attempts are %q, not %q", classic, made, asReported)
 		}
