@@ -6,9 +6,12 @@ package conformance
 // is not named in this file is compared as it came.
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"regexp"
@@ -323,4 +326,21 @@ func nth(known map[string]string, s, what string) string {
 		known[s] = fmt.Sprintf("<%s-%d>", what, len(known)+1)
 	}
 	return known[s]
+}
+
+// decode keeps numbers as they were written. It returns the text if that is not JSON.
+func decode(data []byte) any {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return string(data)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return string(data)
+	}
+	return v
 }

@@ -286,7 +286,8 @@ var rowsSchema = append(append(area("schemas",
 		"POST gizmo {metadata: {name: b}}", "GET gizmo/a", "MERGE gizmo/a {metadata: {finalizers: null}}"),
 	Row{Name: "a watch shows how a definition comes", Run: func(t *T) {
 		defer t.undefine()
-		t.Script("POST cm {metadata: {name: a}}", "WATCH crd?fieldSelector=metadata.name%3Dgizmos.$ns.example&resourceVersion=$rv1",
+		t.Script("POST cm {metadata: {name: a}}",
+			"WATCH crd?fieldSelector=metadata.name%3Dgizmos.$ns.example&resourceVersion=$rv1",
 			"POST crd "+gizmos(withStatus), "READ 3")
 	}},
 	defined("a watch shows how a definition goes", gizmos(withStatus), oneGizmo, "GET crd/gizmos.$ns.example",

@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -388,21 +387,4 @@ func (t *T) close() {
 			s.cancel()
 		}
 	}
-}
-
-// decode keeps numbers as they were written. It returns the text if that is not JSON.
-func decode(data []byte) any {
-	if len(bytes.TrimSpace(data)) == 0 {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return string(data)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return string(data)
-	}
-	return v
 }

@@ -47,7 +47,7 @@ type (
 // operator is a program with one controller.
 type operator struct {
 	work    func(*reconciler, ctx, request) (result, error)
-	each    func(*reconciler, ctx, *corev1.ConfigMap) (result, error) // nil, or in place of work: an object that exists
+	each    func(*reconciler, ctx, *corev1.ConfigMap) (result, error) // nil, or in place of work
 	until   string                                                    // a key of its data that ends the work on it
 	fresh   bool                                                      // each gets it from the server and not from the cache
 	watch   func(*builder.Builder) *builder.Builder                   // nil: ConfigMaps with the role "work"

@@ -50,6 +50,6 @@ func (b Bug) Operator(fixed bool) func(*sim.World) []client.Object {
 
 // Bugs is the table, family by family.
 func Bugs() []Bug {
-	return slices.Concat(staleBugs(), inversionBugs(), crashBugs(), giveUpBugs(), outageBugs(), raceBugs(), workerBugs(),
-		replyBugs(), deletionBugs(), queueBugs(), leaderBugs(), rareBugs(), handlerBugs())
+	return slices.Concat(staleBugs(), inversionBugs(), crashBugs(), giveUpBugs(), outageBugs(), raceBugs(),
+		workerBugs(), replyBugs(), deletionBugs(), queueBugs(), leaderBugs(), rareBugs(), handlerBugs())
 }

@@ -70,8 +70,8 @@ func (s *World) declare(sentences ...string) {
 	properties.Set{Read: s.read, Broken: s.Broken, Always: map[string]properties.Judge{
 		together: s.data.AtOneLevel, saneRecords: fewRecords(), progress: s.recovered, fewAttempts: s.recovered,
 		actionable: s.actionable, perpetual: s.perpetual, settles: s.settles(),
-		fenced: nil, finishFirst: nil, validEdges: nil, forwards: nil, keepsRecords: nil, userData: nil, onlyChanges: nil,
-		unmasked: nil, installTruth: nil, healthTruth: nil,
+		fenced: nil, finishFirst: nil, validEdges: nil, forwards: nil, keepsRecords: nil, userData: nil,
+		onlyChanges: nil, unmasked: nil, installTruth: nil, healthTruth: nil,
 	}, Eventually: map[string]properties.Judge{
 		installed: s.installed, finished: s.finished, noOrphans: s.noOrphans, nothingLeft: s.nothingLeft,
 	}}.Declare(s.World, sentences...)

@@ -37,8 +37,8 @@ func TestChangedChildren(t *testing.T) {
 	}
 	h := &history.History{}
 	for _, c := range []struct{ by, what, name string }{{"operator", "ADDED", "a"}, {run.User, "MODIFIED", "a"},
-		{"operator", "ADDED", "b"}, {"operator", "MODIFIED", "b"}, {"operator", "ADDED", "c"}, {run.User, "MODIFIED", "c"},
-		{"collector", "DELETED", "c"}} {
+		{"operator", "ADDED", "b"}, {"operator", "MODIFIED", "b"}, {"operator", "ADDED", "c"},
+		{run.User, "MODIFIED", "c"}, {"collector", "DELETED", "c"}} {
 		ref := history.Ref{Kind: "ConfigMap", Name: c.name}
 		h.Add(history.Event{Kind: history.Request, Process: c.by, Changes: []history.Change{{Type: c.what, Ref: ref,
 			UID: c.name, Object: object(c.name)}}})

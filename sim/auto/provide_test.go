@@ -101,7 +101,8 @@ func TestUsersMakeWhatIsLookedFor(t *testing.T) {
 			}, sim.Runs(40), sim.For(0))
 			if c.unseen {
 				f := r.Failure
-				if f == nil || !slices.Contains([]string{auto.NoWritesAtRest, auto.SameEndState, auto.SameInAnyOrder}, f.Property) {
+				expected := []string{auto.NoWritesAtRest, auto.SameEndState, auto.SameInAnyOrder}
+				if f == nil || !slices.Contains(expected, f.Property) {
 					t.Errorf("the operator is not notified of the Secret, and that is not found: %+v", f)
 				}
 				return

@@ -37,11 +37,12 @@ func TestNothingRemade(t *testing.T) {
 		h, calm *history.History
 		broken  bool
 	}{
-		"a write failed":               {remadeStory(refused, deletes, makes("2")), idle, true},
-		"nothing failed":               {remadeStory(deletes, makes("2")), idle, false},
-		"it is gone":                   {remadeStory(refused, deletes), idle, false},
-		"the server was stale":         {remadeStory(stale, refused, deletes, makes("2")), idle, false},
-		"it is replaced without fault": {remadeStory(refused, deletes, makes("2")), remadeStory(deletes, makes("3")), false},
+		"a write failed":       {remadeStory(refused, deletes, makes("2")), idle, true},
+		"nothing failed":       {remadeStory(deletes, makes("2")), idle, false},
+		"it is gone":           {remadeStory(refused, deletes), idle, false},
+		"the server was stale": {remadeStory(stale, refused, deletes, makes("2")), idle, false},
+		"it is replaced without fault": {remadeStory(refused, deletes, makes("2")),
+			remadeStory(deletes, makes("3")), false},
 		"it is replaced there later": {remadeStory(refused, deletes, makes("2")),
 			remadeStory(history.Event{Kind: history.Settled}, deletes, makes("3")), false},
 	} {

@@ -54,8 +54,8 @@ func (p *periods) event(_ *history.History, e *history.Event) error {
 		p.number, p.last, p.created = p.number+1, c.Ref, e.At
 		periods := 1 + int((e.At-p.since+time.Second)/p.period) // objects have times of whole seconds
 		if breaks("CreatedEachPeriod: one too many", p.runs && p.number > periods) {
-			return fmt.Errorf("%s was created at %s by %s, %s: it is number %d since %s, in period %d of %v each", c.Ref,
-				history.Clock(e.At), e.Actor(), before, p.number, history.Clock(p.since), periods, p.period)
+			return fmt.Errorf("%s was created at %s by %s, %s: it is number %d since %s, in period %d of %v each",
+				c.Ref, history.Clock(e.At), e.Actor(), before, p.number, history.Clock(p.since), periods, p.period)
 		}
 	}
 	return nil

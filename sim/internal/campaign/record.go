@@ -217,6 +217,7 @@ func (r *recorder) resume(fails func(story.Finding) bool) *story.Result {
 	r.dropPassing(old, fails)
 	r.before = old.Elapsed
 	r.pace.Slowest = old.Slowest // what had been seen is not kept, so its growth begins at 0
-	r.settings.Host.Logf("sim: continuing with run %d of %s, as %s has it", old.Next, r.report.Name, r.settings.ReportDir)
+	r.settings.Host.Logf("sim: continuing with run %d of %s, as %s has it", old.Next, r.report.Name,
+		r.settings.ReportDir)
 	return old
 }

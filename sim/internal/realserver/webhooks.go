@@ -118,7 +118,8 @@ func (w *webhook) decode(path string) error {
 
 // redirect lets the webhooks of a configuration that is written name the listener.
 func (l *listener) redirect(info apiserver.Info, body []byte) ([]byte, error) {
-	if len(body) == 0 || info.Group != admissionregv1.GroupName || !strings.HasSuffix(info.Resource, "webhookconfigurations") {
+	if len(body) == 0 || info.Group != admissionregv1.GroupName ||
+		!strings.HasSuffix(info.Resource, "webhookconfigurations") {
 		return body, nil
 	}
 	return eachWebhook(body, func(hook map[string]any) error {

@@ -46,7 +46,9 @@ func TestWebhooksAreReached(t *testing.T) {
 	if diff := cmp.Diff(written, read); diff != "" {
 		t.Errorf("written (-) and read (+):\n%s", diff)
 	}
-	for i, want := range []string{"https://hooks.op.svc:443/validate?timeout=7s", "https://policy.example/b?timeout=7s"} {
+	for i, want := range []string{
+		"https://hooks.op.svc:443/validate?timeout=7s", "https://policy.example/b?timeout=7s",
+	} {
 		c := stored.Webhooks[i].ClientConfig
 		trusted := x509.NewCertPool()
 		trusted.AppendCertsFromPEM(c.CABundle)
@@ -60,7 +62,8 @@ func TestWebhooksAreReached(t *testing.T) {
 		}
 		got, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if err != nil || string(got) != "allowed" || string(asked.Body) != "review" || asked.Name != read.Webhooks[i].Name {
+		if err != nil || string(got) != "allowed" || string(asked.Body) != "review" ||
+			asked.Name != read.Webhooks[i].Name {
 			t.Errorf("%s is asked %q and answers %q, %v", asked.Name, asked.Body, got, err)
 		}
 		if asked.Address() != want {

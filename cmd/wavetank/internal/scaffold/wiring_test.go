@@ -399,7 +399,8 @@ spec:
 		want  []string
 	}{
 		{nil, []string{`zone := "north" region := "here" strict := true off := false every = 90 * time.Second `,
-			`count := new(7) level := new(1) `, "// Guess: --skip=a of the Deployment could not be read as the flag's type"}},
+			`count := new(7) level := new(1) `,
+			"// Guess: --skip=a of the Deployment could not be read as the flag's type"}},
 		{map[string]string{"config/manager/kustomization.yaml": "resources: [manager.yaml]",
 			"config/default/kustomization.yaml": kustomization, "config/default/manager_metrics_patch.yaml": patch},
 			[]string{`zone := "south" region := "here" `, `count := new(8) level := new(1) `}},
@@ -474,8 +475,10 @@ import (
 func main() {
 	mgr, _ := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{})
 ` + started})
-	for _, want := range []string{"// Guess: the scheme of the manager was not seen, so the test's is the only one of its " +
-		"package, known.", "sim.Options(ctrl.Options{Scheme: known})", "no file below config/samples has a Deployment"} {
+	for _, want := range []string{
+		"// Guess: the scheme of the manager was not seen, so the test's is the only one of its package, known.",
+		"sim.Options(ctrl.Options{Scheme: known})", "no file below config/samples has a Deployment",
+	} {
 		if !strings.Contains(source, want) {
 			t.Errorf("it does not have %s:\n%s", want, source)
 		}
