@@ -185,9 +185,9 @@ const (
 var missed = map[string]string{
 	"locks-crossed": needsHaste, "namesake-robbed": needsHaste, "orphan-behind-finalizer": needsHaste,
 	"owner-not-seen-yet": needsHaste, "port-given-twice": needsHaste, "reopened-job-deleted": needsHaste,
-	"stopped-halfway":           needsHaste,
+	"stopped-halfway":         needsHaste,
+	"forced-after-a-conflict": needsValue, "successor-goes-back": needsValue, "waits-for-its-cache": needsValue,
 	"one-slow-call-starves-all": needsOrder, "ready-for-the-last-colour": needsOrder,
 	"sealed-before-drained": needsOrder, "served-back-to-front": needsOrder, "two-behind-the-seal": needsOrder,
-	"colour-there-and-back": needsValue, "new-revision-cancelled": needsValue,
-	"one-delete-of-many-gets": needsValue, "two-conflicts-swallowed": needsValue,
+	"new-revision-cancelled": needsValue, "two-conflicts-swallowed": needsValue,
 }

@@ -173,15 +173,9 @@ func autoTable(all map[string]broke) string {
 var autoMissed = map[string]string{
 	"newest-generation-called-synced": "a user's edit in the milliseconds between the operator's read and its status",
 	"hash-not-compared":               "a property of its own: the copy is wrong in both runs, and stays so at a restart",
-	"refusal-remembered":              needsRights,
-	"bindings-unwatched":              needsRights,
 	"denied-too-early":                "users who do not wait, and then end states are not compared",
 	"only-becoming-ready":             "more runs: the test by hand needs 457",
 	"last-status-error-logged":        "more runs: the test by hand needed 658",
 	"delete-by-name":                  "users who replace a child between the operator's list and its delete",
 	"finalizer-without-a-second-look": "more runs: \"same end state\" in 5 of 100 runs, and in 3 without the mistake",
 }
-
-const (
-	needsRights = "not measured since users change bindings: auto left rights alone before"
-)
