@@ -49,7 +49,7 @@ type operator struct {
 	work    func(*reconciler, ctx, request) (result, error)
 	each    func(*reconciler, ctx, *corev1.ConfigMap) (result, error) // nil, or in place of work
 	until   string                                                    // a key of its data that ends the work on it
-	fresh   bool                                                      // each gets it from the server and not from the cache
+	fresh   bool                                                      // each reads from the server
 	watch   func(*builder.Builder) *builder.Builder                   // nil: ConfigMaps with the role "work"
 	workers int
 	warm    bool // the cache is filled before the lease is won

@@ -172,7 +172,7 @@ func autoTable(all map[string]broke) string {
 // autoMissed says why TestAuto misses a mutant.
 var autoMissed = map[string]string{
 	"newest-generation-called-synced": "a user's edit in the milliseconds between the operator's read and its status",
-	"hash-not-compared":               "a property of its own: the copy is wrong in both runs, and stays so at a restart",
+	"hash-not-compared":               "a property of its own: the copy is wrong in both runs, and stays so",
 	"denied-too-early":                "users who do not wait, and then end states are not compared",
 	"only-becoming-ready":             "more runs: the test by hand needs 457",
 	"last-status-error-logged":        "more runs: the test by hand needed 658",

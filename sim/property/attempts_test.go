@@ -23,7 +23,8 @@ func TestAttemptsAfterLateEvents(t *testing.T) {
 				Changes: []history.Change{{Ref: ref, Revision: 1}}})
 			h.Add(history.Event{Kind: history.Deliver, Process: "op", Incarnation: 1, Verb: "MODIFIED", Ref: ref,
 				Revision: 1, At: c.delivered})
-			attempt := history.Event{Kind: history.Request, Process: "op", Incarnation: 1, Verb: "post", At: c.delivered}
+			attempt := history.Event{Kind: history.Request, Process: "op", Incarnation: 1, Verb: "post",
+				At: c.delivered}
 			h.Add(attempt)
 			attempt.At += history.Time(time.Second)
 			h.Add(attempt)
