@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -37,19 +38,24 @@ func (l listener) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// A program gets the objects that client-go would decode. Where its own transport reads the replies
-// client-go does decode them.
+// A program gets the objects that client-go would decode, from protobuf or from JSON. Where its own
+// transport reads the replies client-go does decode them.
 func TestObjectsArePassedAsDecoded(t *testing.T) {
-	var heard bytes.Buffer
-	passed := objectsOf(t, func(*rest.Config) {})
-	decoded := objectsOf(t, func(cfg *rest.Config) {
-		cfg.Wrap(func(rt http.RoundTripper) http.RoundTripper { return listener{rt, &heard} })
-	})
-	if !reflect.DeepEqual(passed, decoded) || len(passed) < 12 {
-		t.Errorf("a program gets %d objects\n%+v, want %d\n%+v", len(passed), passed, len(decoded), decoded)
-	}
-	if stubs := bytes.Count(heard.Bytes(), []byte("wavetank-stub")); stubs > 0 || heard.Len() == 0 {
-		t.Errorf("the program's transport read %d bytes with %d stubs", heard.Len(), stubs)
+	for _, content := range []string{"", runtime.ContentTypeJSON} {
+		t.Run(content, func(t *testing.T) {
+			var heard bytes.Buffer
+			passed := objectsOf(t, func(cfg *rest.Config) { cfg.ContentType = content })
+			decoded := objectsOf(t, func(cfg *rest.Config) {
+				cfg.ContentType = content
+				cfg.Wrap(func(rt http.RoundTripper) http.RoundTripper { return listener{rt, &heard} })
+			})
+			if !reflect.DeepEqual(passed, decoded) || len(passed) < 12 {
+				t.Errorf("a program gets %d objects\n%+v, want %d\n%+v", len(passed), passed, len(decoded), decoded)
+			}
+			if stubs := bytes.Count(heard.Bytes(), []byte("wavetank-stub")); stubs > 0 || heard.Len() == 0 {
+				t.Errorf("the program's transport read %d bytes with %d stubs", heard.Len(), stubs)
+			}
+		})
 	}
 }
 
@@ -102,6 +108,8 @@ func changeDeployment(ctx context.Context, c client.Client, note func(any)) erro
 		func() error { return c.Create(ctx, d) },
 		func() error { d.Spec.Paused = true; return c.Update(ctx, d) },
 		func() error { d.Status.Replicas = 3; return c.Status().Update(ctx, d) },
+		// The reply has neither of these.
+		func() error { d.Spec.MinReadySeconds, d.Labels["more"] = 7, "c"; return c.Status().Update(ctx, d) },
 		func() error {
 			before := d.DeepCopy()
 			d.Status.Conditions = []appsv1.DeploymentCondition{{Type: "Available", Status: corev1.ConditionTrue}}
