@@ -237,8 +237,8 @@ var tried = []struct {
 // requests measures single requests, the contenders in turn.
 func requests(t *testing.T, b *strings.Builder) {
 	all := contenders(t)
-	b.WriteString("\nA request through a controller-runtime client for a ConfigMap, in microseconds of real time and of " +
-		"CPU time,\nthat of etcd and kube-apiserver included. The ratios are those of CPU time:\n\n" +
+	b.WriteString("\nA request through a controller-runtime client for a ConfigMap, in microseconds of real time and of" +
+		" CPU time,\nthat of etcd and kube-apiserver included. The ratios are those of CPU time:\n\n" +
 		"| verb | size | kube-apiserver | fake client | model | kube-apiserver to model | fake client to model |\n" +
 		"| --- | --- | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, kib := range []int{1, 10, 100} {

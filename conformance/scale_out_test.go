@@ -215,7 +215,7 @@ func checkPods(t *testing.T, p *localPods, job *batchv1.Job, passes bool) {
 		}
 		continued := 0
 		for _, c := range got {
-			if strings.Contains(c.output.String(), "going on with run") {
+			if strings.Contains(c.output.String(), "continuing with run") {
 				continued++
 			}
 		}
