@@ -38,7 +38,7 @@ var benchApprover = []Bench{
 				rev.Status.Allowed = true
 			}
 `}),
-	inApprover("refusal-remembered", approverPredicate, "whether somebody may use a policy is asked once",
+	inApprover("refusal-remembered", approverPredicate, "whether a user may use a policy is asked once",
 		Edit{accessError, `			key := fmt.Sprint(cr.Namespace, cr.Spec.Username, policy.Name)
 			if allowed, ok := answers[key]; ok {
 				rev.Status.Allowed = allowed

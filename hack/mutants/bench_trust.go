@@ -46,7 +46,7 @@ var benchTrust = []Bench{
 			return ctrl.Result{}, utilerrors.NewAggregate([]error{resultErr, err})
 `, "			logf.FromContext(ctx).Error(err, \"failed to apply bundle status patch\")\n"}),
 	inTrust("newest-generation-called-synced", trustFile,
-		"the bundle is read anew before its status is written, with a generation that nobody has worked on",
+		"the bundle is read again before its status is written, with a generation that was not worked on",
 		Edit{"	syncedCondition := metav1.Condition{\n",
 			`	if err := b.client.Get(ctx, req.NamespacedName, &bundle); err != nil {
 		return nil, client.IgnoreNotFound(err)

@@ -86,8 +86,8 @@ var soon = []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 20 * time.
 var earlier = []time.Duration{0, 20 * time.Millisecond, 200 * time.Millisecond, 2 * time.Second}
 
 // drawPlan draws what users do, with at most so many actions. Each object and each action has a
-// label of its own, and the default choice of each is that nothing is set and nothing done, so
-// shrinking takes them away one by one. waits reports that programs look for what users create.
+// label of its own. The default choice of each sets nothing and does nothing, so shrinking takes
+// them away one by one. waits reports that programs look for what users create.
 func drawPlan(w *world.World, subjects []*subject, most int, waits bool) (p plan) {
 	for _, s := range subjects {
 		s.settings = drawSettings(w, s)

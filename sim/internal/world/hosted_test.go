@@ -34,7 +34,7 @@ func TestRunFindsTheProgram(t *testing.T) {
 		began = 0
 		res := make(t, choice.Play(nil), run.Settings{MaxSteps: 1000, Hosting: h})
 		if found := name != "third"; (h.Main != nil) != found || (began == 1) != found || setups != 0 {
-			t.Errorf("%s: found %t, %d setups, and the run goes on: %t (%s)", name, h.Main != nil, setups, began > 1,
+			t.Errorf("%s: found %t, %d setups, and the run continues: %t (%s)", name, h.Main != nil, setups, began > 1,
 				res.Ending.Sentence())
 		}
 		if name != "second" {

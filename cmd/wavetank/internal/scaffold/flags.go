@@ -10,8 +10,8 @@ import (
 
 func isFlagPackage(path string) bool { return path == "flag" || path == "github.com/spf13/pflag" }
 
-// flagOf is the variable that a call binds to a flag, and the flag's default, as in
-// flag.StringVar(&addr, "addr", …); nil for any other call.
+// flagOf returns the variable that a call binds to a flag, and the flag's default. An example is
+// flag.StringVar(&addr, "addr", …). Any other call has none.
 func flagOf(pkg *packages.Package, call *ast.CallExpr) (to *ast.UnaryExpr, x ast.Expr) {
 	f := callee(pkg, call)
 	if f == nil || !isFlagPackage(pathOf(f)) || len(call.Args) < 4 {
