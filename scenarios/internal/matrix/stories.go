@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	maxStory   = 350 // lines of a file; two stories have 215 choices of the order of requests
+	maxStory   = 300 // lines of a file; two stories have 160 and 171 choices of the order of requests
 	maxHistory = 60  // lines of the history in a file; a replay shows all
 )
 
