@@ -89,13 +89,9 @@ func alike(calm *history.History, same func(*history.History) error) func(*histo
 // counts how many there are.
 func sameEffects(calm *history.History) func(*history.History) error {
 	return func(h *history.History) error {
-		settled, until := settles(h, -1)
-		if until < h.Len()-1 || calm == h {
-			return nil // it is not quiescent
-		}
-		again, untilThere := settles(calm, settled)
-		if again < settled {
-			return nil // it did not come that far
+		settled, until, untilThere, ok := bothSettled(h, calm)
+		if !ok {
+			return nil
 		}
 		here, there := effects(h, until), effects(calm, untilThere)
 		masked := ""
@@ -167,6 +163,17 @@ func settles(h *history.History, most int) (n, last int) {
 		}
 	}
 	return n, last
+}
+
+// bothSettled returns how often a run has settled, and the last events of that in it and in another
+// run. ok is false if it is not quiescent, or if the other run did not settle as often.
+func bothSettled(h, other *history.History) (n, until, untilThere int, ok bool) {
+	n, until = settles(h, -1)
+	if until < h.Len()-1 || other == h {
+		return 0, 0, 0, false
+	}
+	again, untilThere := settles(other, n)
+	return n, until, untilThere, again == n
 }
 
 // effects are the named effects until an event. UIDs and generated names in their keys, which

@@ -15,8 +15,8 @@ import (
 // program that acts on an old state, which a stale server has answered.
 func nothingRemade(calm *history.History) func(*history.History) error {
 	return func(h *history.History) error {
-		n, until := settles(h, -1)
-		if again, _ := settles(calm, n); until < h.Len()-1 || calm == h || again < n {
+		n, _, _, ok := bothSettled(h, calm)
+		if !ok {
 			return nil
 		}
 		before, after, deletes := betweenSettles(h, n)
