@@ -332,7 +332,7 @@ func (r *PostReconciler) SetupWithManager(_ context.Context, mgr ctrl.Manager, o
 	code, out := do(t, t.Context(), "init")
 	for _, want := range []string{
 		"no call of ctrl.NewManager was seen", "the scheme of the manager was not seen",
-		"no file below config/samples has a Backup", "a field is an HTTP client",
+		"no file below config/samples has an object of kind Backup", "a field is an HTTP client",
 		"SetupWithManager gets controller.Options{} as o", "SetupWithManager gets false as on",
 		`every reconcile of process "post" failed`,
 		`to do: if a user or an installer makes ServiceAccount "login", w.Apply it before w.Settle`,
