@@ -169,6 +169,7 @@ class App {
     c.select(event);
     if (write) history.replaceState(null, '', addressOf(this.page.runs, side, event));
     void this.bodies.load().then(() => {
+      if (this.side !== side || c.scene.selected !== event) return; // another step was selected while bodies were unpacked
       const context = { run: c.run, body: this.bodies.at, go: (e: number) => this.select(side, e) };
       const close = h('button', { class: 'close', type: 'button', 'aria-label': 'Close' }, '✕');
       close.addEventListener('click', () => this.close());
