@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -87,7 +88,7 @@ var hosts = []misuse{
 		w.Start("op", calling("http://a.b.example/"))
 		w.Settle()
 	}, `the world has no host "a.b.example"`,
-		"are given to w.External as a pattern, and Services to w.ExternalServices"),
+		"are given to w.External as a pattern, Services to w.ExternalServices, and Pods to w.ExternalPods"),
 	in("a Service that is not served", func(w *sim.World) {
 		w.ExternalServices(func(*corev1.Service) http.Handler { return nil })
 		w.Apply(service("db", nil))
@@ -96,6 +97,12 @@ var hosts = []misuse{
 	}, `the world has no host "db.default.svc"`),
 	in("no model of Services", func(w *sim.World) { w.ExternalServices(nil) },
 		"w.ExternalServices was given no function"),
+	in("no model of Pods", func(w *sim.World) { w.ExternalPods(nil) }, "w.ExternalPods was given no function"),
+	in("an address of no Pod", func(w *sim.World) {
+		w.ExternalPods(func(*corev1.Pod) http.Handler { return named("a Pod") })
+		w.Start("op", calling("http://10.9.8.7:8080/"))
+		w.Settle()
+	}, `the world has no host "10.9.8.7:8080"`),
 }
 
 func service(name string, labels map[string]string) *corev1.Service {
@@ -152,6 +159,49 @@ func TestServicesAreReached(t *testing.T) {
 				"absent.default.svc: " + gone}
 		if !slices.Equal(there, want) {
 			t.Errorf("%q", there)
+		}
+	}, sim.Runs(3), sim.Verify(1))
+}
+
+// A Pod answers at its address and at its name behind a headless Service, while it runs.
+func TestPodsAreReached(t *testing.T) {
+	simtest.Holds(t, func(w *sim.World) {
+		w.ExternalPods(func(p *corev1.Pod) http.Handler {
+			if p.Labels["app"] == "database" {
+				return named(p.Name)
+			}
+			return nil
+		})
+		p := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "db-0", Namespace: "default", Labels: map[string]string{"app": "database"}},
+			Spec: corev1.PodSpec{Hostname: "db-0", Subdomain: "db",
+				Containers: []corev1.Container{{Name: "db", Image: "db"}}},
+		}
+		w.Apply(p)
+		status := func(phase corev1.PodPhase) {
+			p.Status.Phase, p.Status.PodIP, p.Status.PodIPs = phase, "10.244.0.2", []corev1.PodIP{{IP: "10.244.0.2"}}
+			if err := w.Client().Status().Update(w.Context(), p); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(p), p); err != nil {
+			t.Error(err)
+		}
+		urls := []string{"http://10.244.0.2:5432/", "https://db-0.db.default.svc/", "http://db-1.db.default.svc/"}
+		var got [][]string
+		status(corev1.PodPending)
+		got = append(got, asking(w, "pending", urls...))
+		status(corev1.PodRunning)
+		got = append(got, asking(w, "running", urls...))
+		w.Remove(p)
+		got = append(got, asking(w, "gone", urls...))
+		lost := []string{"lookup 10.244.0.2: no such host", "lookup db-0.db.default.svc: no such host",
+			"lookup db-1.db.default.svc: no such host"}
+		want := [][]string{
+			{"connect to 10.244.0.2:5432: connection refused", "connect to db-0.db.default.svc: connection refused", lost[2]},
+			{"db-0 at 10.244.0.2:5432", "db-0 at db-0.db.default.svc", lost[2]}, lost}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%q", got)
 		}
 	}, sim.Runs(3), sim.Verify(1))
 }

@@ -247,6 +247,15 @@ func (w *World) ExternalServices(model func(*corev1.Service) http.Handler) {
 	w.world.ExternalServices(model)
 }
 
+// ExternalPods puts models into Pods of the world's own cluster, for an operator that sends
+// requests to single Pods, as those of databases do. The function is asked and called as that of
+// [World.ExternalServices] is.
+//
+// A Pod is reached at the address in its status and, behind a headless Service, as
+// hostname.subdomain.namespace.svc, at any port. The kubelet model gives it the address. The
+// connection is refused unless the Pod runs. When the Pod is gone, its address leads nowhere.
+func (w *World) ExternalPods(model func(*corev1.Pod) http.Handler) { w.world.ExternalPods(model) }
+
 // Cluster adds a cluster, whose API server is reached at "http://" + host through the transport of
 // [HTTPClient]:
 //

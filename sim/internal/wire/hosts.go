@@ -22,6 +22,9 @@ import (
 // know.
 type ServiceModel func(*corev1.Service) http.Handler
 
+// PodModel returns what runs in a Pod of the cluster; nil for a Pod that it does not know.
+type PodModel func(*corev1.Pod) http.Handler
+
 // Hosts are what answers at a host name: the API servers, and what a scenario declares outside the
 // cluster.
 type Hosts struct {
@@ -35,8 +38,9 @@ type Hosts struct {
 	// patterns are sorted, the longest first, so that the order of declaration means nothing.
 	patterns []hostPattern
 	services []ServiceModel
-	// resolved are the hosts that were Services once. They stay names of the cluster when the
-	// Service is gone.
+	pods     []PodModel
+	// resolved are the hosts that were Services or Pods once. They stay names and addresses of the
+	// cluster when the object is gone.
 	resolved map[string]bool
 }
 
@@ -58,13 +62,16 @@ func slashed(host string) string { return strings.ReplaceAll(host, ".", "/") }
 type target struct {
 	handler http.Handler
 	service *corev1.Service
+	pod     *corev1.Pod
 	absent  bool   // it is known that there is no such host
-	refused bool   // the Service has no such port
+	refused bool   // the Service has no such port, or the Pod does not run
 	clash   string // two patterns that fit equally well
 }
 
 // found reports whether something may answer.
-func (t target) found() bool { return t.handler != nil || t.service != nil || t.refused }
+func (t target) found() bool {
+	return t.handler != nil || t.service != nil || t.pod != nil || t.refused
+}
 
 // Outside adds a handler for a host outside the cluster, or for all hosts that match a pattern; nil
 // for hosts that do not exist.
@@ -93,13 +100,19 @@ func (h *Hosts) Outside(host string, handler http.Handler) error {
 // Services adds a model of Services.
 func (h *Hosts) Services(m ServiceModel) { h.services = append(h.services, m) }
 
+// Pods adds a model of what runs in Pods.
+func (h *Hosts) Pods(m PodModel) { h.pods = append(h.pods, m) }
+
 // resolve returns the target of a host. Any goroutine may call it: what it reads changes in steps
 // only, and no process runs during a step.
 func (h *Hosts) resolve(host, scheme string) target {
 	if handler, declared := h.exact[host]; declared {
 		return target{handler: handler, absent: handler == nil}
 	}
-	t := h.resolveService(host, scheme)
+	t := h.resolvePod(host)
+	if !t.found() && !t.absent {
+		t = h.resolveService(host, scheme)
+	}
 	if t.found() {
 		return t
 	}
@@ -143,9 +156,43 @@ func (h *Hosts) State(u *url.URL) HostState {
 // HasOutside reports whether there is a model of a host outside the cluster.
 func (h *Hosts) HasOutside() bool {
 	exact := slices.Collect(maps.Values(h.exact))
-	return len(h.services) > 0 ||
+	return len(h.services) > 0 || len(h.pods) > 0 ||
 		slices.ContainsFunc(exact, func(handler http.Handler) bool { return handler != nil }) ||
 		slices.ContainsFunc(h.patterns, func(p hostPattern) bool { return p.handler != nil })
+}
+
+// splitPort returns a host without its port, and the port; "" for none.
+func splitPort(host string) (bare, port string) {
+	if name, number, err := net.SplitHostPort(host); err == nil {
+		return name, number
+	}
+	return host, ""
+}
+
+// resolvePod returns the Pod that an address means, or the name that a Pod has behind a headless
+// Service: hostname.subdomain.namespace.svc.
+func (h *Hosts) resolvePod(host string) (t target) {
+	bare, _ := splitPort(host)
+	label := strings.SplitN(strings.TrimSuffix(bare, "."), ".", 4)
+	inCluster := len(label) == 4 && (label[3] == "svc" || label[3] == "svc.cluster.local")
+	if len(h.pods) == 0 || !inCluster && net.ParseIP(bare) == nil {
+		return t
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for o := range h.server.EachTyped("", "pods", "") {
+		p, is := o.(*corev1.Pod)
+		if !is || p.Status.PodIP == "" {
+			continue
+		}
+		named := inCluster && slices.Equal(label[:3], []string{p.Spec.Hostname, p.Spec.Subdomain, p.Namespace})
+		if named || p.Status.PodIP == bare {
+			h.resolved[bare] = true
+			return target{pod: p, refused: p.Status.Phase != corev1.PodRunning}
+		}
+	}
+	t.absent = inCluster || h.resolved[bare]
+	return t
 }
 
 // resolveService returns the Service that a host name of the cluster means.
@@ -153,10 +200,7 @@ func (h *Hosts) resolveService(host, scheme string) (t target) {
 	if len(h.services) == 0 {
 		return t
 	}
-	bare, port := host, ""
-	if name, number, err := net.SplitHostPort(host); err == nil {
-		bare, port = name, number
-	}
+	bare, port := splitPort(host)
 	name, rest, _ := strings.Cut(strings.TrimSuffix(bare, "."), ".")
 	namespace, zone, _ := strings.Cut(rest, ".")
 	if name == "" || namespace == "" || zone != "" && zone != "svc" && zone != "svc.cluster.local" {
@@ -195,11 +239,21 @@ func serves(s *corev1.Service, port, scheme string) bool {
 
 // handlerOf is what answers at a target; nil for nothing.
 func (h *Hosts) handlerOf(t target) http.Handler {
-	if t.service == nil {
-		return t.handler
+	switch {
+	case t.refused:
+		return nil
+	case t.pod != nil:
+		return modelOf(h.pods, t.pod)
+	case t.service != nil:
+		return modelOf(h.services, t.service)
 	}
-	for _, model := range h.services {
-		if handler := model(t.service.DeepCopy()); handler != nil {
+	return t.handler
+}
+
+// modelOf asks models for what serves an object, one after the other.
+func modelOf[M ~func(O) http.Handler, O interface{ DeepCopy() O }](models []M, object O) http.Handler {
+	for _, model := range models {
+		if handler := model(object.DeepCopy()); handler != nil {
 			return handler
 		}
 	}

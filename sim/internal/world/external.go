@@ -31,6 +31,15 @@ func (c *core) ExternalServices(model func(*corev1.Service) http.Handler) {
 	c.wire.Hosts.Services(func(s *corev1.Service) http.Handler { return c.inside(model(s)) })
 }
 
+// ExternalPods puts models into Pods of the own cluster.
+func (c *core) ExternalPods(model func(*corev1.Pod) http.Handler) {
+	c.panicIfOver()
+	if model == nil {
+		c.misuse("w.ExternalPods was given no function; give it one that returns a handler for the Pods that it knows")
+	}
+	c.wire.Hosts.Pods(func(p *corev1.Pod) http.Handler { return c.inside(model(p)) })
+}
+
 type worldKey struct{}
 
 // From returns the world that a context belongs to: that of [World.Context], or of a request to a
@@ -69,8 +78,8 @@ func (c *core) unknownHost(call *wire.Call, clash string) {
 func noHost(host string) string {
 	return fmt.Sprintf(", and the world has no host %q; before w.Start, declare a model of it with "+
 		"w.External(%[1]q, handler), or with w.Cluster(%[1]q) if it is an API server; w.External(%[1]q, nil) says "+
-		"that there is no such host; names that are made at run time are given to w.External as a pattern, and "+
-		"Services to w.ExternalServices", host)
+		"that there is no such host; names that are made at run time are given to w.External as a pattern, "+
+		"Services to w.ExternalServices, and Pods to w.ExternalPods", host)
 }
 
 // withoutQuery is a request in words. A query may hold a secret.
