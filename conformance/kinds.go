@@ -71,7 +71,7 @@ var kinds = map[string]kind{
 	"widget": {crdGroup + "/v1", "Widget", "widgets", false},
 	"gadget": {crdGroup + "/v1", "Gadget", "gadgets", false},
 	"realm":  {crdGroup + "/v1", "Realm", "realms", true},
-	// Of the row's own group, see rows_schema.go.
+	// Of the row's own group, see gizmos.go.
 	"gizmo":  {"$ns.example/v1", "Gizmo", "gizmos", false},
 	"gizmo2": {"$ns.example/v2", "Gizmo", "gizmos", false},
 }

@@ -55,29 +55,29 @@ func said(err error) map[string]any {
 }
 
 var rowsClients = area("clients",
-	row("metadata only, one object", oneDeploy, "GET+meta deploy/a"),
-	row("metadata only, a list", oneDeploy, oneMap, "GET+metalist deploy", "GET+metalist cm"),
-	row("metadata only, custom resources", oneWidget, "GET+meta widget/a", "GET+metalist widget"),
+	row("metadata only, one object", "$oneDeploy", "GET+meta deploy/a"),
+	row("metadata only, a list", "$oneDeploy", "$oneMap", "GET+metalist deploy", "GET+metalist cm"),
+	row("metadata only, custom resources", "$oneWidget", "GET+meta widget/a", "GET+metalist widget"),
 	row("metadata only, of nothing", "GET+meta cm/a"),
-	row("metadata only, on patch and delete", oneDeploy, "MERGE+meta deploy/a {metadata: {labels: {x: z}}}",
+	row("metadata only, on patch and delete", "$oneDeploy", "MERGE+meta deploy/a {metadata: {labels: {x: z}}}",
 		"DELETE+meta deploy/a"),
-	row("a list form for one object is not acceptable", oneMap, "GET+metalist cm/a", "GET+meta cm"),
-	row("tables", oneMap, "GET+table cm", "GET+table cm/a"),
+	row("a list form for one object is not acceptable", "$oneMap", "GET+metalist cm/a", "GET+meta cm"),
+	row("tables", "$oneMap", "GET+table cm", "GET+table cm/a"),
 	row("tables of secrets and accounts", "POST secret {metadata: {name: a}, data: {k: dg==}}", "GET+table secret",
 		"POST sa {metadata: {name: a}}", "GET+table sa/a"),
-	row("tables of deployments", oneDeploy, "GET+table deploy", "GET+table deploy/a?includeObject=None",
+	row("tables of deployments", "$oneDeploy", "GET+table deploy", "GET+table deploy/a?includeObject=None",
 		"GET+table deploy?includeObject=Object"),
 	row("tables of namespaces", "GET+table ns/$ns"),
 	row("tables of pods", "GET+table pod").refused(noTables),
 	call("another media type is not acceptable", func(t *T) {
-		t.Script(oneMap)
+		t.Script("$oneMap")
 		p, _, _ := path("cm/a", t.Namespace)
 		t.Do("GET as text", "GET", p, map[string][]string{"Accept": {"text/plain"}}, nil)
 		t.Do("GET as anything", "GET", p, map[string][]string{"Accept": {"*/*"}}, nil)
 		t.Do("GET as one of two", "GET", p, map[string][]string{"Accept": {"text/plain, application/json"}}, nil)
 	}),
 	call("protobuf first, JSON second", func(t *T) {
-		t.Script(oneMap)
+		t.Script("$oneMap")
 		p, _, _ := path("cm/a", t.Namespace)
 		code, h, _, err := t.roundTrip("GET", p,
 			map[string][]string{"Accept": {"application/vnd.kubernetes.protobuf,application/json"}}, nil)
@@ -105,7 +105,7 @@ var rowsClients = area("clients",
 		t.Note("absent", said(err), nil)
 	}),
 	call("typed: deployments and their scale", func(t *T) {
-		t.Script(oneDeploy)
+		t.Script("$oneDeploy")
 		api := must(kubernetes.NewForConfig(t.Config())).AppsV1().Deployments(t.Namespace)
 		scale, err := api.GetScale(t.Ctx, "a", metav1.GetOptions{})
 		t.Note("scale", scale, err)
@@ -114,7 +114,7 @@ var rowsClients = area("clients",
 		t.Note("scaled", scale, err)
 	}),
 	call("typed: evict and token", func(t *T) {
-		t.Script(boundPod)
+		t.Script("$boundPod")
 		err := must(kubernetes.NewForConfig(t.Config())).CoreV1().Pods(t.Namespace).Delete(t.Ctx, "a",
 			metav1.DeleteOptions{})
 		t.Note("deleted", nil, err)
@@ -134,7 +134,7 @@ var rowsClients = area("clients",
 		t.Note("deleted", nil, api.Delete(t.Ctx, "a", metav1.DeleteOptions{}))
 	}),
 	call("metadata client", func(t *T) {
-		t.Script(oneDeploy)
+		t.Script("$oneDeploy")
 		// Not through the recorder: this client asks for protobuf first, which only the real server
 		// speaks.
 		deployments := appsv1.SchemeGroupVersion.WithResource("deployments")
@@ -148,7 +148,7 @@ var rowsClients = area("clients",
 		t.Note("patched", one, err)
 	}),
 	call("a pager reads every page", func(t *T) {
-		t.Script(threeMaps...)
+		t.Script("$threeMaps")
 		api := must(kubernetes.NewForConfig(t.Config())).CoreV1().ConfigMaps(t.Namespace)
 		p := pager.New(func(ctx context.Context, o metav1.ListOptions) (runtime.Object,
 			error) {

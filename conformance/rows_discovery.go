@@ -42,7 +42,7 @@ var rowsDiscovery = append(area("discovery",
 	row("the custom group", "GET /apis/"+crdGroup),
 	row("the custom group's resources in full", "GET /apis/"+crdGroup+"/v1"),
 	row("the apps group", "GET /apis/apps"),
-	row("the autoscaling group prefers v2", "GET /apis/autoscaling").differs(oneAutoscaling),
+	row("the autoscaling group prefers v2", "GET /apis/autoscaling").differs("$oneAutoscaling"),
 	row("liveness and readiness", "GET /healthz", "GET /livez", "GET /readyz"),
 	row("an unknown path is a plain 404", "GET /nothing/here"),
 	call("the version says which Kubernetes this is", func(t *T) {

@@ -43,14 +43,19 @@ var accepts = map[string]string{
 //	COMPACT                           the store forgets its history
 //	SLEEP 100ms
 //	SETTLE 1500ms                     waits for the real server's controllers; the model has none
+//	MUTATING /label/x then /tell {}   has webhooks called from now on ([hooks]); also VALIDATING
+//	GIZMOS gizmo {...} & {...}        defines gizmos by rows/gizmo.yaml; more of v1, more versions
 //	bob: PUT cm/a {...}               the same by a client bob, who remembers only his own replies
 //
 // $rvN, $uidN, $nameN and $contN are resourceVersion, uid, name and continue token in the reply to
 // step N ($rvN+5 adds), $rv(cm/a,0) is the newest version seen of an object and $rv(cm/a,1) the one
-// before; $ns is the row's namespace and $big(n) a text of n letters.
+// before; $ns is the row's namespace and $big(n) a text of n letters. Other names are those of
+// rows/names.txtar.
 func (t *T) Script(lines ...string) {
-	for _, line := range lines {
-		t.step(strings.TrimSpace(line))
+	for _, line := range named(lines...) {
+		if line != "" {
+			t.step(line)
+		}
 	}
 }
 
@@ -93,6 +98,10 @@ func (t *T) step(line string) {
 		t.Read(line, which-1, n)
 		return
 	}
+	if verb == "GIZMOS" || verb == "MUTATING" || verb == "VALIDATING" {
+		t.prepare(verb, t.expand(rest))
+		return
+	}
 	p, k, err := path(target, t.Namespace)
 	if err != nil {
 		panic(abort(err.Error()))
@@ -115,6 +124,19 @@ func (t *T) step(line string) {
 		data = bodyOf(body, k, method == http.MethodPost || method == http.MethodPut || verb == "APPLY")
 	}
 	t.Do(line, method, p, header, data)
+}
+
+// prepare makes what the steps that follow need. It is no step of the row, whose time begins after
+// it.
+func (t *T) prepare(verb, what string) {
+	if verb == "GIZMOS" {
+		schema, versions, _ := strings.Cut(what, " ")
+		all := strings.Split(versions, " & ")
+		t.define(gizmos(schema, all[0], all[1:]...))
+	} else {
+		t.configure(verb == "MUTATING", strings.Split(what, " then ")...)
+	}
+	t.started = time.Now()
 }
 
 func withQuery(p, q string) string {

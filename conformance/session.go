@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,9 +30,17 @@ type T struct {
 	started time.Time
 	streams []*stream
 	born    string // the version at which the row's namespace was made
+	hooksCA string // of the webhooks, once they are served
 	connection
 	observations
+	endings
 }
+
+// endings owns what is called after the row.
+type endings struct{ calls []func() }
+
+// finally has f called after the row. What was passed last is called first.
+func (e *endings) finally(f func()) { e.calls = append(e.calls, f) }
 
 // connection owns how requests reach the arm.
 type connection struct {
@@ -337,39 +346,30 @@ func quietPeriodOf(arm Arm) time.Duration {
 
 func (s *stream) read(n int, quiet time.Duration) ([]any, string) {
 	var frames []any
-	wait := time.NewTimer(timeLimit)
-	for n < 0 || len(frames) < n {
-		select {
-		case f, ok := <-s.frames:
-			if !ok {
-				return frames, "end of stream"
-			}
-			frames = append(frames, f)
-			continue
-		case <-wait.C:
-		}
-		return frames, fmt.Sprintf("gave up after %d frames", len(frames))
-	}
+	limit := time.After(timeLimit)
 	for {
-		select {
-		case f, ok := <-s.frames:
-			if !ok {
-				return frames, "end of stream"
-			}
-			frames = append(frames, f)
-			continue
+		until, enough := limit, n >= 0 && len(frames) >= n
+		if enough {
+			until = time.After(quiet)
+		}
+		var frame any
+		var open bool
+		select { // what has arrived comes before a time that is up
+		case frame, open = <-s.frames:
 		default:
-		}
-		select {
-		case f, ok := <-s.frames:
-			if !ok {
-				return frames, "end of stream"
+			select {
+			case frame, open = <-s.frames:
+			case <-until:
+				if enough {
+					return frames, ""
+				}
+				return frames, fmt.Sprintf("gave up after %d frames", len(frames))
 			}
-			frames = append(frames, f)
-			continue
-		case <-time.After(quiet):
 		}
-		return frames, ""
+		if !open {
+			return frames, "end of stream"
+		}
+		frames = append(frames, frame)
 	}
 }
 
@@ -382,6 +382,9 @@ func lastObject(frames []any) any {
 }
 
 func (t *T) close() {
+	for _, f := range slices.Backward(t.calls) {
+		f()
+	}
 	for _, s := range t.streams {
 		if s != nil {
 			s.cancel()

@@ -1,8 +1,7 @@
 package conformance
 
-// The table: what a row is and how rows are gathered. Rows themselves are in rows_<area>.go, one
-// file for each area, so that a reader who looks for one rule of the API finds it by its area's
-// name.
+// What a row is. Rows themselves are in rows/<topic>.txtar, and in rows_<topic>.go if they need
+// more than a script, so that a reader who looks for one rule of the API finds it by its topic.
 
 import (
 	"fmt"
@@ -36,19 +35,14 @@ func call(name string, run func(*T)) Row { return Row{Name: name, Run: run} }
 
 // differs marks an accepted difference.
 func (r Row) differs(reason string) Row {
-	r.Differs = reason
+	r.Differs = strings.Join(named(reason), "\n")
 	return r
 }
 
 // refused marks a case that the model refuses.
 func (r Row) refused(reason string) Row {
-	r.Differs, r.Refused = reason, true
-	return r
-}
-
-// managed keeps the managed fields in the comparison.
-func (r Row) managed() Row {
-	r.Managed = true
+	r = r.differs(reason)
+	r.Refused = true
 	return r
 }
 
@@ -56,15 +50,6 @@ func (r Row) managed() Row {
 func area(name string, rows ...Row) []Row {
 	for i := range rows {
 		rows[i].Area = name
-	}
-	return rows
-}
-
-// each makes one row for every value: the same case for several kinds.
-func each(format string, values []string, lines func(value string) []string) []Row {
-	var rows []Row
-	for _, v := range values {
-		rows = append(rows, row(fmt.Sprintf(format, v), lines(v)...))
 	}
 	return rows
 }

@@ -26,12 +26,9 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// hooksAt is where the webhooks of a row are served, and closedAt an address on which no server
-// listens. The ports are fixed because messages show them.
-const (
-	hooksAt  = "127.0.0.1:38443"
-	closedAt = "127.0.0.1:38444"
-)
+// hooksAt is where the webhooks of a row are served. The port is fixed because messages show it. On
+// the next one no server listens.
+const hooksAt = "127.0.0.1:38443"
 
 // reach makes the model's calls.
 func reach(w *apiserver.WebhookCall) apiserver.WebhookAnswer {
@@ -57,8 +54,8 @@ func reach(w *apiserver.WebhookCall) apiserver.WebhookAnswer {
 	return apiserver.WebhookAnswer{Code: resp.StatusCode, Body: body, Err: err}
 }
 
-// served runs f while the row's webhooks are served, and takes the configurations away afterwards.
-func (t *T) served(f func(ca string)) {
+// serveHooks serves the row's webhooks. After the row, their configurations go.
+func (t *T) serveHooks() {
 	listener, err := net.Listen("tcp", hooksAt)
 	if err != nil {
 		panic(abort(err.Error()))
@@ -68,21 +65,24 @@ func (t *T) served(f func(ca string)) {
 	s.Listener = listener
 	s.Config.ErrorLog = nil
 	s.StartTLS()
-	defer s.Close()
-	defer func() {
+	t.hooksCA = base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE",
+		Bytes: s.Certificate().Raw}))
+	t.finally(func() {
+		defer s.Close()
 		for _, resource := range []string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"} {
 			_, _, _, _ = t.roundTrip(http.MethodDelete,
 				"/apis/admissionregistration.k8s.io/v1/"+resource+"/"+t.Namespace, nil, nil)
 		}
 		t.learn()
-	}()
-	f(base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE",
-		Bytes: s.Certificate().Raw})))
+	})
 }
 
 // configure stores a configuration of webhooks for the row's namespace and waits until it is known.
 // Each hook is a path and more fields, written as YAML: "/deny {failurePolicy: Ignore}".
-func (t *T) configure(mutating bool, ca string, hooks ...string) {
+func (t *T) configure(mutating bool, hooks ...string) {
+	if t.hooksCA == "" {
+		t.serveHooks()
+	}
 	kind, resource := "ValidatingWebhookConfiguration", "validatingwebhookconfigurations"
 	if mutating {
 		kind, resource = "MutatingWebhookConfiguration", "mutatingwebhookconfigurations"
@@ -94,7 +94,7 @@ func (t *T) configure(mutating bool, ca string, hooks ...string) {
 		hook := map[string]any{
 			"name": fmt.Sprintf("h%d.example.org", i+1), "sideEffects": "None",
 			"admissionReviewVersions": []string{"v1"},
-			"clientConfig":            map[string]any{"url": "https://" + hooksAt + path, "caBundle": ca},
+			"clientConfig":            map[string]any{"url": "https://" + hooksAt + path, "caBundle": t.hooksCA},
 			"namespaceSelector":       map[string]any{"matchLabels": own},
 			"rules": []any{map[string]any{
 				"operations": []string{"*"}, "apiGroups": []string{"*"}, "apiVersions": []string{"*"},
@@ -102,12 +102,8 @@ func (t *T) configure(mutating bool, ca string, hooks ...string) {
 			}},
 		}
 		if more != "" {
-			raw, err := fromYAML(t.ns(more))
-			if err != nil {
-				panic(abort(err.Error()))
-			}
 			fields := map[string]any{}
-			if err := json.Unmarshal(raw, &fields); err != nil {
+			if err := json.Unmarshal(t.yaml(more), &fields); err != nil {
 				panic(abort(err.Error()))
 			}
 			for name, value := range fields {
@@ -196,6 +192,32 @@ func patched(answer *admissionv1.AdmissionResponse, path, more string) {
 	case "broken":
 		answer.Patch = []byte(`[{"op":"remove","path":"/nowhere"}]`)
 	}
+}
+
+// hookPatches are JSON patches that the webhook at /patch/<name> makes.
+var hookPatches = map[string]string{
+	"empty":             `[]`,
+	"test":              `[{"op":"test","path":"/metadata/name","value":"a"}]`,
+	"same":              `[{"op":"replace","path":"/metadata/name","value":"a"}]`,
+	"template":          `[{"op":"add","path":"/spec/template/metadata/creationTimestamp","value":null}]`,
+	"named":             `[{"op":"add","path":"/spec/named/metadata/creationTimestamp","value":null}]`,
+	"embedded":          `[{"op":"add","path":"/spec/embedded/metadata/creationTimestamp","value":null}]`,
+	"embedded-nonsense": `[{"op":"add","path":"/spec/embedded/metadata/nonsense","value":1}]`,
+	"kept":              `[{"op":"add","path":"/spec/kept/creationTimestamp","value":null}]`,
+	"nonsense":          `[{"op":"add","path":"/spec/nonsense","value":{"a":[1,null]}}]`,
+	"top":               `[{"op":"add","path":"/nonsense","value":1}]`,
+	"metadata":          `[{"op":"add","path":"/metadata/nonsense","value":1}]`,
+	"stamp":             `[{"op":"add","path":"/metadata/creationTimestamp","value":null}]`,
+	"undefault":         `[{"op":"remove","path":"/spec/count"}]`,
+	"null-default":      `[{"op":"add","path":"/spec/count","value":null}]`,
+	"null":              `[{"op":"add","path":"/spec/title","value":null}]`,
+	"nullable":          `[{"op":"add","path":"/spec/note","value":null}]`,
+	"add-template": `[{"op":"add","path":"/spec/template","value":{"metadata":{"creationTimestamp":null},` +
+		`"spec":{}}}]`,
+	"status": `[{"op":"add","path":"/status","value":{"phase":"x","nonsense":1}}]`,
+	"invalid": `[{"op":"add","path":"/spec/title","value":"much too long"},{"op":"add",` +
+		`"path":"/spec/nonsense","value":1}]`,
+	"labels": `[{"op":"add","path":"/metadata/labels","value":{}}]`,
 }
 
 // requestInWords is the request that a webhook gets, without objects and times.
