@@ -77,6 +77,7 @@ func (i *informer) SetTransform(user cache.TransformFunc) error {
 			if obj, err = user(obj); err != nil {
 				return obj, err
 			}
+			p = wire.Passed{} // it may have been transformed in place
 		}
 		if o, ok := obj.(runtime.Object); ok {
 			i.remember(o, p, i.kind.Group, i.kind.Kind)

@@ -101,11 +101,16 @@ func names(list corev1.ConfigMapList) string {
 	return strings.Join(out, " ")
 }
 
-// An object of the cache is changed in place. The next look at the caches finds the field.
+// An object of the cache is changed in place. The next look at the caches finds the field. What a
+// transform changes in place is no such change.
 func TestChangesInPlaceAreFound(t *testing.T) {
 	run(t, func(t *testing.T, w *world) {
 		w.createConfigMap(t, "a")
-		w.manage("p", ctrl.Options{}, func(mgr manager.Manager) error {
+		transform := func(obj any) (any, error) {
+			obj.(*corev1.ConfigMap).Annotations = map[string]string{"transformed": "true"}
+			return obj, nil
+		}
+		w.manage("p", ctrl.Options{Cache: cache.Options{DefaultTransform: transform}}, func(mgr manager.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Named("c").
 				Complete(reconcile.Func(func(ctx context.Context, req request) (reconcile.Result, error) {
 					informer, err := mgr.GetCache().GetInformer(ctx, &corev1.ConfigMap{})
