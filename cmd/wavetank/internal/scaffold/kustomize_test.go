@@ -3,34 +3,15 @@ package scaffold_test
 import (
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/wavetank/wavetank/internal/deployed"
 )
-
-// unpacked is a directory with the files of an archive.
-func unpacked(t *testing.T, path string) string {
-	t.Helper()
-	archive, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	for _, f := range archive.Files {
-		path := filepath.Join(dir, f.Name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, f.Data, 0o666)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
 
 // What a test applies of a kustomization is what kustomize builds.
 func TestKustomizationsAreBuiltAsByKustomize(t *testing.T) {
@@ -40,7 +21,8 @@ func TestKustomizationsAreBuiltAsByKustomize(t *testing.T) {
 	}
 	for _, archive := range archives {
 		t.Run(filepath.Base(archive), func(t *testing.T) {
-			dir := filepath.Join(unpacked(t, archive), "config", "default")
+			files, _ := projectFiles(t, archive)
+			dir := filepath.Join(unpacked(t, files), "config", "default")
 			built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 			if err != nil {
 				t.Fatal(err)

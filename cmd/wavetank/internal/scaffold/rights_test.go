@@ -1,6 +1,7 @@
 package scaffold_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -61,26 +62,20 @@ func TestRights(t *testing.T) {
 		{"nothing", nil, []string{"runs as cluster administrator", "no kustomization (config/default), Helm chart"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			files := map[string]string{"cmd/main.go": program, "internal/mail/mail.go": mail}
-			for name, text := range c.files {
-				files[name] = text
-			}
+			files, _ := projectFiles(t, "testdata/mail.txtar")
+			maps.Copy(files, c.files)
 			p, err := scaffold.Read(project(t, files))
 			if err != nil {
 				t.Fatal(err)
 			}
-			test, err := p.Test(p.Processes[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := source(t, p, p.Processes[0])
 			for _, want := range c.want {
-				if !strings.Contains(string(test.Source), want) {
-					t.Errorf("the test does not have %q:\n%s", want, test.Source)
+				if !strings.Contains(text, want) {
+					t.Errorf("the test does not have %q:\n%s", want, text)
 				}
 			}
-			admin := strings.Contains(string(test.Source), "administrator")
-			if admin == strings.Contains(c.want[0], "sim.As") {
-				t.Errorf("%s", test.Source)
+			if admin := strings.Contains(text, "administrator"); admin == strings.Contains(c.want[0], "sim.As") {
+				t.Errorf("%s", text)
 			}
 		})
 	}
