@@ -72,6 +72,7 @@ func (d Decoder) AppliedDraft(m *merged, ver *Version) (*Object, error) {
 	delete(draft.Rest, "apiVersion")
 	delete(draft.Rest, "metadata")
 	draft.SetFields(m.entries)
+	draft.checked = ver
 	return draft, nil
 }
 

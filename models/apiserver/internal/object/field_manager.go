@@ -130,31 +130,6 @@ func (v *Version) runtimeObject(o *Object) runtime.Object {
 	return &unstructured.Unstructured{Object: o.Document()}
 }
 
-// carrier is a custom object for field managers whose managed fields are kept outside it. Inside,
-// they would be decoded and encoded on each way in and out.
-type carrier struct {
-	*unstructured.Unstructured
-	entries owners
-}
-
-// carrier is [Version.runtimeObject] for a write that is not an apply.
-func (v *Version) carrier(o *Object) runtime.Object {
-	if o == nil || o.Typed != nil {
-		return v.runtimeObject(o)
-	}
-	bare := *o
-	meta := *o.Meta
-	bare.Meta, meta.ManagedFields = &meta, nil
-	c := &carrier{Unstructured: &unstructured.Unstructured{Object: bare.Document()}}
-	if len(o.Meta.ManagedFields) > 0 {
-		c.entries = o.Meta.ManagedFields
-	}
-	return c
-}
-
-func (c *carrier) GetManagedFields() owners        { return c.entries }
-func (c *carrier) SetManagedFields(entries owners) { c.entries = entries }
-
 func managedFieldsOf(o runtime.Object) []metav1.ManagedFieldsEntry {
 	m, err := meta.Accessor(o)
 	if err != nil {
@@ -202,9 +177,6 @@ func (f fieldObjects) ConvertToVersion(in runtime.Object, to runtime.GroupVersio
 	gv, ok := to.(schema.GroupVersion)
 	if !ok {
 		return nil, fmt.Errorf("no conversion to %v", to)
-	}
-	if c, carried := in.(*carrier); carried {
-		in = c.Unstructured
 	}
 	u, untyped := in.(*unstructured.Unstructured)
 	if !f.v.Type.Builtin {

@@ -13,6 +13,7 @@ package object
 // notes replayed. The history holds the same states until it is compacted.
 
 import (
+	"bytes"
 	"slices"
 	"sort"
 	"strings"
@@ -36,6 +37,8 @@ type ownership struct {
 	// made this state.
 	owned   bool
 	written *Note
+	// checked is a version whose types the object and its managed fields are known to fit.
+	checked *Version
 	// owners are the managed fields of a state whose notes are gone.
 	owners owners
 }
@@ -63,7 +66,14 @@ func (n *Note) Own(o *Object, sub string, track bool) {
 		if old != nil {
 			live = withOwners(old.In(n.Version), old.managedFields())
 		}
-		o.SetFields(n.after(live, o, sub))
+		entries, fits := n.update(live, o, sub), true
+		if entries == nil {
+			entries, fits = n.after(live, o, sub)
+		}
+		o.SetFields(entries)
+		if fits && o.Typed == nil {
+			o.checked = n.Version
+		}
 		return
 	}
 	if len(n.Body) > 0 {
@@ -73,11 +83,11 @@ func (n *Note) Own(o *Object, sub string, track bool) {
 
 // SetFields makes an object a tracked one with these managed fields.
 func (o *Object) SetFields(entries owners) {
-	o.Meta.ManagedFields, o.owned = entries, true
+	o.Meta.ManagedFields, o.owned, o.checked = entries, true, nil
 }
 
 // KeepOwnership gives a draft what is known about the owners of the fields of another object.
-func (o *ownership) KeepOwnership(of *Object) { *o = of.ownership }
+func (o *ownership) KeepOwnership(of *Object) { *o, o.checked = of.ownership, nil }
 
 // withOwners is a copy of an object that has those managed fields.
 func withOwners(o *Object, entries owners) *Object {
@@ -160,11 +170,13 @@ func (n *Note) replay(o *Object, before owners) owners {
 	if n.Before != nil {
 		live = withOwners(n.Before.In(n.Version), before)
 	}
-	return n.after(live, draft, n.Subresource)
+	entries, _ := n.after(live, draft, n.Subresource)
+	return entries
 }
 
-// after is the ownership after a write that made draft of live; nil stands for no live object.
-func (n *Note) after(live, draft *Object, sub string) owners {
+// after is the ownership after a write that made draft of live; nil stands for no live object. It
+// reports whether both are known to fit their types.
+func (n *Note) after(live, draft *Object, sub string) (entries owners, fits bool) {
 	var before owners
 	if live != nil {
 		before = live.Meta.ManagedFields
@@ -172,10 +184,14 @@ func (n *Note) after(live, draft *Object, sub string) owners {
 	said := draft.Meta.ManagedFields // which the library takes off
 	fields, err := n.Version.fieldManager(sub)
 	if err != nil {
-		return before
+		return before, false
 	}
-	out := fields.UpdateNoErrors(n.Version.carrier(live), n.Version.carrier(draft), n.owner())
-	return stamped(managedFieldsOf(out), n.Time, before, said)
+	out, err := fields.Update(n.Version.runtimeObject(live), n.Version.runtimeObject(draft), n.owner())
+	if err != nil {
+		return before, false
+	}
+	entries = stamped(managedFieldsOf(out), n.Time, before, said)
+	return entries, len(entries) > 0
 }
 
 // owner is the name under which a write owns fields (endpoints/handlers/create.go,
@@ -298,9 +314,7 @@ func onlyTimesDiffer(a, b owners) bool {
 	differ := false
 	for i := range a {
 		p, q := &a[i], &b[i]
-		if p.Manager != q.Manager || p.Operation != q.Operation || p.APIVersion != q.APIVersion ||
-			p.Subresource != q.Subresource ||
-			!sameFields(p.FieldsV1, q.FieldsV1) {
+		if !sameButTime(p, q) {
 			return false
 		}
 		differ = differ || !p.Time.Equal(q.Time)
@@ -308,9 +322,8 @@ func onlyTimesDiffer(a, b owners) bool {
 	return differ
 }
 
-func sameFields(a, b *metav1.FieldsV1) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.String() == b.String()
+func sameButTime(p, q *metav1.ManagedFieldsEntry) bool {
+	return p.Manager == q.Manager && p.Operation == q.Operation && p.APIVersion == q.APIVersion &&
+		p.Subresource == q.Subresource && (p.FieldsV1 == q.FieldsV1 ||
+		p.FieldsV1 != nil && q.FieldsV1 != nil && bytes.Equal(p.FieldsV1.Raw, q.FieldsV1.Raw))
 }

@@ -106,6 +106,9 @@ func (s *Schema) settle(content map[string]any, track bool) (map[string]any, []s
 	if s.structural == nil || !s.Preserve && s.settled.holds(content) {
 		return content, nil, nil
 	}
+	if less, dropped := s.settled.withoutNulls(content); dropped && !s.Preserve && s.settled.holds(less) {
+		return less.(map[string]any), nil, nil
+	}
 	content = CopyJSON(content).(map[string]any)
 	unknown, err := s.coerce(content, track)
 	if err == nil {

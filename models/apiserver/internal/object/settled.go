@@ -6,6 +6,9 @@ package object
 // library alone changes objects and reports errors.
 
 import (
+	"maps"
+	"slices"
+
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
@@ -19,6 +22,7 @@ type settled struct {
 	items      *settled
 	defaults   []string // members that are filled in
 	library    bool     // only the library knows
+	noNull     bool     // a null is dropped
 	// keys are those of a list of type map. A set has none.
 	set   bool
 	keys  []string
@@ -48,6 +52,7 @@ func settledPart(s *structural.Structural) *settled {
 		return nil
 	}
 	out := &settled{open: s.XPreserveUnknownFields, items: settledPart(s.Items),
+		noNull:  !s.Nullable && s.Default.Object == nil,
 		library: s.XEmbeddedResource || s.XPreserveUnknownFields && s.Items != nil}
 	out.lists = out.items.hasLists()
 	if len(s.Properties) > 0 {
@@ -123,6 +128,48 @@ func (s *settled) holdsMembers(members map[string]any) bool {
 		}
 	}
 	return true
+}
+
+// withoutNulls drops the nulls that the library drops: Go writes one for a time that is zero. The
+// result shares with the value what has none.
+func (s *settled) withoutNulls(value any) (out any, dropped bool) {
+	if s == nil {
+		return value, false
+	}
+	switch all := value.(type) {
+	case map[string]any:
+		kept := all
+		for name, member := range all {
+			part, known := s.properties[name]
+			if !known {
+				part = s.values
+			}
+			less, fewer := part.withoutNulls(member)
+			null := member == nil && part != nil && part.noNull
+			if (null || fewer) && !dropped {
+				kept, dropped = maps.Clone(all), true
+			}
+			if null {
+				delete(kept, name)
+			} else if fewer {
+				kept[name] = less
+			}
+		}
+		return kept, dropped
+	case []any:
+		kept := all
+		for i, item := range all {
+			less, fewer := s.items.withoutNulls(item)
+			if fewer && !dropped {
+				kept, dropped = slices.Clone(all), true
+			}
+			if fewer {
+				kept[i] = less
+			}
+		}
+		return kept, dropped
+	}
+	return value, false
 }
 
 // unique reports whether no list of type set or map repeats an element. False means that the

@@ -45,6 +45,9 @@ func decorate(t *rapid.T, s *props) {
 	if s.Type == "object" && often("embedded", 8) {
 		s.XEmbeddedResource = true
 	}
+	if s.Type == "object" && often("atomic", 8) {
+		s.XMapType = ptr.To("atomic")
+	}
 	if s.Type == "object" && often("any", 12) {
 		s.Properties, s.AdditionalProperties = nil, &apiextensionsv1.JSONSchemaPropsOrBool{Allows: true}
 	}
