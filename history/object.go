@@ -42,15 +42,20 @@ func (o Object) Equal(other Object) bool {
 // Into decodes the object into v, as encoding/json does. A struct is decoded once for each state of
 // the object, and after that copied.
 func (o Object) Into(v any) error {
+	if !blank(reflect.ValueOf(v)) {
+		return json.Unmarshal(o.JSON, v)
+	}
+	return o.fill(v)
+}
+
+// fill decodes the object into a zero value.
+func (o Object) fill(v any) error {
 	into := reflect.ValueOf(v)
-	if o.state == nil || !blank(into) || !o.unchanged() {
+	if o.state == nil || into.Type().Elem().Kind() != reflect.Struct || !o.unchanged() {
 		return json.Unmarshal(o.JSON, v)
 	}
 	version, err := kept.Decode(into.Type().Elem(), o.JSON, o.state.decoded.Load(), json.Unmarshal)
-	if err != nil {
-		return json.Unmarshal(o.JSON, v)
-	}
-	if !version.CopyInto(into) {
+	if err != nil || !version.CopyInto(into) {
 		return json.Unmarshal(o.JSON, v)
 	}
 	o.state.decoded.Store(version)
@@ -65,5 +70,5 @@ func (o Object) unchanged() bool {
 
 // blank reports whether v points to a zero value. Decoding into another one would merge.
 func blank(v reflect.Value) bool {
-	return v.Kind() == reflect.Pointer && !v.IsNil() && v.Elem().Kind() == reflect.Struct && v.Elem().IsZero()
+	return v.Kind() == reflect.Pointer && !v.IsNil() && v.Elem().IsZero()
 }

@@ -49,7 +49,7 @@ func List[T any](h *History) []T {
 }
 
 func decode[T any](o Object) (value T) {
-	if err := o.Into(&value); err != nil {
+	if err := o.fill(&value); err != nil {
 		panic(fmt.Sprintf("history: %s cannot be decoded into %T: %v", o, value, err))
 	}
 	return value

@@ -83,7 +83,7 @@ func (n *Note) difference(live, draft *Object, sub string) *typed.Comparison {
 	if err != nil {
 		return nil
 	}
-	was, is := differing(live.withoutFields(), draft.withoutFields())
+	was, is := differing(withoutFields(live), withoutFields(draft))
 	var sides [2]*typed.TypedValue
 	for i, side := range []map[string]any{was, is} {
 		side["apiVersion"], side["kind"] = n.Version.APIVersion(), n.Version.Type.Kind
@@ -101,7 +101,7 @@ func (n *Note) difference(live, draft *Object, sub string) *typed.Comparison {
 }
 
 // withoutFields is the document of an object without its managed fields.
-func (o *Object) withoutFields() map[string]any {
+func withoutFields(o *Object) map[string]any {
 	meta := *o.Meta
 	meta.ManagedFields = nil
 	return o.document(metaDocument(&meta))

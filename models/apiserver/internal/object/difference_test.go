@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What differs tells the same about the owners of fields as field managers do, after any sequence of
-// writes and applies by several managers.
+// What differs tells the same about the owners of fields as field managers do, after any sequence
+// of writes and applies by several managers.
 func TestOwnersFollowFromTheDifference(t *testing.T) {
 	updates, checks := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
