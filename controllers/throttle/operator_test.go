@@ -4,6 +4,8 @@ package throttle
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -81,5 +83,44 @@ func TestWhatIsForgottenIsNotLearntAgainFromAnOldAnswer(t *testing.T) {
 		}
 		cancel()
 		k.all.Wait()
+	})
+}
+
+func TestWhatIsForgottenIsNotReadAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeper(t, func(*http.Request) (int, string) {
+			t.Error("it is read")
+			return http.StatusNotFound, notFound(noThing)
+		})
+		o := newObject()
+		k.objects["one"] = o
+		k.comeBack(t.Context(), o, thing("one"), time.Minute)
+		k.forget("one")
+		time.Sleep(time.Hour)
+		k.all.Wait()
+	})
+}
+
+// An attempt that the operator does not outlive is repeated after the delay that its number has.
+func TestAnIntentStatesWhenTheNextAttemptMayFollow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const before = 7
+		want, intent := time.Now().Add(delay(before)).UTC().Format(time.RFC3339), ""
+		k := newKeeper(t, func(r *http.Request) (int, string) {
+			data, _ := io.ReadAll(r.Body)
+			intent = string(data)
+			return http.StatusOK, encoded(t, thing("one"))
+		})
+		h := &Handler{ID: "provision", Do: func(context.Context, Task) (any, error) {
+			if !strings.Contains(intent, fmt.Sprintf(`\"delayed\":\"%s\"`, want)) {
+				t.Errorf("the intent is %s, which is not delayed until %s", intent, want)
+			}
+			return nil, nil
+		}}
+		o := newObject()
+		o.kept = map[string]*Record{}
+		if err := k.handle(t.Context(), o, thing("one"), h, &Record{Change: 1, Attempts: before}); err != nil {
+			t.Error(err)
+		}
 	})
 }
