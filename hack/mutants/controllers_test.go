@@ -1,18 +1,26 @@
 package mutants
 
 import (
+	"cmp"
 	"errors"
 	"flag"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
+
+	differ "github.com/google/go-cmp/cmp"
 )
 
 const controllers = "../../controllers"
 
 var inControllers = flag.String("mutants.controllers", "",
 	"plant the mistakes whose operator/mistake matches this in the controllers of the reference scenarios")
+
+var writePage = flag.Bool("mutants.page", false, "write the page of the mistakes in controllers")
 
 // fixed are the fixed variants.
 var fixed = map[string]string{"throttle": "V4", "promotion": "V8", "reposync": "V10", "bundledeployment": "V4",
@@ -45,6 +53,42 @@ func TestMistakesInControllers(t *testing.T) {
 	}
 	t.Logf("%d of %d are found", found, tried)
 }
+
+// The page states of each mistake what the table does.
+func TestPageOfMistakes(t *testing.T) {
+	const page = "../../scenarios/MISTAKES.md"
+	var rows strings.Builder
+	found, only := map[string]int{}, regexp.MustCompile(`^\w*`)
+	for _, m := range InControllers {
+		by := only.FindString(m.Seen)
+		found[by]++
+		fmt.Fprintf(&rows, "| [%s](../controllers/%s) | %s | %s |\n", m.Operator, m.File, m.Mistake,
+			cmp.Or(m.Seen, "**nothing**"))
+	}
+	want := fmt.Sprintf(pageOfMistakes, len(InControllers), found["cell"], found["stories"], found["test"], found[""]) +
+		rows.String()
+	if *writePage {
+		write(t, page, want)
+	}
+	if got, err := os.ReadFile(page); err != nil || string(got) != want {
+		t.Errorf("%s is stale; run go test ./hack/mutants -run TestPageOfMistakes -mutants.page: %v\n%s", page, err,
+			differ.Diff(string(got), want))
+	}
+}
+
+const pageOfMistakes = `# Mistakes in the fixed variants
+
+What the runs of every change find. Each of %d one-line mistakes was planted in the fixed variant of a reference
+scenario, one at a time. Parts of .ci/run were then tried one after another until one of them failed. %d are found by
+a cell of the table in five runs, %d by the stored stories of other variants, with which the fixed variant must pass,
+and %d by a test. %d are found by nothing.
+
+"make mutants-controllers" plants them again, every night; [hack/mutants/controllers.go](../hack/mutants/controllers.go)
+has the lines. Do not edit this page.
+
+| controller | mistake | found by |
+|---|---|---|
+`
 
 // These match what Ginkgo and package testing print for a failure.
 var (

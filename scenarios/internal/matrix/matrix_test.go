@@ -101,7 +101,9 @@ func TestAFailureIsRecordedAndRepeated(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"thread.md": "[a thread](https://example.com)\n",
-		"page.md": "Somebody\nis bad.\n\nSo it is.\n\n## Situations\n\n" +
+		"page.md": "Somebody\nis bad.\n\nSo it is.\n\n" + promisesHead +
+			"| | lag: StaleCache | deaths: Crash, Restart | requeues: RacingRequeue |\n|---|---|---|---|\n" +
+			"| it is good | – it has no cache | is good | is good |\n\n## Situations\n\n" +
 			"| it is seen | is good; `TestNothing` |\n| it will be bad | is good: bad ✗ | confirmed |\n" +
 			"| so will the other | is good: good ✗ | confirmed |\n| and more | is odd |\n",
 	} {
@@ -109,13 +111,15 @@ func TestAFailureIsRecordedAndRepeated(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	cells[2].Injected = map[string]int{"Crash(a)": 3, "Restart(a)": 4, "StaleCache(1s)": 9}
 	page, err := table.render("toys", cells)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
 		"The thread: [a thread](https://example.com). Somebody is bad.", "| bad |  | 1 of 1 cases |", "So it is.",
-		"| it is good | is good | ✗° | – | ✓ 3 (…) |", "## Situations", "| it is seen | is good; `TestNothing` |",
+		"| it is good | is good | ✗° | – | ✓ 3 (Crash 3, Restart 4, StaleCache 9, …) |", "## Situations",
+		"| it is good | – it has no cache | is good: 7 in 3 |  |", "| it is seen | is good; `TestNothing` |",
 		"1 of 1 passing cells were run with the controller and the scenario as they are now, 1 of them in fewer " +
 			"runs than they need. The runs were made on these commits, see results.json: .",
 	} {
@@ -123,7 +127,10 @@ func TestAFailureIsRecordedAndRepeated(t *testing.T) {
 			t.Errorf("the page has no line %q: %s", line, page)
 		}
 	}
-	wrong := strings.Join(table.checkTables(), "\n")
+	wrong := strings.Join(table.checkTables(cells), "\n")
+	if want := `"is good" does not inject what "requeues: RacingRequeue" lists`; !strings.Contains(wrong, want) {
+		t.Errorf("nothing says that %s: %s", want, wrong)
+	}
 	for _, by := range []string{"`TestNothing`", "is good: good ✗", "is odd"} {
 		if !strings.Contains(wrong, fmt.Sprintf("is shown by %q", by)) {
 			t.Errorf("nothing says that %s shows nothing: %s", by, wrong)

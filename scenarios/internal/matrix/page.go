@@ -56,7 +56,8 @@ func (t Table[V]) render(folder string, cells []cell) (string, error) {
 		}
 		fmt.Fprintf(&b, "| %s | %d of %d cases |\n", cmp.Or(docs[string(v)], string(v)+" | "+t.About[v]), failed, run)
 	}
-	fmt.Fprintf(&b, "\n%s\n", text.shows)
+	promises, _ := t.promises(text, cells) // checkTables reports what is wrong with it
+	fmt.Fprintf(&b, "\n%s\n%s", text.shows, promises)
 	fmt.Fprintf(&b, legend, folder, ofFixed, t.Fixed, ofOthers, withFaults, maxRuns, withoutFaults, ofEveryFault)
 	b.WriteString(t.matrix(cells) + "\n## Notes\n\n" + t.notes(cells))
 	if text.tables != "" {
@@ -73,10 +74,10 @@ func count(is bool) int {
 }
 
 // prose is what the page says of the thread and of the runs.
-type prose struct{ thread, reports, shows, tables string }
+type prose struct{ thread, reports, shows, promises, tables string }
 
 // read reads thread.md, a link, and page.md: a paragraph on what the thread reports, then what the
-// runs show, then sections that follow the matrix. See checkTables.
+// runs show, the table of promises, and sections that follow the matrix. See checkTables.
 func read() (prose, error) {
 	link, err := os.ReadFile("thread.md")
 	if err != nil {
@@ -91,7 +92,52 @@ func read() (prose, error) {
 	if more {
 		tables = "## " + tables + "\n"
 	}
-	return prose{strings.TrimSpace(string(link)), strings.Join(strings.Fields(reports), " "), shows, tables}, nil
+	promises := ""
+	if rest, ok := strings.CutPrefix(tables, promisesHead); ok {
+		promises, tables, _ = strings.Cut(rest, "\n## ")
+		tables = "## " + tables
+	}
+	return prose{strings.TrimSpace(string(link)), strings.Join(strings.Fields(reports), " "), shows, promises, tables},
+		nil
+}
+
+const promisesHead = "## Promises under faults\n\n"
+
+// promises renders the table that has a row for each promise and a column for each kind of fault.
+// The head of a column lists its classes, and its entries name cases, or give a reason after a
+// dash. A case gets the counts of the fixed variant. A case that injects no fault of its column is
+// an error.
+func (t Table[V]) promises(text prose, cells []cell) (table string, wrong []string) {
+	lines := strings.Split(strings.TrimSpace(text.promises), "\n")
+	heads := strings.Split(strings.TrimSuffix(lines[0], " |"), " | ")
+	for i, line := range lines[min(2, len(lines)):] {
+		entries := strings.Split(line, " | ")
+		for j := 1; j < len(entries); j++ {
+			if strings.HasPrefix(entries[j], "–") {
+				continue
+			}
+			var shown []string
+			for name := range strings.SplitSeq(strings.TrimSuffix(entries[j], " |"), "; ") {
+				at := slices.IndexFunc(cells, func(k cell) bool { return k.Case == name && k.Variant == string(t.Fixed) })
+				n := 0
+				for class, injected := range classes(cells[max(at, 0)].Injected) {
+					n += count(strings.Contains(heads[j], class)) * injected
+				}
+				if at < 0 || n == 0 {
+					wrong = append(wrong, fmt.Sprintf("page.md: %q does not inject what %q lists", name, heads[j]))
+					continue
+				}
+				shown = append(shown, fmt.Sprintf("%s: %d in %d", name, n, cells[at].Runs))
+			}
+			entries[j] = strings.Join(shown, "; ")
+		}
+		lines[i+2] = strings.TrimSuffix(strings.Join(entries, " | "), " |") + " |"
+	}
+	if text.promises == "" {
+		return "", nil
+	}
+	return fmt.Sprintf("\n%sThe cases that show each promise of %s under each kind of fault, with the number of "+
+		"injections in the number of runs.\n\n%s\n", promisesHead, t.Fixed, strings.Join(lines, "\n")), wrong
 }
 
 var (
@@ -101,11 +147,12 @@ var (
 
 // checkTables checks the tables of page.md. The second column names what shows the first: cases,
 // tests of the folder in ticks, or "case: variant mark" with the mark of that cell.
-func (t Table[V]) checkTables() (wrong []string) {
+func (t Table[V]) checkTables(cells []cell) []string {
 	text, err := read()
 	if err != nil {
 		return []string{err.Error()}
 	}
+	_, wrong := t.promises(text, cells)
 	names := map[string]bool{"cell": true, "covered by": true} // heads of the tables
 	tests, _ := filepath.Glob("*_test.go")                     // the pattern is well-formed
 	for _, path := range tests {

@@ -249,7 +249,7 @@ func (p *prover[V]) write(t *testing.T) {
 // stale compares the results, the page and the stories of the folder with the table. It returns
 // what is wrong, and what to run.
 func (p *prover[V]) stale(folder string) []string {
-	out := p.table.checkTables()
+	out := p.table.checkTables(p.cells)
 	complain := func(format string, args ...any) {
 		out = append(out, fmt.Sprintf(format, args...)+"; run make matrices STORY="+folder)
 	}
