@@ -106,7 +106,7 @@ func (f forge) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: int(f), Body: io.NopCloser(strings.NewReader("no"))}, nil
 }
 
-// ordering is a pass over a pipeline, and a guard, with a forge that answers each order with a code.
+// ordering is a pass over a pipeline, and a guard; its forge answers each order with a code.
 func ordering(t *testing.T, code int) (*pass, *v1alpha1.Promotion) {
 	t.Helper()
 	scheme := runtime.NewScheme()
