@@ -70,9 +70,9 @@ func (l *leaderOverlap) Dequeued(incarnation *process.Incarnation, _ string, _ r
 	events := l.env.History().Events
 	for i := len(events) - 1; i >= 0; i-- {
 		switch e := &events[i]; {
-		case e.Injection.Fault() == l.name && e.Process == incarnation.Process.Name:
+		case e.Injection.Fault() == l.name && e.Process == incarnation.Port.Process:
 			return
-		case e.Kind == history.Dequeue && e.Process != incarnation.Process.Name:
+		case e.Kind == history.Dequeue && e.Process != incarnation.Port.Process:
 			l.latestObserved()
 			return
 		}

@@ -137,7 +137,7 @@ func committedBy(events []history.Event, revision int64) int {
 // timer is when the timer of RequeueAfter of a key is due; 0 if there is none.
 func (s *staleCache) timer(of string, key history.Key) (due time.Duration) {
 	for _, c := range s.env.Controllers() {
-		if c.Life.Process.Name != of || c.Name != key.Controller {
+		if c.Life.Port.Process != of || c.Name != key.Controller {
 			continue
 		}
 		c.EachTimer(func(t process.Timer) bool {

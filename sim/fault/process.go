@@ -36,20 +36,20 @@ func (c *crash) Landed(call *wire.Call) wire.Ruling { return c.kill(call, "after
 
 func (c *crash) kill(call *wire.Call, when string) wire.Ruling {
 	l, ok := call.Port.Owner.(*process.Incarnation)
-	if !ok || !call.Writes() || !l.Process.MayEnd() || c.injectedAt(call, when, 2, 24, 6) == 0 {
+	if !ok || !call.Writes() || !l.Restarts.MayEnd() || c.injectedAt(call, when, 2, 24, 6) == 0 {
 		return wire.Ruling{}
 	}
 	c.note(call, when)
 	if c.scope.atOnce {
-		l.Process.Fresh()
+		l.Restarts.Fresh()
 	}
 	return wire.Ruling{Kill: true}
 }
 
 // Dequeued implements [inject.Dequeuer]: the next incarnation reconciles.
 func (c *crash) Dequeued(l *process.Incarnation, _ string, _ reconcile.Request) {
-	if c.process == l.Process.Name && l.N > max(1, c.reconciled) {
-		c.reconciled = l.N
+	if c.process == l.Port.Process && l.Port.Incarnation > max(1, c.reconciled) {
+		c.reconciled = l.Port.Incarnation
 		c.latestObserved()
 	}
 }
@@ -75,10 +75,10 @@ func (r *restart) Landed(c *wire.Call) wire.Ruling { return r.stop(c, "after") }
 
 func (r *restart) stop(c *wire.Call, when string) wire.Ruling {
 	l, ok := c.Port.Owner.(*process.Incarnation)
-	if !ok || !c.Writes() || r.asked >= l.N || !l.Process.MayEnd() || r.injectedAt(c, when, 2, 24, 6) == 0 {
+	if !ok || !c.Writes() || r.asked >= l.Port.Incarnation || !l.Restarts.MayEnd() || r.injectedAt(c, when, 2, 24, 6) == 0 {
 		return wire.Ruling{}
 	}
-	r.asked = l.N
+	r.asked = l.Port.Incarnation
 	r.note(c, "SIGTERM "+when)
 	r.env.Park(&sched.Action{
 		Order: "stop " + l.Name(),
@@ -150,7 +150,7 @@ func (p *pause) End() {
 	if !p.frozen.Port.Dead() {
 		p.observed()
 		p.env.Note(history.Event{
-			Kind: history.Fault, Process: p.frozen.Process.Name, Incarnation: p.frozen.N,
+			Kind: history.Fault, Process: p.frozen.Port.Process, Incarnation: p.frozen.Port.Incarnation,
 			Injection: p.injection("resumes"),
 		})
 	}

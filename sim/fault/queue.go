@@ -29,10 +29,10 @@ var requeueDelays = []time.Duration{
 
 // Dequeued implements [inject.Dequeuer].
 func (r *racingRequeue) Dequeued(l *process.Incarnation, controller string, item reconcile.Request) {
-	if !r.covers(l.Process.Name, "", "", history.Ref{Namespace: item.Namespace, Name: item.Name}) {
+	if !r.covers(l.Port.Process, "", "", history.Ref{Namespace: item.Namespace, Name: item.Name}) {
 		return
 	}
-	where := l.Process.Name + " " + controller + " " + item.String()
+	where := l.Port.Process + " " + controller + " " + item.String()
 	v := r.injected(story.Label{What: where}, len(requeueDelays), 10, 3)
 	if v == 0 {
 		return
@@ -52,7 +52,7 @@ func (r *racingRequeue) requeue(l *process.Incarnation, controller string, item 
 		if c.Life == l && c.Name == controller {
 			r.observed()
 			r.env.Note(history.Event{
-				Kind: history.Fault, Process: l.Process.Name, Incarnation: l.N,
+				Kind: history.Fault, Process: l.Port.Process, Incarnation: l.Port.Incarnation,
 				Injection: r.injection("of " + item.String()),
 			})
 			c.Inject(item, "racing requeue")

@@ -86,7 +86,7 @@ func (m *mutationDetector) compare(was cachedObject, group, kind string) {
 	}
 	m.Sched.Note(m.Name()+" "+ref.String(), func() {
 		if !m.Port.Dead() {
-			e := m.event(history.Mutation)
+			e := m.Wire.Event(m.Port, history.Mutation)
 			e.Ref, e.Revision, e.Note = ref, revision, note
 			m.History.Add(e)
 		}

@@ -189,7 +189,7 @@ func (c *caches) missingWatch() string {
 // versionsSeen returns the objects with the key's name of which a cache holds another version than
 // the server. If several caches hold an object, the oldest version counts.
 func (c *caches) versionsSeen(item request) []history.Seen {
-	if c.Hosted {
+	if c.InChild {
 		return nil // the history is in another process
 	}
 	held := map[history.Ref]int64{}

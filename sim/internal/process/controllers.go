@@ -43,7 +43,7 @@ func (c *controllers) observe(r manager.Runnable) (manager.Runnable, error) {
 	if !ok {
 		if name, is := unobservable(r); is {
 			c.mu.Lock()
-			c.unobserved = append(c.unobserved, fmt.Sprintf("%s of process %q", name, c.process))
+			c.unobserved = append(c.unobserved, fmt.Sprintf("%s of process %q", name, c.Port.Process))
 			c.mu.Unlock()
 			return c.manage(r, name), nil // it may warm up
 		}
@@ -149,7 +149,7 @@ func (c *controllers) finished(
 	if c.Port.Dead() {
 		return
 	}
-	e := c.event(history.Done)
+	e := c.Wire.Event(c.Port, history.Done)
 	e.Reconcile, e.Outcome, e.Wait, e.Source, e.Reads = name, outcome, outcome.After, source, reads
 	c.History.Add(e)
 }

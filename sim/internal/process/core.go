@@ -10,14 +10,11 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// core is what every part of an incarnation needs: its identity, its context, its port, and the
-// world.
+// core is what every part of an incarnation needs: its port, its context and the world.
 type core struct {
 	*environment
 	Port *wire.Port
-	N    int // 1 for the first
 
-	process string
 	readers *readers // nil unless the process has an account
 	spawn   func(func())
 	ctx     context.Context
@@ -31,16 +28,8 @@ func (c *core) Name() string { return c.Port.Name() }
 // inherit the labels of those that start them.
 const incarnationLabel = "wavetank"
 
-// event is an event of the incarnation, at this moment.
-func (c *core) event(k history.Kind) history.Event {
-	return history.Event{
-		Step: c.Sched.Steps(), At: c.Sched.Now(), Kind: k, Process: c.process, Incarnation: c.N,
-		Server: c.Wire.Revision(),
-	}
-}
-
 func (c *core) record(k history.Kind, outcome history.Outcome) *history.Event {
-	e := c.event(k)
+	e := c.Wire.Event(c.Port, k)
 	e.Outcome = outcome
 	c.History.Add(e)
 	return &e
@@ -56,7 +45,7 @@ func (c *core) attach(ctx context.Context) context.Context {
 	}
 	stop := func(address string) {
 		at, byHTTP := caller()
-		c.dialled(c.process, address, at, byHTTP)
+		c.dialled(c.Port.Process, address, at, byHTTP)
 		runtime.Goexit() // a hook can return no error
 	}
 	ctx = pprof.WithLabels(context.WithValue(ctx, incarnationKey{}, c), pprof.Labels(incarnationLabel, c.Name()))

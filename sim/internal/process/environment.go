@@ -30,8 +30,8 @@ type environment struct {
 	ScriptedTimers bool
 	// Children, if set, say how incarnations are started as processes of their own.
 	Children *child.Launcher
-	// Hosted is set in such a process: the world is in another one.
-	Hosted bool
+	// InChild is set in such a process: the world is in another one.
+	InChild bool
 	// NoteReads has reconciles note what they read from caches.
 	NoteReads bool
 

@@ -45,7 +45,7 @@ func (f *far) launch() {
 		return
 	}
 	l := f.Children.Launch
-	l.Process, l.Incarnation, l.Now = f.process, f.N, f.Sched.Now()
+	l.Process, l.Incarnation, l.Now = f.Port.Process, f.Port.Incarnation, f.Sched.Now()
 	r := f.child.Ask(child.Message{Launch: &l}, startupTime)
 	if r == nil {
 		f.Children.Refused(fmt.Sprintf("the process of %s does not begin:\n%s", f.Name(), f.child.Output()))

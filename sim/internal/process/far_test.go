@@ -95,7 +95,7 @@ func TestIncarnationInAProcess(t *testing.T) {
 		}
 	}
 	until("create", func() bool { return len(creates()) == 1 })
-	p.Fresh() // the next incarnation begins at once
+	p.restarts.Fresh() // the next incarnation begins at once
 	p.Current().Kill()
 	until("create after a crash", func() bool { return len(creates()) == 2 })
 	want := []string{"made-1 counter default/a #1 by op/1: 201", "made-1 counter default/a #1 by op/2: 409"}

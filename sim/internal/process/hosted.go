@@ -77,17 +77,13 @@ func (h *Hosted) Serve(main Main, s Settings, mapper meta.RESTMapper, log logr.L
 	h.history = &history.History{}
 	network := wire.New(h.sched, h.history, apiserver.New(apiserver.Options{Now: time.Now}), nil)
 	network.Far = h.wire
-	network.Use(kinds{mapper: mapper})
+	network.Use(programKinds{mapper: mapper})
 	h.procs = New(h.sched, h.history, network, log, o)
 	h.procs.ScriptedTimers = !h.Launch.Paced
-	h.procs.Hosted = true
+	h.procs.InChild = true
 	reseed(uint64(time.Now().UnixNano())) // no two incarnations draw the same
-	h.of = &Process{Name: h.Launch.Process, main: main, settings: s, env: h.procs.environment, observer: o,
-		started: h.Launch.Incarnation - 1,
-		begun:   func(i *Incarnation) { h.procs.incarnations = append(h.procs.incarnations, i) }}
-	h.procs.processes = []*Process{h.of}
 	go h.read()
-	h.of.begin()
+	h.of = h.procs.start(&program{Name: h.Launch.Process, main: main, settings: s}, h.Launch.Incarnation-1)
 	i := h.of.current
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTERM)
@@ -178,18 +174,18 @@ func (h *Hosted) report() {
 	h.say(child.Message{Report: r})
 }
 
-// kinds is the API server as the program's manager asks for its kinds. All requests go to the
+// programKinds is the API server as the program's manager asks for its kinds. All requests go to the
 // world.
-type kinds struct {
+type programKinds struct {
 	wire.Backend
 	mapper meta.RESTMapper
 }
 
-func (k kinds) Mapper() meta.RESTMapper { return k.mapper }
-func (kinds) Revision() int64           { return 0 }
+func (p programKinds) Mapper() meta.RESTMapper { return p.mapper }
+func (programKinds) Revision() int64           { return 0 }
 
 // AskWebhooks does nothing: the world serves the requests, so no webhook is called here.
-func (kinds) AskWebhooks(func(*apiserver.WebhookCall, func(apiserver.WebhookAnswer))) {}
+func (programKinds) AskWebhooks(func(*apiserver.WebhookCall, func(apiserver.WebhookAnswer))) {}
 
 // hostedObserver is the world as the program's scheduler and its supervisor know it.
 type hostedObserver struct {

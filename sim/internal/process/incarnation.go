@@ -16,11 +16,26 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
+// Observer observes what processes do by themselves.
+type Observer interface {
+	// Dequeued is called for every key that a worker gets, as its reconcile begins.
+	Dequeued(i *Incarnation, controller string, item reconcile.Request)
+	// Exited is called if a program's main returns by itself. It reports whether the kubelet
+	// should start it again.
+	Exited(i *Incarnation, err error) (restart bool)
+	// Dialled is called if a program dials an address by itself, with a context of its own
+	// incarnation. It may be called on any goroutine. at is the operator's line, as file:line.
+	Dialled(process, address, at string, byHTTP bool)
+}
+
 // Incarnation is one start of a process. It owns how that ends; its parts own the rest.
 type Incarnation struct {
 	*core
-	Process *Process
+	Restarts *Restarts
 	*managers
+	program     *program
+	observer    Observer
+	gone        func() // called when the process is down
 	waiters     *waiters
 	turns       *turns
 	pauses      *pauses
@@ -33,9 +48,9 @@ type Incarnation struct {
 	grace  *sched.Action // the SIGKILL that follows if it does not
 }
 
-func newIncarnation(e *environment, p *Process, dequeued func(*Incarnation, string, reconcile.Request)) *Incarnation {
-	c := &core{environment: e, process: p.Name, N: p.started, Port: e.Wire.NewPort(p.Name, p.started)}
-	i := &Incarnation{core: c, Process: p, managers: &managers{}, turns: &turns{core: c}}
+func newIncarnation(e *environment, p *program, r *Restarts, o Observer) *Incarnation {
+	c := &core{environment: e, Port: e.Wire.NewPort(p.Name, r.started)}
+	i := &Incarnation{core: c, Restarts: r, managers: &managers{}, program: p, observer: o, turns: &turns{core: c}}
 	c.spawn = i.spawn
 	if p.Account() != "" {
 		c.readers = &p.readers
@@ -43,7 +58,7 @@ func newIncarnation(e *environment, p *Process, dequeued func(*Incarnation, stri
 	i.waiters = &waiters{core: c, exit: i.exit}
 	i.pauses = &pauses{waiters: i.waiters}
 	i.caches = &caches{waiters: i.waiters, turns: i.turns, listThenWatch: p.settings.ListThenWatch}
-	observed := func(controller string, item reconcile.Request) { dequeued(i, controller, item) }
+	observed := func(controller string, item reconcile.Request) { o.Dequeued(i, controller, item) }
 	i.controllers = &controllers{waiters: i.waiters, caches: i.caches, pauses: i.pauses, kill: i.Kill,
 		dequeued: observed}
 	if e.Children != nil {
@@ -51,7 +66,7 @@ func newIncarnation(e *environment, p *Process, dequeued func(*Incarnation, stri
 	}
 	i.Port.Owner = i
 	i.Port.Attribute = Attribute
-	p.identify(i.Port)
+	p.identify(i.Port, e.Wire)
 	c.ctx, c.cancel = context.WithCancel(c.attach(context.Background()))
 	return i
 }
@@ -102,7 +117,7 @@ func (i *Incarnation) run() {
 		}
 		i.Sched.Note(i.Name(), func() { i.exit(err) })
 	}()
-	err = i.Process.main(i.ctx, i.Config())
+	err = i.program.main(i.ctx, i.Config())
 }
 
 // exit runs on the scheduling goroutine when main has returned.
@@ -114,7 +129,7 @@ func (i *Incarnation) exit(err error) {
 		i.dismiss()
 		i.Port.Await(&sched.Action{
 			Order: i.Name() + " exit",
-			Actor: choice.Actor{Process: i.Name(), Name: "exit"},
+			Actor: i.Port.Actor("exit"),
 			What:  func() string { return "the end of " + i.Name() },
 			Do:    func() { i.exit(err) },
 		})
@@ -127,8 +142,8 @@ func (i *Incarnation) exit(err error) {
 	}
 	e := i.record(history.Stop, outcome)
 	i.bury()
-	if i.Process.observer.Exited(i, err) {
-		i.Process.scheduleRestart(err != nil || !i.asked, i.asked, e.Remark())
+	if i.observer.Exited(i, err) {
+		i.Restarts.schedule(err != nil || !i.asked, i.asked, e.Remark())
 	}
 }
 
@@ -139,7 +154,7 @@ func (i *Incarnation) Kill() {
 	}
 	i.record(history.Crash, history.Outcome{})
 	i.bury()
-	i.Process.scheduleRestart(true, i.asked, "crashed")
+	i.Restarts.schedule(true, i.asked, "crashed")
 }
 
 // grace is how long the kubelet waits between SIGTERM and SIGKILL: terminationGracePeriodSeconds,
@@ -156,8 +171,8 @@ func (i *Incarnation) Stop() {
 	i.record(history.Stop, history.Outcome{Kind: history.OutcomeAsked})
 	i.terminate()
 	i.grace = &sched.Action{
-		Order: i.Process.Name + " grace",
-		Actor: choice.Actor{Process: i.Process.Name, Name: "grace"},
+		Order: i.Port.Process + " grace",
+		Actor: choice.Actor{Process: i.Port.Process, Name: "grace"},
 		What:  func() string { return "the end of " + i.Name() + "'s grace period" },
 		Delay: func() time.Duration { return grace },
 		Own:   grace,
@@ -204,9 +219,7 @@ func (i *Incarnation) bury() {
 	if i.grace != nil {
 		i.Sched.Drop(i.grace)
 	}
-	if i.Process.current == i {
-		i.Process.current = nil
-	}
+	i.gone()
 	i.cancel()
 	i.Sched.Disturb()
 }

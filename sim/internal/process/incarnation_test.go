@@ -143,12 +143,12 @@ func TestFaultsEndAProcessSoOftenOnly(t *testing.T) {
 		p := w.Start("p", obedient, Settings{})
 		for range 2 {
 			n := 0
-			for ; p.MayEnd(); n++ {
+			for ; p.restarts.MayEnd(); n++ {
 				p.Current().Kill()
 				w.drain(w.Sched.Now() + time.Hour)
 			}
 			expect(t, "incarnations that were ended", n, "19")
-			if w.Settled(); !p.MayEnd() {
+			if w.Settled(); !p.restarts.MayEnd() {
 				t.Error("the count does not start at zero when the world has settled")
 			}
 			p.Current().Kill()
@@ -162,7 +162,7 @@ func TestTheFirstFailureOfAFreshProcessDoesNotWait(t *testing.T) {
 	run(t, func(t *testing.T, w *world) {
 		p := w.Start("p", obedient, Settings{})
 		for range 3 {
-			p.Fresh()
+			p.restarts.Fresh()
 			p.Current().Kill()
 			w.drain(w.Sched.Now() + time.Minute)
 		}

@@ -81,7 +81,7 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
 	}
 	if o.NewCache != nil || o.NewClient != nil {
 		const message = "NewCache and NewClient are kept, but cached lists of other caches come in map order"
-		l.Log.Info(message, "process", l.process)
+		l.Log.Info(message, "process", l.Port.Process)
 	}
 	if o.Client.Cache != nil { // controller-runtime writes this incarnation's cache into it
 		cache := *o.Client.Cache
@@ -121,7 +121,7 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
 	webhooks := newWebhookServer(l.core, o.WebhookServer)
 	l.managers.addWebhooks(webhooks)
 	o.WebhookServer = webhooks
-	if err := lead(cfg, &o, fmt.Sprintf("%s-%d", l.process, l.N), l.Process.Account()); err != nil {
+	if err := lead(cfg, &o, fmt.Sprintf("%s-%d", l.Port.Process, l.Port.Incarnation), l.program.Account()); err != nil {
 		return nil, err
 	}
 	mgr, err := ctrl.NewManager(cfg, o)

@@ -34,7 +34,7 @@ func (o Outside) dialled(ctx context.Context, address string) {
 	}
 	process := ""
 	if c, ok := ctx.Value(incarnationKey{}).(*core); ok {
-		process = c.process
+		process = c.Port.Process
 	}
 	at, byHTTP := caller()
 	o.Dialled(process, address, at, byHTTP)

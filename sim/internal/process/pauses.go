@@ -10,7 +10,6 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/internal/story"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -81,10 +80,10 @@ func (p *pauses) flush() (woke bool) {
 // they continue.
 func (p *pauses) continueOrPause(same []waitingHandler) bool {
 	key := same[0].key
-	actor := choice.Actor{Process: p.Name(), Name: "handler of " + key}
+	actor := p.Port.Actor("handler of " + key)
 	var pause time.Duration
 	if same[0].working.Load() {
-		label := story.Label{Kind: story.Handler, Who: p.process, Verb: "add", What: key}
+		label := story.Label{Kind: story.Handler, Who: p.Port.Process, Verb: "add", What: key}
 		pause = handlerPauses[p.Sched.Choices.Pace(label, actor, len(handlerPauses), 6)]
 	}
 	grant := func() {
@@ -96,7 +95,7 @@ func (p *pauses) continueOrPause(same []waitingHandler) bool {
 		grant()
 		return true
 	}
-	e := p.event(history.HandlerPause)
+	e := p.Wire.Event(p.Port, history.HandlerPause)
 	e.Note = fmt.Sprintf("pauses for %v in an event handler that has added %s", pause, key)
 	p.History.Add(e)
 	a := same[0].action

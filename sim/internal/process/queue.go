@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -198,10 +197,10 @@ func (q *queue) admit(item request) bool {
 	q.mu.Lock()
 	given := q.keys.of(item).take(q.waiters.Sched.Now())
 	q.mu.Unlock()
-	incarnation, name := q.waiters.Name(), q.keys.named(item).String()
+	port, name := q.waiters.Port, q.keys.named(item).String()
 	return q.waiters.await(&sched.Action{
-		Order: incarnation + " " + name,
-		Actor: choice.Actor{Process: incarnation, Name: name}, // and its requests': see [wire.Call.Actor]
+		Order: port.Name() + " " + name,
+		Actor: port.Actor(name), // and its requests': see [wire.Call.Actor]
 		What:  func() string { return q.handOut(item) },
 		Do:    func() { q.begin(item, given) },
 	}, true)
@@ -221,7 +220,7 @@ func (q *queue) begin(item request, g dequeue) {
 	k.runs++
 	k.name = history.Reconcile{Key: q.keys.named(item), N: k.runs}
 	q.mu.Unlock()
-	e := q.waiters.event(history.Dequeue)
+	e := q.waiters.Wire.Event(q.waiters.Port, history.Dequeue)
 	e.Reconcile, e.Cause, e.Wait, e.Ready, e.Seen = k.name, g.why, g.wait, g.ready, q.seen(item)
 	at := q.waiters.History.Add(e)
 	q.mu.Lock()

@@ -5,7 +5,6 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -46,7 +45,7 @@ func (m *managedController) Start(ctx context.Context) error {
 	if w := m.waiters; !w.Port.Dead() {
 		w.await(&sched.Action{
 			Order: w.Name() + " " + m.name + " ended",
-			Actor: choice.Actor{Process: w.Name(), Name: m.name + " ended"},
+			Actor: w.Port.Actor(m.name + " ended"),
 			What:  func() string { return "the end of controller " + m.name + " in " + w.Name() },
 		}, false)
 	}

@@ -42,8 +42,12 @@ func New(s *sched.Scheduler, h *history.History, w *wire.Network, log logr.Logge
 
 // Start adds a process and begins its first incarnation.
 func (s *Supervisor) Start(name string, main Main, settings Settings) *Process {
-	p := &Process{Name: name, main: main, settings: settings, env: s.environment, observer: s.observer,
-		begun: func(i *Incarnation) { s.incarnations = append(s.incarnations, i) }}
+	return s.start(&program{Name: name, main: main, settings: settings}, 0)
+}
+
+func (s *Supervisor) start(which *program, before int) *Process {
+	p := newProcess(s.environment, which, before, s.observer,
+		func(i *Incarnation) { s.incarnations = append(s.incarnations, i) })
 	s.processes = append(s.processes, p)
 	p.begin()
 	s.Sched.Disturb()
@@ -66,7 +70,7 @@ func (s *Supervisor) Find(name string) *Process {
 // Settled resets the count of incarnations.
 func (s *Supervisor) Settled() {
 	for _, p := range s.processes {
-		p.settled = p.started
+		p.restarts.settled = p.restarts.started
 	}
 }
 
@@ -145,7 +149,7 @@ func (s *Supervisor) Reap(wait func()) {
 func (s *Supervisor) Endpoints(service *apiserver.WebhookService, path string) []wire.Endpoint {
 	var out []wire.Endpoint
 	for _, i := range s.incarnations {
-		if isDead(i) || !i.Process.behind(service) {
+		if isDead(i) || !i.program.behind(service) {
 			continue
 		}
 		for _, server := range i.servers() {
@@ -252,7 +256,7 @@ func (s *Supervisor) handleError(ctx context.Context, err error, message string,
 	s.Sched.Note(name+" error "+outcome.Text, func() {
 		for _, i := range s.incarnations {
 			if i.Name() == name && !isDead(i) {
-				e := i.event(history.HandledError)
+				e := i.Wire.Event(i.Port, history.HandledError)
 				e.Outcome, e.Source = outcome, source
 				s.History.Add(e)
 			}

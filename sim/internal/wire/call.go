@@ -189,9 +189,9 @@ func (c *Call) variant() (s string) {
 // reconcile it is the process with the path, so that an informer's list and watch have one actor.
 func (c *Call) Actor() choice.Actor {
 	if c.Reconcile.None() {
-		return choice.Actor{Process: c.Port.Name(), Name: "at " + c.Host + c.Request.URL.Path}
+		return c.Port.Actor("at " + c.Host + c.Request.URL.Path)
 	}
-	return choice.Actor{Process: c.Port.Name(), Name: c.Reconcile.Key.String()}
+	return c.Port.Actor(c.Reconcile.Key.String())
 }
 
 // cause is the call as the cause of what comes after it.

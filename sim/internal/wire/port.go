@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -74,6 +75,11 @@ func (p *Port) Name() string {
 		return p.Process
 	}
 	return p.Process + "/" + strconv.Itoa(p.Incarnation)
+}
+
+// Actor is the incarnation, or a part of it, as an actor of the scheduler.
+func (p *Port) Actor(part string) choice.Actor {
+	return choice.Actor{Process: p.Name(), Name: part}
 }
 
 // Die makes every later request fail, and leaves those in flight without an answer until the run

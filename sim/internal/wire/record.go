@@ -30,12 +30,15 @@ func (r *recorder) event(call *Call, k history.Kind) history.Event {
 	if call.beside {
 		r.beside[call.Port.Process] = r.Sched.Now()
 	}
-	return history.Event{
-		Step: r.Sched.Steps(), At: r.Sched.Now(), Kind: k,
-		Process: call.Port.Process, Incarnation: call.Port.Incarnation, Reconcile: call.Reconcile,
-		Verb: call.Verb(), Ref: call.Ref(), Sub: call.Info.Subresource,
-		Host: call.Host, Server: r.Revision(),
-	}
+	e := r.Event(call.Port, k)
+	e.Reconcile, e.Verb, e.Ref, e.Sub, e.Host = call.Reconcile, call.Verb(), call.Ref(), call.Info.Subresource, call.Host
+	return e
+}
+
+// Event is an event of an incarnation, at this moment.
+func (r *recorder) Event(p *Port, k history.Kind) history.Event {
+	return history.Event{Step: r.Sched.Steps(), At: r.Sched.Now(), Kind: k, Process: p.Process,
+		Incarnation: p.Incarnation, Server: r.Revision()}
 }
 
 // record writes the request down as it took effect.
@@ -105,11 +108,9 @@ func revisionOf(object []byte) int64 {
 func (r *recorder) delivery(s *Stream, f apiserver.Frame, data []byte) history.Event {
 	ref := history.Ref{Group: s.Call.Info.Group, Kind: s.Kind, Namespace: f.Namespace, Name: f.Name}
 	ref.Cluster = s.Call.Cluster
-	return history.Event{
-		Step: r.Sched.Steps(), At: r.Sched.Now(), Kind: history.Deliver,
-		Process: s.Port.Process, Incarnation: s.Port.Incarnation,
-		Verb: f.Type, Ref: ref, Revision: f.Revision, Server: r.Revision(), Received: data,
-	}
+	e := r.Event(s.Port, history.Deliver)
+	e.Verb, e.Ref, e.Revision, e.Received = f.Type, ref, f.Revision, data
+	return e
 }
 
 // Beside is when goroutines of a process that work next to its controllers last sent a request that

@@ -10,7 +10,6 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -48,7 +47,7 @@ func (w *Watches) limit(s *Stream, d time.Duration) {
 	}
 	s.timeout = &sched.Action{
 		Order: s.Call.order(), Idle: true,
-		Actor: choice.Actor{Process: s.Port.Name(), Name: s.Call.order()},
+		Actor: s.Port.Actor(s.Call.order()),
 		What:  func() string { return "time-out of " + s.String() },
 		Delay: func() time.Duration { return d },
 		Do: func() {

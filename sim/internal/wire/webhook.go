@@ -146,7 +146,7 @@ func (w *webhookCall) arrive() {
 	if at.Port.Frozen() { // the call waits until it resumes
 		at.Port.Await(&sched.Action{
 			Order: at.Port.Name() + " webhook " + w.order(),
-			Actor: choice.Actor{Process: at.Port.Name(), Name: "webhook " + w.order()},
+			Actor: at.Port.Actor("webhook " + w.order()),
 			What:  func() string { return "call of webhook " + w.asked.Name + " at " + at.Port.Name() },
 			Do:    w.arrive,
 		})

@@ -194,7 +194,7 @@ func (a *activity) awaitsOutside(procs *process.Supervisor) (yes bool) {
 	for _, c := range procs.Controllers() {
 		c.EachTimer(func(t process.Timer) bool {
 			key := history.Key{Controller: c.Name, Namespace: t.Item.Namespace, Name: t.Item.Name}
-			p := a.outside[history.KeyID{Actor: c.Life.Process.Name, Key: key}]
+			p := a.outside[history.KeyID{Actor: c.Life.Port.Process, Key: key}]
 			yes = p != nil && (deleting[t.Item.NamespacedName] || p.waits || !p.polls(a.changed()))
 			return !yes
 		})

@@ -146,7 +146,7 @@ func (p *programs) exited(l *process.Incarnation, err error) (restart bool) {
 	}
 	var bad *setupError
 	var panicked *process.PanicError
-	name := l.Process.Name
+	name := l.Port.Process
 	switch {
 	case errors.As(err, &panicked):
 		value := run.WithoutAddresses(fmt.Sprint(panicked.Value))
@@ -155,14 +155,14 @@ func (p *programs) exited(l *process.Incarnation, err error) (restart bool) {
 		if p.faults.declared.Armed() { // it may take that fault: a run to be shrunk, kept and replayed
 			p.exit = &result.Ending{Kind: result.Panic, Message: message}
 		}
-	case errors.As(err, &bad) && l.N == 1 && !p.faults.declared.Armed():
+	case errors.As(err, &bad) && l.Port.Incarnation == 1 && !p.faults.declared.Armed():
 		p.exit = misuse("the setup function of process %q failed: %v%s", name, bad.error, user.SchemeHint(bad.error))
 	case errors.As(err, &bad):
 		// It has worked before, or it took a fault. The kubelet starts it again, and a world in
 		// which that never helps does not settle.
-		p.setups[l.Process] = failedSetup{l.N, bad.error}
+		p.setups[name] = failedSetup{l.Port.Incarnation, bad.error}
 		if !p.faults.declared.Armed() {
-			message := p.setups.of(l.Process)
+			message := p.setups.of(name, l.Port.Incarnation)
 			message += ", and no fault is in the way: the kubelet never stops starting it again"
 			p.exit = &result.Ending{Kind: result.Settles, Property: worldSettles, Message: message}
 		}
@@ -170,8 +170,8 @@ func (p *programs) exited(l *process.Incarnation, err error) (restart bool) {
 	return p.exit == nil
 }
 
-// failedSetups are the setup functions that have failed last.
-type failedSetups map[*process.Process]failedSetup
+// failedSetups are the setup functions that have failed last, by process.
+type failedSetups map[string]failedSetup
 
 // failedSetup is how the setup function of a process failed, and in which incarnation.
 type failedSetup struct {
@@ -179,12 +179,12 @@ type failedSetup struct {
 	err         error
 }
 
-// of says that a process is down because its setup function failed; "" if it is not.
-func (f failedSetups) of(p *process.Process) string {
-	failed, ok := f[p]
-	if !ok || failed.incarnation != p.Incarnations() {
+// of says that a process is down because the setup function of its last incarnation failed; "" if it
+// is not.
+func (f failedSetups) of(process string, incarnation int) string {
+	failed, ok := f[process]
+	if !ok || failed.incarnation != incarnation {
 		return ""
 	}
-	return fmt.Sprintf("the setup function of process %q failed in incarnation %d: %v", p.Name, failed.incarnation,
-		failed.err)
+	return fmt.Sprintf("the setup function of process %q failed in incarnation %d: %v", process, incarnation, failed.err)
 }

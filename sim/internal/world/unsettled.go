@@ -21,7 +21,7 @@ func (q *quiescence) unsettled(limit string, setups failedSetups) string {
 	msg := fmt.Sprintf("the world did not settle %s: %s%spending are %s%s",
 		limit, q.refused(), describe(keys), strings.Join(q.pending(), "; "), q.lastWrite(keys))
 	for _, p := range q.procs.Processes() {
-		if why := setups.of(p); why != "" {
+		if why := setups.of(p.Name, p.Incarnations()); why != "" {
 			msg += "; " + why
 		}
 	}
