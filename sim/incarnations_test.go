@@ -220,33 +220,6 @@ func TestBackOffIsSettled(t *testing.T) {
 	}
 }
 
-// A controller that writes at rest never settles, and the message says what is pending.
-func TestRestlessWorldDoesNotSettle(t *testing.T) {
-	r := sim.Explore(t, func(w *sim.World) {
-		w.Start("restless", simtest.Restless)
-		w.Apply(simtest.Source("a"))
-		w.Settle()
-	})
-	if r.Failure == nil || r.Failure.Kind != result.Settles {
-		t.Fatalf("got %+v", r.Failure)
-	}
-	simtest.Contains(t, r.Failure.Message, "did not settle within", "RequeueAfter of restless default/a, due ",
-		"the last write was update ConfigMap default/a by restless/1",
-		" times since faults ended, 1m0",
-		"s after the one before: if it is written on a period by design, say w.Without(\"settles\")")
-	judged := 0
-	r = sim.Explore(t, func(w *sim.World) {
-		w.Without("settles") // as the message says
-		w.Eventually("it is judged", func(*history.History) error { judged++; return nil })
-		w.Start("restless", simtest.Restless)
-		w.Apply(simtest.Source("a"))
-		w.Settle()
-	}, sim.Runs(2))
-	if r.Failure != nil || judged == 0 {
-		t.Errorf("without that property it was judged %d times and failed with %v", judged, r.Failure)
-	}
-}
-
 // A property that panics is named.
 func TestPanickingPropertyIsNamed(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {

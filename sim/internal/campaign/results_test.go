@@ -73,29 +73,6 @@ func kept(t *testing.T, dir, pattern string) *story.Result {
 	return r
 }
 
-// A campaign that was cut off continues where its result on disk ends.
-func TestCampaignContinues(t *testing.T) {
-	dir := t.TempDir()
-	report := sim.ReportTo(dir)
-	holds := simtest.Mailing(simtest.Mailer{})
-	first := simtest.InAProcess(t, func(on sim.ExploreOption) result.Report {
-		return sim.Explore(t, holds, sim.Runs(30), sim.For(0), report, on)
-	})
-	cut := kept(t, dir, "Test*.????????.json")
-	cut.Complete, cut.Planned, cut.Next = false, 50, 30
-	if err := cut.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	began := time.Now()
-	second := sim.Explore(t, holds, sim.Runs(50), sim.For(0), report)
-	if first.Runs != 30 || second.Runs != 50 || !second.Complete {
-		t.Errorf("%d runs, then %d; complete: %v (%v)", first.Runs, second.Runs, second.Complete, time.Since(began))
-	}
-	if done := kept(t, dir, "Test*.????????.json"); done.Runs != 50 || !done.Complete || done.Steps <= cut.Steps {
-		t.Errorf("the result reads %+v", done)
-	}
-}
-
 // A failure that was found before the process was killed fails the campaign that continues, as long
 // as it can be reproduced. What other code has found does not count.
 func TestEarlierFindingFailsTheCampaign(t *testing.T) {
