@@ -174,8 +174,8 @@ func (h *Hosted) report() {
 	h.say(child.Message{Report: r})
 }
 
-// programKinds is the API server as the program's manager asks for its kinds. All requests go to the
-// world.
+// programKinds is the API server as the program's manager asks for its kinds. All requests go to
+// the world.
 type programKinds struct {
 	wire.Backend
 	mapper meta.RESTMapper

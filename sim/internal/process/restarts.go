@@ -31,7 +31,7 @@ const (
 	backOffReset = 10 * time.Minute
 )
 
-// maxIncarnations is how many incarnations of a process may begin between two Settles because of faults.
+// maxIncarnations is how many incarnations of a process faults may begin between two Settles.
 const maxIncarnations = 20
 
 // schedule schedules the next incarnation. why is how the last one ended, in words, and

@@ -179,8 +179,8 @@ type failedSetup struct {
 	err         error
 }
 
-// of says that a process is down because the setup function of its last incarnation failed; "" if it
-// is not.
+// of says that a process is down because the setup function of this incarnation failed, its last
+// one; "" if it did not.
 func (f failedSetups) of(process string, incarnation int) string {
 	failed, ok := f[process]
 	if !ok || failed.incarnation != incarnation {
