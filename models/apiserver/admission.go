@@ -30,6 +30,9 @@ type Admission interface {
 // SetAdmission puts admission in front of the store.
 func (s *Server) SetAdmission(a Admission) { s.admission = a }
 
+// Admission is what is in front of the store; nil if nothing is.
+func (s *Server) Admission() Admission { return s.admission }
+
 // Attempt is a write as admission sees it.
 type Attempt struct {
 	Request *Request
@@ -70,6 +73,36 @@ func (a *Attempt) UID() string { return string(a.write.s.generator.uid()) }
 
 // Server is the server that the attempt is made at, for reading.
 func (a *Attempt) Server() *Server { return a.write.s }
+
+// Typed is the object of a built-in type, decoded, and OldTyped the stored one; nil where there is
+// none. They are not to be changed.
+func (a *Attempt) Typed() runtime.Object { return typed(a.draft) }
+
+// OldTyped is described at [Attempt.Typed].
+func (a *Attempt) OldTyped() runtime.Object { return typed(a.old) }
+
+func typed(o *object.Object) runtime.Object {
+	if o == nil {
+		return nil
+	}
+	return o.Typed
+}
+
+// Change changes another object of a built-in type in the namespace of the attempt. The change is
+// committed at once, even if the attempt fails later.
+func (a *Attempt) Change(group, resource, name string, change func(runtime.Object)) error {
+	s := a.write.s
+	w := s.internalWrite(s.registry.ByResource(group, resource), name, a.write.effects)
+	w.info.Namespace = a.Info.Namespace
+	old, err := w.stored()
+	if err != nil {
+		return err
+	}
+	draft := old.Draft()
+	change(draft.Typed)
+	_, err = w.commit(draft, old)
+	return err
+}
 
 // Ask makes calls, all at once, and returns when each has its answer.
 func (a *Attempt) Ask(calls ...*WebhookCall) {

@@ -48,6 +48,9 @@ func New(actors ...actor.Actor) *Cluster {
 func (c *Cluster) Add(a actor.Actor) {
 	h := &host{Cluster: c, actor: a, steps: map[string]*step{}}
 	c.actors = append(c.actors, h)
+	if s, ok := a.(actor.Server); ok {
+		s.Serve(c.Server)
+	}
 	a.Begin(h)
 }
 

@@ -23,8 +23,8 @@ var actedUpon = map[history.Ref][]string{
 	{Group: "policy", Kind: "PodDisruptionBudget"}:          {"disruption-controller"},
 	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}: nil,
 	{Kind: "ReplicationController"}:                         nil,
-	{Kind: "ResourceQuota"}:                                 nil,
-	{Kind: "LimitRange"}:                                    nil,
+	{Kind: "ResourceQuota"}:                                 {"resourcequota-controller"},
+	{Kind: "LimitRange"}:                                    {"resourcequota-controller"},
 }
 
 // models is the path of the built-in controllers of which it is known what they act upon.
