@@ -27,8 +27,8 @@ var rowFiles embed.FS
 // Rows are all rows of the table, with the areas in the order in which they are best read.
 func Rows() []Row {
 	return slices.Concat(rowsDiscovery,
-		scripts("read", "watch", "create", "update", "patch", "delete", "metadata", "subresources", "binding", "options",
-			"builtins", "custom", "apply", "schema"),
+		scripts("read", "watch", "create", "update", "patch", "delete", "metadata", "subresources", "binding", "evictions",
+			"quotas", "options", "builtins", "custom", "apply", "schema"),
 		rowsRBAC, scripts("admission", "webhook_results"), rowsClients, scripts("namespace", "ownership"))
 }
 

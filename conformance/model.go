@@ -15,6 +15,7 @@ import (
 
 	"github.com/wavetank/wavetank/models/admission"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/models/quota"
 	"github.com/wavetank/wavetank/models/rbac"
 )
 
@@ -38,6 +39,7 @@ func startModel(track bool, more ...*apiextensionsv1.CustomResourceDefinition) (
 	m.moved, m.idle = sync.NewCond(&m.mu), sync.NewCond(&m.mu)
 	m.server.SetAuthorizer(rbac.New(m.server))
 	m.server.SetAdmission(admission.New(m.server))
+	quota.Enforce(m.server)
 	m.server.SetWebhooks(reach)
 	for _, crd := range append(CRDs(), more...) {
 		if err := m.server.Install(crd); err != nil {

@@ -3,9 +3,15 @@ package conformance
 // Rows of rows/*.txtar that are no scripts.
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 )
 
 // rowsSingle are keyed by area and name.
@@ -34,6 +40,37 @@ var rowsSingle = map[string]func(*T){
 			meta, _ := ns["metadata"].(map[string]any)
 			t.Note(name, []any{meta["labels"], ns["spec"], ns["status"]}, err)
 		}
+	},
+	"tokens: for a service account": func(t *T) {
+		t.Script("POST sa {metadata: {name: a}}")
+		// Not through the recorder, because no two tokens are alike.
+		api := must(kubernetes.NewForConfig(t.arm.Config())).CoreV1().ServiceAccounts(t.Namespace)
+		for _, seconds := range []int64{0, 600, 599} {
+			req := &authenticationv1.TokenRequest{}
+			if seconds > 0 {
+				req.Spec = authenticationv1.TokenRequestSpec{Audiences: []string{"x"}, ExpirationSeconds: &seconds}
+			}
+			got, err := api.CreateToken(t.Ctx, "a", req, metav1.CreateOptions{})
+			if err != nil {
+				t.Note("refused", said(err), nil)
+				continue
+			}
+			parts := strings.Split(got.Status.Token, ".")
+			raw, err := base64.RawURLEncoding.DecodeString(parts[1])
+			claims := map[string]any{}
+			if err == nil {
+				err = json.Unmarshal(raw, &claims)
+			}
+			kube, _ := claims["kubernetes.io"].(map[string]any)
+			account, _ := kube["serviceaccount"].(map[string]any)
+			t.Note("claims", []any{
+				len(parts), claims["sub"], kube["namespace"], account["name"],
+				claims["exp"].(float64) - claims["iat"].(float64), seconds > 0 && claims["aud"].([]any)[0] == "x",
+				got.Status.ExpirationTimestamp.Unix() == int64(claims["exp"].(float64)), *got.Spec.ExpirationSeconds,
+			}, err)
+		}
+		_, err := api.CreateToken(t.Ctx, "absent", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+		t.Note("absent", said(err), nil)
 	},
 	"custom resources: its definition is there": func(t *T) {
 		_, _, data, err := t.roundTrip("GET", definitions+"/widgets."+crdGroup, nil, nil)

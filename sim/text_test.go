@@ -11,7 +11,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -151,7 +150,7 @@ func TestRefusedRequestIsAWarning(t *testing.T) {
 				func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 					pod := &corev1.Pod{}
 					pod.Namespace, pod.Name = req.Namespace, req.Name
-					_ = mgr.GetClient().SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{})
+					_ = mgr.GetClient().SubResource("resize").Update(ctx, pod)
 					return reconcile.Result{}, nil
 				}))
 		})
@@ -161,8 +160,8 @@ func TestRefusedRequestIsAWarning(t *testing.T) {
 		w.Apply(pod)
 		w.Settle()
 	}, sim.Runs(1))
-	const want = `process "op" sent "create Pod/eviction" at sim/text_test\.go:\d+, which the API model ` +
-		`refuses with 501, as it does not model subresource "eviction" of pods: .*put an interface there`
+	const want = `process "op" sent "update Pod/resize" at sim/text_test\.go:\d+, which the API model ` +
+		`refuses with 501, as it does not model subresource "resize" of pods: .*put an interface there`
 	if got := strings.Join(r.Warnings, "\n"); !regexp.MustCompile(want).MatchString(got) {
 		t.Errorf("the warnings are %q", got)
 	}

@@ -91,17 +91,7 @@ func typed(o *object.Object) runtime.Object {
 // Change changes another object of a built-in type in the namespace of the attempt. The change is
 // committed at once, even if the attempt fails later.
 func (a *Attempt) Change(group, resource, name string, change func(runtime.Object)) error {
-	s := a.write.s
-	w := s.internalWrite(s.registry.ByResource(group, resource), name, a.write.effects)
-	w.info.Namespace = a.Info.Namespace
-	old, err := w.stored()
-	if err != nil {
-		return err
-	}
-	draft := old.Draft()
-	change(draft.Typed)
-	_, err = w.commit(draft, old)
-	return err
+	return a.write.s.change(a.write.effects, group, resource, a.Info.Namespace, name, change)
 }
 
 // Ask makes calls, all at once, and returns when each has its answer.

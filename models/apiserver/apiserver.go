@@ -68,8 +68,7 @@
 //   - OpenAPI v2. kubectl asks for it for `explain --output=plaintext-openapiv2` alone. It takes
 //     all else from OpenAPI v3, which is made (openapi_builtin.go says what is missing there).
 //   - Conversion webhooks, and autoscaling/v1.
-//   - The subresources of pods but status and binding, serviceaccounts/token, and certificate
-//     approval.
+//   - The subresources of pods but status, binding and eviction, and certificate approval.
 //   - The types in the list Unmodelled (internal/registry/registry.go).
 //
 // Validation of pods, volumes and other large built-in types covers names, required and immutable

@@ -72,6 +72,10 @@ func serveSubresource(r *request) (*Response, error) {
 		return serveFinalize(r)
 	case "pods/binding":
 		return serveBinding(r)
+	case "pods/eviction":
+		return serveEviction(r)
+	case "serviceaccounts/token":
+		return serveToken(r)
 	}
 	if sub.Scale != nil {
 		return serveScale(r, sub.Scale)

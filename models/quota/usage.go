@@ -77,7 +77,9 @@ var aliases = []string{
 }
 
 // counts is the name by which objects of a type are counted.
-func counts(of schema.GroupResource) corev1.ResourceName { return corev1.ResourceName("count/" + of.String()) }
+func counts(of schema.GroupResource) corev1.ResourceName {
+	return corev1.ResourceName("count/" + of.String())
+}
 
 // usage is what an object uses.
 func usage(of schema.GroupResource, o runtime.Object, now time.Time) corev1.ResourceList {

@@ -43,8 +43,7 @@
 // are not taken, and one that is named is believed. A claim whose request grows is not resized. The
 // volume goes with the claim where its reclaim policy is Delete; its phase is not kept.
 //
-// A PodDisruptionBudget is only counted: the server refuses evictions, as not modelled, and a
-// condition DisruptionTarget that has become stale stays.
+// A condition DisruptionTarget of a Pod that was to be evicted, and was not, stays.
 //
 // No controller handles ReplicationControllers and HorizontalPodAutoscalers, whose status stays as
 // it was written. v1 Endpoints are not created.

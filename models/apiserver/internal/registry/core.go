@@ -17,7 +17,9 @@ var serviceAccountKind = builtin{
 	group: "", version: "v1", kind: "ServiceAccount", plural: "serviceaccounts",
 	short:    []string{"sa"},
 	object:   func() runtime.Object { return &corev1.ServiceAccount{} },
-	strategy: strategy{Unconditional: true, ReturnsDeleted: true, Unmodelled: []string{"token"}},
+	strategy: strategy{Unconditional: true, ReturnsDeleted: true},
+	subs: []*object.Subresource{{Name: "token", Kind: "TokenRequest", Group: "authentication.k8s.io", Version: "v1",
+		Verbs: []string{"create"}}},
 	columns: &columns{
 		cells: func(runtime.Object) ([]any, []any) { return nil, nil },
 	},

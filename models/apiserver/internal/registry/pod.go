@@ -19,7 +19,7 @@ var podKind = builtin{
 	strategy: strategy{
 		Unconditional: true, status: true, generation: true, ReturnsDeleted: true,
 		Unmodelled: []string{
-			"log", "exec", "attach", "portforward", "proxy", "eviction", "ephemeralcontainers", "resize",
+			"log", "exec", "attach", "portforward", "proxy", "ephemeralcontainers", "resize",
 		},
 		defaults: on(defaultPod),
 		prepareCreate: func(w Write, o runtime.Object) {
@@ -83,8 +83,11 @@ var podKind = builtin{
 			return &period
 		},
 	},
-	fields:       podFields,
-	subs:         []*object.Subresource{{Name: "binding", Kind: "Binding", Version: "v1", Verbs: []string{"create"}}},
+	fields: podFields,
+	subs: []*object.Subresource{
+		{Name: "binding", Kind: "Binding", Version: "v1", Verbs: []string{"create"}},
+		{Name: "eviction", Kind: "Eviction", Group: "policy", Version: "v1", Verbs: []string{"create"}},
+	},
 	statusResets: []string{"metadata.deletionTimestamp", "metadata.ownerReferences"},
 }
 
