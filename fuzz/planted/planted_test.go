@@ -193,3 +193,26 @@ func TestAServerBehindForOneKindIsFoundSoon(t *testing.T) {
 		t.Errorf("%d of %d base seeds find it in %d runs", found, seeds, runs)
 	}
 }
+
+// The portfolio finds the bugs that only the cluster's own controllers bring out, none without a
+// disturbance, and the fixed variants pass.
+//
+//make:campaigns
+func TestClusterBugsAreFound(t *testing.T) {
+	for _, b := range ClusterBugs() {
+		t.Run(b.Name, func(t *testing.T) {
+			r := sim.Explore(t, b.Scenario(false), sim.Strategy("portfolio"), sim.Runs(1000), sim.For(0))
+			f := r.Failure
+			if f == nil || f.Property != b.Property || f.Flaky {
+				t.Fatalf("%d runs, failure %v", r.Runs, r.Err())
+			}
+			t.Logf("found in run %d: %s", r.Runs, f.Text())
+			if n := disturbances(f.Story.Choices); n < b.Depth {
+				t.Errorf("%d disturbances are enough: %v", n, f.Story.Choices)
+			}
+			if r := sim.Explore(t, b.Scenario(true), sim.Runs(fixedRuns), sim.For(0)); r.Err() != nil {
+				t.Error(r.Err())
+			}
+		})
+	}
+}

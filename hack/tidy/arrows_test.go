@@ -83,7 +83,7 @@ var arrows = map[string][]string{
 	"controllers":   {"controllers/internal"}, // they do not know that they are simulated
 	"scenarios": {"sim", "models", "controllers", "reports", "history", "internal/story", "scenarios/internal",
 		"internal/atomicfile", "internal/versions", "internal/causes", "internal/rate"},
-	"fuzz":    {"scenarios", "sim", "history", "internal/story", "internal/causes", "internal/rate"},
+	"fuzz":    {"scenarios", "sim", "models", "history", "internal/story", "internal/causes", "internal/rate"},
 	"reports": {"history", "internal/atomicfile", "internal/story"},
 	"cmd": {"history", "internal/atomicfile", "internal/deployed", "internal/strategy", "reports",
 		"internal/story"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -91,8 +92,11 @@ func typed(o *object.Object) runtime.Object {
 // Change changes another object of a built-in type in the namespace of the attempt. The change is
 // committed at once, even if the attempt fails later.
 func (a *Attempt) Change(group, resource, name string, change func(runtime.Object)) error {
-	return a.write.s.change(a.write.effects, group, resource, a.Info.Namespace, name, change)
+	return a.write.change(a.write.s, group, resource, a.Info.Namespace, name, change)
 }
+
+// Now is the time of the server's clock.
+func (a *Attempt) Now() time.Time { return a.write.s.options.Now() }
 
 // Ask makes calls, all at once, and returns when each has its answer.
 func (a *Attempt) Ask(calls ...*WebhookCall) {

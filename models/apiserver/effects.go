@@ -8,6 +8,7 @@ import (
 	"time"
 
 	admissionregv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 )
 
@@ -27,6 +28,20 @@ func (e *effects) warn(text string) {
 	if !slices.Contains(e.warnings, text) {
 		e.warnings = append(e.warnings, text)
 	}
+}
+
+// change changes another object of a built-in type, as part of what the request brings about.
+func (e *effects) change(s *Server, group, resource, namespace, name string, change func(runtime.Object)) error {
+	w := s.internalWrite(s.registry.ByResource(group, resource), name, e)
+	w.info.Namespace = namespace
+	old, err := w.stored()
+	if err != nil {
+		return err
+	}
+	draft := old.Draft()
+	change(draft.Typed)
+	_, err = w.commit(draft, old)
+	return err
 }
 
 // WebhookCall is a POST of an AdmissionReview that the server makes.

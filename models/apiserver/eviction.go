@@ -108,7 +108,7 @@ func (e *eviction) permit(pod *corev1.Pod) error {
 	if err := refusal(b); err != nil || e.dryRun {
 		return err
 	}
-	return e.s.change(e.effects, "policy", "poddisruptionbudgets", b.Namespace, b.Name, func(o runtime.Object) {
+	return e.change(e.s, "policy", "poddisruptionbudgets", b.Namespace, b.Name, func(o runtime.Object) {
 		s := &o.(*policyv1.PodDisruptionBudget).Status
 		if s.DisruptionsAllowed--; s.DisruptionsAllowed == 0 {
 			meta.SetStatusCondition(&s.Conditions, metav1.Condition{Type: policyv1.DisruptionAllowedCondition,

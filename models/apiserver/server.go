@@ -29,9 +29,6 @@ type Server struct {
 // now is the clock's time as it goes into metadata: to the second, which is what survives the wire.
 func (s *Server) now() time.Time { return s.options.Now().Truncate(time.Second) }
 
-// Now is the time of the server's clock.
-func (s *Server) Now() time.Time { return s.options.Now() }
-
 // Compact forgets history up to a revision: lists at older revisions and watches that have not
 // passed it expire.
 func (s *Server) Compact(revision int64) { s.store.Compact(revision) }

@@ -19,8 +19,9 @@ import (
 // issuer issues the tokens of ServiceAccounts, and is their audience unless a request names others.
 const issuer = "https://kubernetes.default.svc.cluster.local"
 
-// serveToken issues a token for a ServiceAccount (pkg/registry/core/serviceaccount/storage/token.go).
-// Its claims are those of a real one, but its signature is not: no server of a world checks it.
+// serveToken issues a token for a ServiceAccount
+// (pkg/registry/core/serviceaccount/storage/token.go). Its claims are those of a real one, but its
+// signature is not: no server of a world checks it.
 func serveToken(r *request) (*Response, error) {
 	w, err := r.createWrite()
 	if err != nil {

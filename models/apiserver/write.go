@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
@@ -49,20 +48,6 @@ func (s *Server) internalWrite(k *registry.Kind, name string, e *effects) *write
 	return &write{request: &request{
 		Request: &Request{}, s: s, info: Info{Name: name}, kind: k, ver: k.Storage, effects: e,
 	}}
-}
-
-// change changes another object of a built-in type, as part of what a request brings about.
-func (s *Server) change(e *effects, group, resource, namespace, name string, change func(runtime.Object)) error {
-	w := s.internalWrite(s.registry.ByResource(group, resource), name, e)
-	w.info.Namespace = namespace
-	old, err := w.stored()
-	if err != nil {
-		return err
-	}
-	draft := old.Draft()
-	change(draft.Typed)
-	_, err = w.commit(draft, old)
-	return err
 }
 
 // decoder reads objects as the write's options say.

@@ -16,62 +16,62 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// Enforce has a server enforce the ResourceQuotas and LimitRanges that it stores. Webhooks are asked
-// in between, as on a real server: LimitRanges come before them and quotas after them.
+// Enforce has a server enforce the ResourceQuotas and LimitRanges that it stores. As on a real
+// server, LimitRanges come before webhooks, and quotas after them.
 func Enforce(s *apiserver.Server) {
-	if _, enforced := s.Admission().(*admission); !enforced {
-		s.SetAdmission(&admission{s, s.Admission()})
+	if _, enforced := s.Admission().(*enforcer); !enforced {
+		s.SetAdmission(&enforcer{s, s.Admission()})
 	}
 }
 
-// admission enforces quotas and limit ranges around the admission that was there before.
-type admission struct {
+// enforcer enforces quotas and limit ranges around the admission that was there before.
+type enforcer struct {
 	server *apiserver.Server
 	other  apiserver.Admission // nil if there was none
 }
 
 // Active implements [apiserver.Admission].
-func (d *admission) Active() bool {
+func (e *enforcer) Active() bool {
 	for _, resource := range []string{"resourcequotas", "limitranges"} {
-		for range d.server.EachTyped("", resource, "") {
+		for range e.server.EachTyped("", resource, "") {
 			return true
 		}
 	}
-	return d.otherActive()
+	return e.otherActive()
 }
 
-func (d *admission) otherActive() bool { return d.other != nil && d.other.Active() }
+func (e *enforcer) otherActive() bool { return e.other != nil && e.other.Active() }
 
 // Mutate implements [apiserver.Admission].
-func (d *admission) Mutate(a *apiserver.Attempt) error {
+func (e *enforcer) Mutate(a *apiserver.Attempt) error {
 	if p, ok := a.Typed().(*corev1.Pod); ok && a.Operation == "CREATE" && a.Info.Subresource == "" {
-		if err := d.defaults(a, p.DeepCopy()); err != nil {
+		if err := e.defaults(a, p.DeepCopy()); err != nil {
 			return err
 		}
 	}
-	if d.otherActive() {
-		return d.other.Mutate(a)
+	if e.otherActive() {
+		return e.other.Mutate(a)
 	}
 	return nil
 }
 
 // Validate implements [apiserver.Admission].
-func (d *admission) Validate(a *apiserver.Attempt) error {
+func (e *enforcer) Validate(a *apiserver.Attempt) error {
 	checked := a.Operation != "DELETE" && a.Info.Subresource == "" && a.Info.Namespace != ""
 	if checked {
-		if err := d.limit(a); err != nil {
+		if err := e.limit(a); err != nil {
 			return forbidden(a, err)
 		}
 	}
-	if d.otherActive() {
-		if err := d.other.Validate(a); err != nil {
+	if e.otherActive() {
+		if err := e.other.Validate(a); err != nil {
 			return err
 		}
 	}
 	if !checked {
 		return nil
 	}
-	return d.charge(a)
+	return e.charge(a)
 }
 
 func forbidden(a *apiserver.Attempt, err error) error {
@@ -88,10 +88,10 @@ func stored[T any](s *apiserver.Server, resource, namespace string) (out []*T) {
 
 // charge checks a write against the quotas of its namespace, and adds what it uses to their status
 // (CheckRequest and checkQuotas of k8s.io/apiserver/pkg/admission/plugin/resourcequota).
-func (d *admission) charge(a *apiserver.Attempt) error {
+func (e *enforcer) charge(a *apiserver.Attempt) error {
 	var charged []*corev1.ResourceQuota
-	for _, q := range stored[corev1.ResourceQuota](d.server, "resourcequotas", a.Info.Namespace) {
-		used, err := d.used(a, q)
+	for _, q := range stored[corev1.ResourceQuota](e.server, "resourcequotas", a.Info.Namespace) {
+		used, err := e.used(a, q)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (d *admission) charge(a *apiserver.Attempt) error {
 }
 
 // used is what a quota has used after a write; nil if the write does not count against it.
-func (d *admission) used(a *apiserver.Attempt, q *corev1.ResourceQuota) (corev1.ResourceList, error) {
+func (e *enforcer) used(a *apiserver.Attempt, q *corev1.ResourceQuota) (corev1.ResourceList, error) {
 	of, o, old := a.Resource().GroupResource(), a.Typed(), a.OldTyped()
 	names := tracked(of, q.Status.Hard)
 	if len(names) == 0 || !judges(of, o, old) {
@@ -136,7 +136,7 @@ func (d *admission) used(a *apiserver.Attempt, q *corev1.ResourceQuota) (corev1.
 			return nil, forbidden(a, fmt.Errorf("status unknown for quota: %s, resources: %s", q.Name, joined(names)))
 		}
 	}
-	now := d.server.Now()
+	now := a.Now()
 	delta := quota.Mask(usage(of, o, now), names)
 	if old != nil {
 		was, err := inScope(q, old)

@@ -18,9 +18,9 @@ import (
 
 // defaults gives the containers of a new Pod the requests and limits that they lack
 // (mergePodResourceRequirements).
-func (d *admission) defaults(a *apiserver.Attempt, p *corev1.Pod) error {
+func (e *enforcer) defaults(a *apiserver.Attempt, p *corev1.Pod) error {
 	changed := false
-	for _, l := range stored[corev1.LimitRange](d.server, "limitranges", a.Info.Namespace) {
+	for _, l := range stored[corev1.LimitRange](e.server, "limitranges", a.Info.Namespace) {
 		asked, limited := corev1.ResourceList{}, corev1.ResourceList{}
 		for _, item := range l.Spec.Limits {
 			if item.Type == corev1.LimitTypeContainer {
@@ -78,8 +78,8 @@ func merge(to *corev1.ResourceList, from corev1.ResourceList) (names []string) {
 
 // limit checks a new Pod or a claim against the limit ranges of its namespace (PodValidateLimitFunc
 // and PersistentVolumeClaimValidateLimitFunc).
-func (d *admission) limit(a *apiserver.Attempt) error {
-	for _, l := range stored[corev1.LimitRange](d.server, "limitranges", a.Info.Namespace) {
+func (e *enforcer) limit(a *apiserver.Attempt) error {
+	for _, l := range stored[corev1.LimitRange](e.server, "limitranges", a.Info.Namespace) {
 		var errs []error
 		for i := range l.Spec.Limits {
 			item := &l.Spec.Limits[i]
@@ -132,7 +132,9 @@ type side struct {
 
 // bound checks that the first side has each resource, and that neither side is out of bounds
 // (minConstraint, maxConstraint and maxRequestConstraint).
-func bound(item *corev1.LimitRangeItem, word string, enforced corev1.ResourceList, first, second side) (errs []error) {
+func bound(
+	item *corev1.LimitRangeItem, word string, enforced corev1.ResourceList, first, second side,
+) (errs []error) {
 	outside := map[string]int{"minimum": -1, "maximum": 1}[word]
 	for _, name := range slices.Sorted(maps.Keys(enforced)) {
 		e := enforced[name]

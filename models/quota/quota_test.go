@@ -77,6 +77,13 @@ func pod(name string, requests, limits map[string]string) *corev1.Pod {
 	return p
 }
 
+func claimOf(name string, class *string, size string) *corev1.PersistentVolumeClaim {
+	return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: class,
+			Resources: corev1.VolumeResourceRequirements{Requests: list(map[string]string{"storage": size})}}}
+}
+
 func TestAQuotaIsGivenBackByTheController(t *testing.T) {
 	c := start(t, map[string]string{"pods": "1", "count/configmaps": "2"})
 	c.want("count/configmaps=0 pods=0")
@@ -108,8 +115,8 @@ func TestAFailedRequestIsChargedUntilTheResync(t *testing.T) {
 	c.want("configmaps=2 services.nodeports=0")
 	c.Run(6 * time.Minute)
 	c.want("configmaps=1 services.nodeports=0")
-	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort,
-		Ports: []corev1.ServicePort{{Name: "a", Port: 1}, {Name: "b", Port: 2}, {Name: "c", Port: 3}}}}
+	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: corev1.ServiceSpec{
+		Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Name: "a", Port: 1}, {Name: "b", Port: 2}, {Name: "c", Port: 3}}}}
 	c.post(http.StatusForbidden, "services", s)
 	s.Spec.Ports = s.Spec.Ports[:2]
 	c.post(http.StatusCreated, "services", s)
@@ -150,12 +157,10 @@ func TestScopesOfAQuota(t *testing.T) {
 }
 
 func TestClaimsAndCustomCounts(t *testing.T) {
-	c := start(t, map[string]string{"requests.storage": "2Gi", "fast.storageclass.storage.k8s.io/requests.storage": "1Gi",
-		"count/deployments.apps": "0"})
+	c := start(t, map[string]string{"requests.storage": "2Gi", "count/deployments.apps": "0",
+		"fast.storageclass.storage.k8s.io/requests.storage": "1Gi"})
 	claim := func(name, class string) *corev1.PersistentVolumeClaim {
-		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PersistentVolumeClaimSpec{
-			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: &class,
-			Resources: corev1.VolumeResourceRequirements{Requests: list(map[string]string{"storage": "1Gi"})}}}
+		return claimOf(name, &class, "1Gi")
 	}
 	c.post(http.StatusCreated, "persistentvolumeclaims", claim("a", "fast"))
 	c.post(http.StatusForbidden, "persistentvolumeclaims", claim("b", "fast"))
@@ -165,12 +170,12 @@ func TestClaimsAndCustomCounts(t *testing.T) {
 
 func TestLimitRangesGiveDefaultsAndBounds(t *testing.T) {
 	c := start(t, nil)
-	c.post(http.StatusCreated, "limitranges", map[string]any{"metadata": map[string]any{"name": "l"}, "spec": map[string]any{
-		"limits": []any{
-			map[string]any{"type": "Container", "default": map[string]any{"cpu": "1"},
-				"defaultRequest": map[string]any{"cpu": "200m"}, "max": map[string]any{"cpu": "2"},
-				"maxLimitRequestRatio": map[string]any{"cpu": "5"}},
-			map[string]any{"type": "PersistentVolumeClaim", "min": map[string]any{"storage": "1Gi"}},
+	cpu := func(q string) corev1.ResourceList { return list(map[string]string{"cpu": q}) }
+	c.post(http.StatusCreated, "limitranges", &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Name: "l"},
+		Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{
+			{Type: corev1.LimitTypeContainer, Default: cpu("1"), DefaultRequest: cpu("200m"), Max: cpu("2"),
+				MaxLimitRequestRatio: cpu("5")},
+			{Type: corev1.LimitTypePersistentVolumeClaim, Min: list(map[string]string{"storage": "1Gi"})},
 		}}})
 	var made corev1.Pod
 	c.post(http.StatusCreated, "pods", pod("a", nil, nil))
@@ -191,10 +196,7 @@ func TestLimitRangesGiveDefaultsAndBounds(t *testing.T) {
 			t.Errorf("message %q, want %q", got, row.want)
 		}
 	}
-	small := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: corev1.PersistentVolumeClaimSpec{
-		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-		Resources:   corev1.VolumeResourceRequirements{Requests: list(map[string]string{"storage": "1Mi"})}}}
-	if got := c.post(http.StatusForbidden, "persistentvolumeclaims", small); got != `persistentvolumeclaims "s" is `+
+	if got := c.post(http.StatusForbidden, "persistentvolumeclaims", claimOf("s", nil, "1Mi")); got != `persistentvolumeclaims "s" is `+
 		`forbidden: minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 1Mi` {
 		t.Errorf("message %q", got)
 	}
