@@ -116,7 +116,8 @@ func TestAFailedRequestIsChargedUntilTheResync(t *testing.T) {
 	c.Run(6 * time.Minute)
 	c.want("configmaps=1 services.nodeports=0")
 	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: corev1.ServiceSpec{
-		Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Name: "a", Port: 1}, {Name: "b", Port: 2}, {Name: "c", Port: 3}}}}
+		Type:  corev1.ServiceTypeNodePort,
+		Ports: []corev1.ServicePort{{Name: "a", Port: 1}, {Name: "b", Port: 2}, {Name: "c", Port: 3}}}}
 	c.post(http.StatusForbidden, "services", s)
 	s.Spec.Ports = s.Spec.Ports[:2]
 	c.post(http.StatusCreated, "services", s)
@@ -196,8 +197,9 @@ func TestLimitRangesGiveDefaultsAndBounds(t *testing.T) {
 			t.Errorf("message %q, want %q", got, row.want)
 		}
 	}
-	if got := c.post(http.StatusForbidden, "persistentvolumeclaims", claimOf("s", nil, "1Mi")); got != `persistentvolumeclaims "s" is `+
-		`forbidden: minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 1Mi` {
+	const small = `persistentvolumeclaims "s" is forbidden: minimum storage usage per PersistentVolumeClaim is 1Gi, ` +
+		`but request is 1Mi`
+	if got := c.post(http.StatusForbidden, "persistentvolumeclaims", claimOf("s", nil, "1Mi")); got != small {
 		t.Errorf("message %q", got)
 	}
 }
