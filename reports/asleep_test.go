@@ -122,9 +122,7 @@ func TestIdleReconcilesOfOtherObjectsAreNotTold(t *testing.T) {
 	third := history.Reconcile{Key: history.Key{Controller: "tenants", Name: "third"}, N: 1}
 	r.during(third, history.Dequeue, nil) // its request is under way
 	r.violated("late-dev is wrong")
-	if got := paragraph(&r); !strings.Contains(got, "changed nothing: tenants /late #2, at 00:04.000") {
-		t.Error(got)
-	}
+	r.says(t, "changed nothing: tenants /late #2, at 00:04.000")
 	lines := r.Render()
 	idle := CauseOf(&r.History, nil).Idle
 	if len(idle) != 1 || !strings.Contains(lines[idle[0]], "reconciles tenants /other #1") {

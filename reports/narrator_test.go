@@ -36,33 +36,34 @@ func (r *recorded) sends(of history.Reconcile, verb string, ref history.Ref, cod
 
 func paragraph(r *recorded) string { return strings.Join(CauseOf(&r.History, nil).Sentences, "\n") }
 
+// says fails the test unless the paragraph has each of the parts.
+func (r *recorded) says(t *testing.T, parts ...string) {
+	t.Helper()
+	got := paragraph(r)
+	for _, part := range parts {
+		if !strings.Contains(got, part) {
+			t.Errorf("%q is missing:\n%s", part, got)
+		}
+	}
+}
+
 // What was done before a crash and is done again is named, with the crash in between.
 func TestParagraphNamesWhatWasDoneBefore(t *testing.T) {
 	var r recorded
-	second := history.Ref{Kind: "Namespace", Name: "late-2"}
 	r.write("user", "create", late, 1, "ADDED")
 	r.during(tenants(1), history.Dequeue, nil)
 	r.sends(tenants(1), "create", history.Ref{Kind: "Namespace", Name: "late-1"}, 201, 2)
 	r.add(by(history.Crash, "", history.Ref{}, 0))
-	for _, e := range []history.Event{
-		{Kind: history.Dequeue, Cause: history.Cause{Kind: history.CauseInitialList}},
-		{Kind: history.Request, Verb: "create", Ref: second, Code: 201, Revision: 3, Source: "op/op.go:7",
-			Changes: []history.Change{{Type: "ADDED", Revision: 3, Object: []byte(`{}`), Ref: second}}},
-	} {
-		e.Process, e.Incarnation, e.Reconcile = "op", 2, tenants(1)
-		r.add(e)
-	}
+	at := r.during(tenants(1), history.Dequeue, func(e *history.Event) {
+		e.Cause = history.Cause{Kind: history.CauseInitialList}
+	})
+	r.sends(tenants(1), "create", history.Ref{Kind: "Namespace", Name: "late-2"}, 201, 3)
+	r.Events[at].Incarnation, r.Events[at+1].Incarnation = 2, 2
 	r.violated("there are 2 namespaces")
-	got := paragraph(&r)
-	for _, want := range []string{
+	r.says(t,
 		"The last step that led to it was at 00:06.000: op/2 create Namespace late-2 → rv 3 at op/op.go:7.",
 		"Its reconcile, tenants /late #1 of op/2, began at 00:05.000 because of initial-list.",
-		"Before it: at 00:03.000: op/1 create Namespace late-1 → rv 2 at op/op.go:7; at 00:04.000: op/1 is killed.",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is missing:\n%s", want, got)
-		}
-	}
+		"Before it: at 00:03.000: op/1 create Namespace late-1 → rv 2 at op/op.go:7; at 00:04.000: op/1 is killed.")
 }
 
 // Where nothing came about, it is said which request failed, that its reconcile ended without an
@@ -78,18 +79,12 @@ func TestParagraphNamesAFailureThatWasSwallowed(t *testing.T) {
 	r.during(tenants(2), history.Dequeue, nil)
 	r.during(tenants(2), history.Done, ok)
 	r.violated("late has no namespace")
-	got := paragraph(&r)
-	for _, want := range []string{
-		"The last step of a program that led to it was at 00:03.000: " +
+	r.says(t,
+		"The last step of a program that led to it was at 00:03.000: "+
 			"op/1 create Namespace late-dev → 500 at op/op.go:7.",
 		"That reconcile ends: ok, though a request failed.",
 		"After it: at 00:05.000: user update Tenant late → rv 2.",
-		"The last reconcile of op changed nothing: tenants /late #2, at 00:06.000; it ended without an error.",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is missing:\n%s", want, got)
-		}
-	}
+		"The last reconcile of op changed nothing: tenants /late #2, at 00:06.000; it ended without an error.")
 	if got := CauseOf(&r.History, nil).Line; got != "op/op.go:7" {
 		t.Errorf("the line is %q", got)
 	}
@@ -103,10 +98,7 @@ func TestParagraphCountsALoop(t *testing.T) {
 		r.sends(tenants(n+1), "update", late, 200, int64(n+1))
 	}
 	r.violated("late is written without end")
-	want := "Before it: the same request 8 times, the first at 00:02.000: op/1 update"
-	if got := paragraph(&r); !strings.Contains(got, want) {
-		t.Error(got)
-	}
+	r.says(t, "Before it: the same request 8 times, the first at 00:02.000: op/1 update")
 }
 
 // Each incarnation counts its reconciles from 1, so the last one is named with its incarnation.
@@ -115,24 +107,13 @@ func TestParagraphNamesTheIncarnationOfTheLastReconcile(t *testing.T) {
 	r.during(tenants(1), history.Dequeue, nil)
 	r.sends(tenants(1), "create", lateDev, 201, 2)
 	r.add(by(history.Crash, "", history.Ref{}, 0))
-	for _, kind := range []history.Kind{history.Start, history.Dequeue} {
-		e := by(kind, "", history.Ref{}, 0)
-		e.Incarnation = 2
-		if kind == history.Dequeue {
-			e.Reconcile = tenants(1)
-		}
-		r.add(e)
-	}
+	at := r.during(history.Reconcile{}, history.Start, nil)
+	r.during(tenants(1), history.Dequeue, nil)
+	r.Events[at].Incarnation, r.Events[at+1].Incarnation = 2, 2
 	r.violated("late has one namespace")
-	got := paragraph(&r)
-	for _, want := range []string{
+	r.says(t,
 		"Its reconcile, tenants /late #1 of op/1, began at 00:01.000.",
-		"The last reconcile of op/2 changed nothing: tenants /late #1, at 00:05.000.",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is missing:\n%s", want, got)
-		}
-	}
+		"The last reconcile of op/2 changed nothing: tenants /late #1, at 00:05.000.")
 }
 
 // A program that did nothing has no step that could be named.
@@ -161,15 +142,9 @@ func TestParagraphNamesWhatARetryRepeats(t *testing.T) {
 	r.sends(tenants(2), "create", history.Ref{Kind: "Namespace", Name: "late-2"}, 201, 3)
 	r.sends(tenants(2), "patch", late, 409, 0)
 	r.violated("there are 2 namespaces")
-	got := paragraph(&r)
-	for _, want := range []string{
+	r.says(t,
 		"In reconcile tenants /late #2 a request failed at 00:07.000: op/1 patch Tenant late → 409 at op/op.go:7.",
-		"In the reconcile before it a request failed at 00:03.000: op/1 patch Tenant late → 500 at op/op.go:7.",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is missing:\n%s", want, got)
-		}
-	}
+		"In the reconcile before it a request failed at 00:03.000: op/1 patch Tenant late → 500 at op/op.go:7.")
 }
 
 // A paragraph about the end of an incarnation names the last change before it. A program that is
@@ -180,19 +155,11 @@ func TestParagraphNamesWhatAnEndCutOff(t *testing.T) {
 		r.during(tenants(1), history.Dequeue, nil)
 		r.sends(tenants(1), "update", acme, 200, 2)
 		r.add(by(kind, "", history.Ref{}, 0))
-		for _, e := range []history.Event{
-			{Kind: history.Dequeue},
-			{Kind: history.Request, Verb: "create", Ref: lateDev, Code: 201, Revision: 3, Source: "op/op.go:9",
-				Changes: []history.Change{{Type: "ADDED", Revision: 3, Object: []byte(`{}`), Ref: lateDev}}},
-		} {
-			e.Process, e.Incarnation, e.Reconcile = "op", incarnation, tenants(7)
-			r.add(e)
-		}
+		at := r.during(tenants(7), history.Dequeue, nil)
+		r.sends(tenants(7), "create", lateDev, 201, 3)
+		r.Events[at].Incarnation, r.Events[at+1].Incarnation = incarnation, incarnation
 		r.violated("there was no mail")
-		want := "at 00:02.000: op/1 update Tenant acme → rv 2 at op/op.go:7; at 00:03.000: op/1 "
-		if got := paragraph(&r); !strings.Contains(got, want) {
-			t.Errorf("%s: %q is missing:\n%s", kind, want, got)
-		}
+		r.says(t, "at 00:02.000: op/1 update Tenant acme → rv 2 at op/op.go:7; at 00:03.000: op/1 ")
 	}
 }
 
@@ -208,11 +175,8 @@ func TestParagraphNamesWhatAReconcileRead(t *testing.T) {
 		e.Verb, e.Ref, e.Revision, e.Code, e.Source = "get", lock, 2, 200, "op/op.go:5"
 	})
 	r.violated("nothing is done")
-	want := "It had read ConfigMap lock from the server at op/op.go:5, at 00:05.000, last written at 00:01.000: op/1 " +
-		"update ConfigMap lock → rv 2."
-	if got := paragraph(&r); !strings.Contains(got, want) {
-		t.Error(got)
-	}
+	r.says(t, "It had read ConfigMap lock from the server at op/op.go:5, at 00:05.000, last written at 00:01.000: op/1 "+
+		"update ConfigMap lock → rv 2.")
 }
 
 // A Kubernetes Event that a reconcile creates itself is treated as any other object. One of a
@@ -224,10 +188,7 @@ func TestParagraphNamesEventsOfReconcilesAlone(t *testing.T) {
 	r.during(tenants(1), history.Done, func(e *history.Event) { e.Outcome.Kind = history.OutcomeSuccess })
 	r.sends(history.Reconcile{}, "create", history.Ref{Kind: "Event", Namespace: "default", Name: "late.1"}, 201, 3)
 	r.violated("it is said")
-	want := "The last step that led to it was at 00:02.000: op/1 create Event default/late → rv 2 at op/op.go:7."
-	if got := paragraph(&r); !strings.Contains(got, want) {
-		t.Error(got)
-	}
+	r.says(t, "The last step that led to it was at 00:02.000: op/1 create Event default/late → rv 2 at op/op.go:7.")
 }
 
 // What a reconcile begins with often records what it is about to do.
@@ -248,17 +209,11 @@ func TestParagraphNamesWhatReconcilesBegan(t *testing.T) {
 	r.sends(tenants(3), "create", lateDev, 201, 7)
 	r.violated("there is a namespace")
 	lines := r.led()
-	got := paragraph(&r)
-	for _, want := range []string{
+	r.says(t,
 		"Its first write was at 00:09.000: op/1 create Secret record → rv 5 at op/op.go:7.",
 		"The first write of the reconcile before it was at 00:06.000: op/1 delete Secret record → rv 4",
-		"Before it: at 00:02.000: op/1 create Secret record → rv 2 at op/op.go:7; " +
-			"at 00:03.000: op/1 update Tenant acme",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is missing:\n%s", want, got)
-		}
-	}
+		"Before it: at 00:02.000: op/1 create Secret record → rv 2 at op/op.go:7; "+
+			"at 00:03.000: op/1 update Tenant acme")
 	for _, want := range []string{
 		"create Secret record → rv 2", "delete Secret record", "create Secret record → rv 5",
 	} {
@@ -282,16 +237,10 @@ func TestParagraphNamesTheDeletionBehindAStep(t *testing.T) {
 	r.write("user", "delete", history.Ref{Kind: "Namespace", Name: "shop"}, 4, "MODIFIED")
 	r.write("namespace-controller", "deletecollection", key, 5, "DELETED")
 	r.violated("shop/key is gone, and late-dev is there")
-	got := paragraph(&r)
-	for _, want := range []string{
+	r.says(t,
 		"The last change by a program that led to it was at 00:03.000: op/1 create Namespace late-dev",
 		"op/1 stops:, after at 00:04.000: user delete Deployment ops/op",
-		"deletecollection Secret shop/key → rv 5, after at 00:06.000: user delete Namespace shop → rv 4",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is missing:\n%s", want, got)
-		}
-	}
+		"deletecollection Secret shop/key → rv 5, after at 00:06.000: user delete Namespace shop → rv 4")
 	for _, want := range []string{"delete Deployment ops/op", "delete Namespace shop"} {
 		if lines := r.led(); !contains(lines, want) {
 			t.Errorf("%q is not shown:\n%s", want, strings.Join(lines, "\n"))
@@ -344,10 +293,5 @@ func TestParagraphNamesWhatALineDidForOtherObjects(t *testing.T) {
 		r.sends(of, "create", served(name), 201, int64(n+2))
 	}
 	r.violated("they were served in the opposite order")
-	got := paragraph(&r)
-	for _, want := range []string{"create Secret served-a", "create Secret served-b", "create Secret served-c"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is missing:\n%s", want, got)
-		}
-	}
+	r.says(t, "create Secret served-a", "create Secret served-b", "create Secret served-c")
 }

@@ -38,8 +38,5 @@ func TestParagraphNamesAnEffectAtAHost(t *testing.T) {
 	r.during(tenants(2), history.Dequeue, nil)
 	r.sends(tenants(2), "patch", acme, 200, 2)
 	r.violated("the request is https://git.example/pull/1, and the status names none")
-	want := "Before it: at 00:02.000: op/1 POST git.example/pulls → 201; order: 1 at op/op.go:9."
-	if got := paragraph(&r); !strings.Contains(got, want) {
-		t.Error(got)
-	}
+	r.says(t, "Before it: at 00:02.000: op/1 POST git.example/pulls → 201; order: 1 at op/op.go:9.")
 }

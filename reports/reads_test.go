@@ -91,11 +91,8 @@ func TestTheVersionOfAStaleReadIsNamed(t *testing.T) {
 		r.Events[start+1].Reads = []history.Read{
 			{Step: r.Events[start].Step, Ref: lateDev, Source: "op/op.go:5", Found: 1}}
 		r.violated("late is wrong")
-		want := fmt.Sprintf("Before that step it read that cache at op/op.go:5 (get Namespace late-dev at "+
-			"00:0%d.000: %s).", 4+caches, found)
-		if got := paragraph(&r); !strings.Contains(got, want) {
-			t.Errorf("%q is missing:\n%s", want, got)
-		}
+		r.says(t, fmt.Sprintf("Before that step it read that cache at op/op.go:5 (get Namespace late-dev at "+
+			"00:0%d.000: %s).", 4+caches, found))
 	}
 }
 

@@ -39,12 +39,7 @@ func TestParagraphNamesTheRequestThatFailed(t *testing.T) {
 			r.sends(other, "create", lateDev, 201, 2)
 		}
 		r.violated("late-dev has no account")
-		got := paragraph(&r)
-		for _, want := range c.want {
-			if !strings.Contains(got, want) {
-				t.Errorf("%s: %q is missing:\n%s", name, want, got)
-			}
-		}
+		t.Run(name, func(t *testing.T) { r.says(t, c.want...) })
 	}
 }
 
@@ -91,11 +86,8 @@ func TestParagraphNamesTheRequestOfAnIdleReconcile(t *testing.T) {
 	})
 	r.during(tenants(1), history.Done, nil)
 	r.violated("late is not approved")
-	want := "Reconciles of tenants /late changed nothing; their last request was at 00:03.000: op/1 create " +
-		"SubjectAccessReview at op/op.go:9."
-	if got := paragraph(&r); !strings.Contains(got, want) {
-		t.Error(got)
-	}
+	r.says(t, "Reconciles of tenants /late changed nothing; their last request was at 00:03.000: op/1 create "+
+		"SubjectAccessReview at op/op.go:9.")
 	if got := r.led(); !contains(got, "create SubjectAccessReview") {
 		t.Error(got)
 	}
@@ -114,7 +106,5 @@ func TestParagraphNamesWhatWasMadeAgain(t *testing.T) {
 	r.during(tenants(2), history.Dequeue, nil)
 	r.sends(tenants(2), "update", acme, 200, 6)
 	r.violated("late is not there")
-	if got := paragraph(&r); !strings.Contains(got, "at 00:03.000: user create Tenant late → rv 3") {
-		t.Error(got)
-	}
+	r.says(t, "at 00:03.000: user create Tenant late → rv 3")
 }

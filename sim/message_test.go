@@ -29,21 +29,15 @@ import (
 // The message begins with the kind that the program may not list.
 func TestAMissingRightIsNamed(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
-		w.Apply(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "tenant"}},
-			simtest.ConfigMap("a"))
-		role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "tenant"}, Rules: []rbacv1.PolicyRule{{
-			Verbs: []string{
-				"get",
-				"list",
-				"watch",
-			}, APIGroups: []string{""}, Resources: []string{"configmaps", "secrets"}}}}
+		w.Apply(account("tenant"), simtest.ConfigMap("a"))
+		role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "tenant"}, Rules: []rbacv1.PolicyRule{
+			{Verbs: readsMaps.Verbs, APIGroups: []string{""}, Resources: []string{"configmaps", "secrets"}}}}
 		w.Apply(role, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "tenant"},
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "tenant"},
 			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "default", Name: "tenant"}}})
 		w.Start("tenant", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).
-				Owns(&corev1.ResourceQuota{}).Complete(reconcile.Func(
-				func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, nil }))
+				Owns(&corev1.ResourceQuota{}).Complete(reconcile.Func(simtest.Nothing))
 		}, sim.As("default/tenant"))
 		w.Settle()
 	}, sim.Runs(1))
@@ -52,10 +46,8 @@ func TestAMissingRightIsNamed(t *testing.T) {
 	}
 	text := r.Failure.Text()
 	_, observed, _ := strings.Cut(text, "the world did not settle within ")
-	if _, first, _ := strings.Cut(observed, ": "); !strings.HasPrefix(
-		first,
-		"tenant may not list ResourceQuota (403); ",
-	) {
+	_, first, _ := strings.Cut(observed, ": ")
+	if !strings.HasPrefix(first, "tenant may not list ResourceQuota (403); ") {
 		t.Error("the headline does not begin with the right that is missing")
 	}
 	if why := strings.Join(r.Failure.Story.Paragraph(), "\n"); !strings.Contains(why, "list ResourceQuota → 403") {
