@@ -14,70 +14,17 @@ import (
 	"github.com/wavetank/wavetank/internal/story"
 )
 
-const mainOfBackup = `package main
-
-import (
-	"net/http"
-	"os"
-
-	"k8s.io/apimachinery/pkg/runtime"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	ctrl "sigs.k8s.io/controller-runtime"
-
-	examplev1 "example.com/backup/api/v1"
-	"example.com/backup/internal/controller"
-)
-
-var scheme = runtime.NewScheme()
-
-func init() {
-	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
-	utilruntime.Must(examplev1.AddToScheme(scheme))
-}
-
-func main() {
-	m, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{Scheme: scheme})
-	if err != nil {
-		os.Exit(1)
-	}
-	if err := (&controller.BackupReconciler{Client: m.GetClient()}).SetupWithManager(m); err != nil {
-		os.Exit(1)
-	}
-	_ = http.DefaultClient
-	_ = m.Start(ctrl.SetupSignalHandler())
-}
-`
-
-const sampleOfBackup = `apiVersion: example.com/v1
-kind: Backup
-metadata:
-  name: backup-sample
-spec: {}
-`
-
 // backupProject is a kubebuilder project without a trace of Wavetank, except for the place of this
-// checkout in go.mod.
-func backupProject(t *testing.T, more map[string]string) string {
+// checkout in go.mod. The archives of testdata have more files.
+func backupProject(t *testing.T, archives ...string) string {
 	t.Helper()
 	t.Setenv("GOWORK", "off")
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("../../examples/backup")); err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]string{"cmd/main.go": mainOfBackup, "config/samples/example_v1_backup.yaml": sampleOfBackup,
-		"config/samples/kustomization.yaml": "resources:\n- example_v1_backup.yaml\n"}
-	for name, text := range more {
-		files[name] = text
-	}
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+	for _, archive := range append([]string{"init.txtar"}, archives...) {
+		unpack(t, archive, dir)
 	}
 	tests, _ := filepath.Glob(filepath.Join(dir, "internal", "*", "*_sim_test.go"))
 	for _, test := range tests {
@@ -118,7 +65,7 @@ func lines(t *testing.T, file string) int {
 //
 //make:campaigns
 func TestInit(t *testing.T) {
-	dir := backupProject(t, nil)
+	dir := backupProject(t)
 	code, out := do(t, t.Context(), "init")
 	file := filepath.Join(dir, "cmd", "backup_sim_test.go")
 	if code != exitBroke || !strings.Contains(out, danglingClaim) || strings.Count(out, "guess") != 1 ||
@@ -148,7 +95,7 @@ func TestInit(t *testing.T) {
 // Until it is edited, a test is renewed: it gets what init knows now, and keeps the hosts that were
 // guessed.
 func TestInitRenewsItsTests(t *testing.T) {
-	dir := backupProject(t, nil)
+	dir := backupProject(t)
 	file := filepath.Join(dir, "cmd", "backup_sim_test.go")
 	initAgain := func(want string, parts ...string) {
 		t.Helper()
@@ -198,8 +145,7 @@ func TestInitRenewsItsTests(t *testing.T) {
 
 // A module that cannot be had leaves no file behind, and a checkout helps.
 func TestInitWithoutTheModule(t *testing.T) {
-	dir := backupProject(t, map[string]string{"internal/controller/suite_test.go": suiteOfBackup,
-		"internal/controller/note.go": noteOfBackup})
+	dir := backupProject(t, "init-ginkgo.txtar")
 	t.Setenv("GOPROXY", "off")
 	edit := func(args ...string) {
 		t.Helper()
@@ -240,8 +186,7 @@ func TestInitWithoutTheModule(t *testing.T) {
 //
 //make:campaigns
 func TestInitWithGinkgo(t *testing.T) {
-	dir := backupProject(t, map[string]string{"internal/controller/suite_test.go": suiteOfBackup,
-		"internal/controller/note.go": noteOfBackup})
+	dir := backupProject(t, "init-ginkgo.txtar")
 	code, out := do(t, t.Context(), "init")
 	if code != exitBroke || !strings.Contains(out, danglingClaim) || !strings.Contains(out, "Ran 1 of 1 Specs") ||
 		strings.Count(out, "go test ./internal/controller/simulation") != 1 {
@@ -255,80 +200,12 @@ func TestInitWithGinkgo(t *testing.T) {
 	}
 }
 
-// suiteOfBackup is a suite as scaffolds have it: it needs etcd.
-const suiteOfBackup = `package controller
-
-import (
-	"testing"
-
-	. "github.com/onsi/ginkgo/v2"
-	. "github.com/onsi/gomega"
-)
-
-func TestControllers(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "Controller Suite")
-}
-
-var _ = BeforeSuite(func() { Fail("there is no etcd") })
-var _ = It("needs etcd", func() {})
-`
-
-// noteOfBackup is a second controller of the package, which does nothing.
-const noteOfBackup = `package controller
-
-import (
-	"context"
-
-	corev1 "k8s.io/api/core/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
-)
-
-type NoteReconciler struct{}
-
-func (r *NoteReconciler) Reconcile(context.Context, ctrl.Request) (ctrl.Result, error) {
-	return ctrl.Result{}, nil
-}
-
-func (r *NoteReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(r)
-}
-`
-
 // What main does not say is guessed, and the guess is named. A scenario whose every reconcile fails
 // says why, and what to do.
 //
 //make:campaigns
 func TestInitGuesses(t *testing.T) {
-	backupProject(t, map[string]string{
-		"cmd/main.go":                           "package main\n\nfunc main() {}\n",
-		"config/samples/example_v1_backup.yaml": "",
-		"internal/mail/mail.go": `package mail
-
-import (
-	"context"
-	"net/http"
-
-	corev1 "k8s.io/api/core/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
-)
-
-type PostReconciler struct {
-	client.Client
-	HTTP *http.Client
-}
-
-func (r *PostReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	key := client.ObjectKey{Namespace: req.Namespace, Name: "login"}
-	return ctrl.Result{}, r.Get(ctx, key, &corev1.ServiceAccount{})
-}
-
-func (r *PostReconciler) SetupWithManager(_ context.Context, mgr ctrl.Manager, o controller.Options, on bool) error {
-	return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).WithOptions(o).Complete(r)
-}
-`})
+	backupProject(t, "init-guesses.txtar")
 	code, out := do(t, t.Context(), "init")
 	for _, want := range []string{
 		"no call of ctrl.NewManager was seen", "the scheme of the manager was not seen",
@@ -345,10 +222,11 @@ func (r *PostReconciler) SetupWithManager(_ context.Context, mgr ctrl.Manager, o
 
 // A tool of the module that is not reachable does not keep the tests from being built.
 func TestInitWhereTidyFails(t *testing.T) {
-	dir := backupProject(t, map[string]string{
-		"hack/tools.go": "//go:build tools\n\npackage hack\n\nimport _ \"example.com/unreachable/tool\"\n"})
+	dir := backupProject(t)
 	t.Setenv("GOPROXY", "off")
-	if err := goCommand(t.Context(), dir, "mod", "edit", "-droprequire="+ours); err != nil {
+	const tools = "//go:build tools\n\npackage hack\n\nimport _ \"example.com/unreachable/tool\"\n"
+	if err := errors.Join(writeFile("hack/tools.go", []byte(tools)),
+		goCommand(t.Context(), dir, "mod", "edit", "-droprequire="+ours)); err != nil {
 		t.Fatal(err)
 	}
 	code, out := do(t, t.Context(), "init", "--no-run")
@@ -391,9 +269,7 @@ func TestInitOfNothing(t *testing.T) {
 	}
 	file := func(name, text string) {
 		t.Helper()
-		path := filepath.Join(dir, name)
-		err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666))
-		if err != nil {
+		if err := writeFile(filepath.Join(dir, name), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -324,10 +325,7 @@ func TestDoctorOfModulesThatCannotBeTested(t *testing.T) {
 			}
 			for file, content := range files {
 				path := filepath.Join(dir, file)
-				if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(content), 0o777); err != nil {
+				if err := errors.Join(writeFile(path, []byte(content)), os.Chmod(path, 0o777)); err != nil {
 					t.Fatal(err)
 				}
 			}

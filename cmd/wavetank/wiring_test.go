@@ -12,25 +12,31 @@ import (
 	"github.com/wavetank/wavetank/cmd/wavetank/internal/scaffold"
 )
 
-// layOut lays out the operator of an archive in testdata and enters its directory. go.mod has this
-// checkout in place of a release.
-func layOut(t *testing.T, archive string) {
+// unpack writes the files of an archive in testdata to a directory.
+func unpack(t *testing.T, archive, dir string) {
 	t.Helper()
-	t.Setenv("GOWORK", "off")
 	files, err := txtar.ParseFile(filepath.Join("testdata", archive))
 	if err != nil {
 		t.Fatal(err)
 	}
-	here, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
 	for _, f := range files.Files {
 		if err := writeFile(filepath.Join(dir, f.Name), f.Data); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// layOut lays out the operator of an archive in testdata and enters its directory. go.mod has this
+// checkout in place of a release.
+func layOut(t *testing.T, archive string) {
+	t.Helper()
+	t.Setenv("GOWORK", "off")
+	here, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	unpack(t, archive, dir)
 	t.Chdir(dir)
 	err = goCommand(t.Context(), dir, "mod", "edit", "-replace="+ours+"="+here, "-require="+ours+"@v0.1.0")
 	if err := errors.Join(err, goCommand(t.Context(), dir, "mod", "tidy")); err != nil {
