@@ -28,8 +28,8 @@ var rowFiles embed.FS
 func Rows() []Row {
 	return slices.Concat(rowsDiscovery,
 		scripts("read", "watch", "create", "update", "patch", "delete", "metadata", "subresources", "binding", "evictions",
-			"quotas", "options", "builtins", "custom", "apply", "schema"),
-		rowsRBAC, scripts("admission", "webhook_results"), rowsClients, scripts("namespace", "ownership"))
+			"quotas", "options", "builtins", "custom", "apply", "schema", "rbac", "admission", "webhook_results"),
+		rowsClients, scripts("namespace", "ownership"))
 }
 
 // scripts reads the rows of files.

@@ -46,6 +46,7 @@ var accepts = map[string]string{
 //	MUTATING /label/x then /tell {}   has webhooks called from now on ([hooks]); also VALIDATING
 //	GIZMOS gizmo {...} & {...}        defines gizmos by rows/gizmo.yaml; more of v1, more versions
 //	bob: PUT cm/a {...}               the same by a client bob, who remembers only his own replies
+//	as bob,crew: GET /api/v1/pods     as a user with groups; a body is YAML, PATCH a merge patch
 //
 // $rvN, $uidN, $nameN and $contN are resourceVersion, uid, name and continue token in the reply to
 // step N ($rvN+5 adds), $rv(cm/a,0) is the newest version seen of an object and $rv(cm/a,1) the one
@@ -61,6 +62,10 @@ func (t *T) Script(lines ...string) {
 
 func (t *T) step(line string) {
 	t.speaking = ""
+	if request, ok := strings.CutPrefix(line, "as "); ok {
+		t.as(request)
+		return
+	}
 	words := line
 	if who, what, ok := strings.Cut(line, ": "); ok && !strings.Contains(who, " ") {
 		t.speaking, words = who, what
@@ -125,6 +130,46 @@ func (t *T) step(line string) {
 	}
 	t.Do(line, method, p, header, data)
 }
+
+// as sends a request as a user with groups. The administrator, who may impersonate anybody,
+// impersonates them.
+func (t *T) as(request string) {
+	who, what, _ := strings.Cut(request, ": ")
+	names := strings.Split(t.ns(who), ",")
+	method, what, _ := strings.Cut(what, " ")
+	path, body, _ := strings.Cut(what, " ")
+	step := who + ": " + method + " " + path
+	header := http.Header{"Impersonate-User": names[:1]}
+	if len(names) > 1 {
+		header["Impersonate-Group"] = names[1:]
+	}
+	switch method {
+	case "APPLY":
+		header.Set("Content-Type", patchTypes["APPLY"])
+		method = http.MethodPatch
+	case http.MethodPatch:
+		header.Set("Content-Type", patchTypes["MERGE"])
+	}
+	var raw []byte
+	if body != "" {
+		raw = t.yaml(body)
+	}
+	t.Do(step, method, t.ns(path), header, raw)
+}
+
+func (t *T) yaml(text string) []byte {
+	raw, err := fromYAML(t.ns(text))
+	if err != nil {
+		panic(abort(err.Error()))
+	}
+	return raw
+}
+
+func (t *T) ns(text string) string { return strings.ReplaceAll(text, "$ns", t.Namespace) }
+
+// learn gives the real server the time to learn of what was written. The model judges by what is
+// stored.
+func (t *T) learn() { t.step("SETTLE 1s") }
 
 // prepare makes what the steps that follow need. It is no step of the row, whose time begins after
 // it.
