@@ -132,7 +132,10 @@ func drawTrio(t *rapid.T, group string) *trio {
 	s := &trio{types: map[string]*drawnType{}}
 	id, _, _ := strings.Cut(group, ".")
 	for stage, name := range []string{"Plain", "Rich", "Ruled"} {
-		crd := crd(name, strings.ToLower(name)+"s", apiextensionsv1.NamespaceScoped, looseSchema)
+		crd := CRDs()[1] // gadgets, under another name and in another group
+		singular := strings.ToLower(name)
+		crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{
+			Plural: singular + "s", Singular: singular, Kind: name, ListKind: name + "List"}
 		crd.Spec.Group, crd.Name = group, crd.Spec.Names.Plural+"."+group
 		d := drawer{t: t, stage: stage}
 		root := props{Type: "object",
