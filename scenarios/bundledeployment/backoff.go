@@ -40,9 +40,10 @@ func attempts(in []*reconcile) (n int) {
 // tries describes the attempts at app. An attempt begins when its release record is created, and
 // the next one may not follow before the sleep after so many failures is over. It does not matter
 // which of the two keeps the time, the work queue or the operator. Sleeps that are not longer than
-// a clean-up are not judged, and without faults neither are the two that follow: a timer that fires
-// during an attempt was set after the attempt before, and the queue keeps it although the next
-// sleep is longer. Faults have ended at a time, and had effects for as long as lag.
+// a clean-up are not judged. If no extra attempt is allowed for a fault, neither are the two that
+// follow one that is not longer than an attempt: a timer that fires during an attempt was set after
+// the attempt before, and the queue keeps it although the next sleep is longer. Faults have ended
+// at a time, and had effects for as long as lag.
 func (w *World) tries(lag time.Duration, ended func() history.Time) property.Attempts {
 	failures := 0 // with the last attempt
 	return property.Attempts{
@@ -63,7 +64,11 @@ func (w *World) tries(lag time.Duration, ended func() history.Time) property.Att
 					}
 				}
 			}
-			if sleep(n) <= w.cleanUp || lag == 0 && sleep(n-2) <= w.cleanUp {
+			attempt := w.cleanUp
+			if len(w.faults) == 0 { // a fault that is to show something may strike in these sleeps
+				attempt += slowRequests
+			}
+			if sleep(n) <= w.cleanUp || lag == 0 && sleep(n-2) <= attempt {
 				return 0
 			}
 			return sleep(n) - before

@@ -11,6 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -264,6 +265,20 @@ func TestWaitingMayBeWorseThanNotWaiting(t *testing.T) {
 			t.Errorf("namespaces take %v: %d attempts as reported, the cause named for %.4f of the time; "+
 				"%d with the wait, at a rate of %.0f, the cause named for %.2f", terminates, before, shown, after,
 				rate, share)
+		}
+	}
+}
+
+// A clean-up of 7 s and slow requests make an attempt longer than the sleep of 10.24 s, the twelfth.
+// Its timer fires during the attempt, and the two sleeps that follow may be cut short.
+func TestSleepsShorterThanAnAttemptAreNotJudged(t *testing.T) {
+	w := &World{Record: newRecord(7 * time.Second), setting: Setting{Variant: bundledeployment.V1}}
+	tries := w.tries(0, nil)
+	for failures, want := range map[int]time.Duration{12: 0, 13: 0, 14: 0, 15: 81920 * time.Millisecond} {
+		w.attempted[failures] = failures
+		tries.Of(&history.Event{Index: failures})
+		if got := tries.Period(nil); got != want {
+			t.Errorf("after %d failures no other attempt may follow within %v, want %v", failures, got, want)
 		}
 	}
 }

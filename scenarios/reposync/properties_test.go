@@ -16,6 +16,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/scenarios/internal/worlds"
 )
 
 // diary is a history that is made by hand, a second for each event.
@@ -75,6 +76,15 @@ func (d *diary) refuse(process, verb string, ref history.Ref, code int, because 
 		Code: code, Received: []byte(because)})
 }
 
+// rejected has requests of a process refused n times.
+func rejected(n int, process, verb string, ref history.Ref, code int, because string) func(*diary) {
+	return func(d *diary) {
+		for range n {
+			d.refuse(process, verb, ref, code, because)
+		}
+	}
+}
+
 var pass = history.Reconcile{Key: history.Key{Controller: "manager", Namespace: "shop", Name: "repo-sync"}, N: 1}
 
 // begin has a process begin that pass.
@@ -129,6 +139,11 @@ func (d *diary) without(process, finalizer string) {
 func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 	reconciler := reposync.ReconcilerName(shop)
 	settings, database := managed(shop)[0], managed(shop)[1]
+	inTurn := worlds.InTurn[*diary]
+	deleted := func(d *diary) { d.remove("user", syncRef(shop)) }
+	off := func(d *diary) { d.without(reconciler, v1beta1.ReconcilerFinalizer) }
+	begins := func(d *diary) { d.begin(Manager) }
+	creates := rejected(1, Manager, "create", bindingRef, 403, "NamespaceTerminating")
 	orphan := func(d *diary) {
 		d.change("user", syncRef(shop),
 			func(o *object) { o.Metadata.Annotations[v1beta1.DeletionPropagationPolicy] = v1beta1.Orphan })
@@ -154,67 +169,30 @@ func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 		},
 		"the finalizer comes off twice": {
 			property: onceOff,
-			good: func(d *diary) {
-				d.remove("user", syncRef(shop))
-				d.without(reconciler,
-					v1beta1.ReconcilerFinalizer)
-			},
-			bad: func(d *diary) {
-				d.remove("user", syncRef(shop))
-				d.without(reconciler, v1beta1.ReconcilerFinalizer)
-				d.change(Manager, syncRef(shop),
-					func(o *object) {
-						o.Metadata.Finalizers = append(o.Metadata.Finalizers,
-							v1beta1.ReconcilerFinalizer)
-					})
-				d.without(reconciler, v1beta1.ReconcilerFinalizer)
-			},
+			good:     inTurn(deleted, off),
+			bad: inTurn(deleted, off, func(d *diary) {
+				d.change(Manager, syncRef(shop), func(o *object) {
+					o.Metadata.Finalizers = append(o.Metadata.Finalizers, v1beta1.ReconcilerFinalizer)
+				})
+			}, off),
 			complaints: "was taken off RepoSync shop/repo-sync 2 times",
 		},
 		"somebody tries to put it back": {
-			property: onceOff,
-			good: func(d *diary) {
-				d.refuse(reconciler, "update", syncRef(shop), 409,
-					"the object has been modified")
-			},
-			bad: func(d *diary) {
-				d.refuse(reconciler, "update", syncRef(shop), 422,
-					"no new finalizers can be added")
-			},
+			property:   onceOff,
+			good:       rejected(1, reconciler, "update", syncRef(shop), 409, "the object has been modified"),
+			bad:        rejected(1, reconciler, "update", syncRef(shop), 422, "no new finalizers can be added"),
 			complaints: "in a way that was refused: no new finalizers",
 		},
 		"a writer is too late three times": {
-			property: converges,
-			good: func(d *diary) {
-				d.remove("user", syncRef(shop))
-				d.begin(Manager)
-				for range tries - 1 {
-					d.refuse(Manager, "update", syncRef(shop), 409, "the object has been modified")
-				}
-			},
-			bad: func(d *diary) {
-				d.remove("user", syncRef(shop))
-				d.begin(Manager)
-				for range tries {
-					d.refuse(Manager, "update", syncRef(shop), 409, "the object has been modified")
-				}
-			},
+			property:   converges,
+			good:       inTurn(deleted, begins, rejected(tries-1, Manager, "update", syncRef(shop), 409, "modified")),
+			bad:        inTurn(deleted, begins, rejected(tries, Manager, "update", syncRef(shop), 409, "modified")),
 			complaints: "came too late for RepoSync shop/repo-sync 3 times in one go",
 		},
 		"the test of a patch fails three times": {
-			property: converges,
-			good: func(d *diary) {
-				d.remove("user", syncRef(shop))
-				d.begin(Manager)
-				d.refuse(Manager, "patch", syncRef(shop), 422, "the server rejected our request")
-			},
-			bad: func(d *diary) {
-				d.remove("user", syncRef(shop))
-				d.begin(Manager)
-				for range tries {
-					d.refuse(Manager, "patch", syncRef(shop), 422, "the server rejected our request")
-				}
-			},
+			property:   converges,
+			good:       inTurn(deleted, begins, rejected(1, Manager, "patch", syncRef(shop), 422, "the server rejected")),
+			bad:        inTurn(deleted, begins, rejected(tries, Manager, "patch", syncRef(shop), 422, "the server rejected")),
 			complaints: "came too late for RepoSync shop/repo-sync 3 times in one go",
 		},
 		"who is refused gives up": {
@@ -225,18 +203,11 @@ func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 		},
 		"who knows of the deletion creates": {
 			property: noFight,
-			good: func(d *diary) {
-				d.remove("user", syncRef(shop))
-				d.begin(Manager)
-				d.refuse(Manager, "create", bindingRef, 403, "NamespaceTerminating")
-			},
-			bad: func(d *diary) {
-				d.remove("user", syncRef(shop))
+			good:     inTurn(deleted, begins, creates),
+			bad: inTurn(deleted, func(d *diary) {
 				d.add(history.Event{Kind: history.Deliver, Process: Manager, Incarnation: 1, Ref: syncRef(shop),
 					Received: []byte(`{"deletionTimestamp":"now"}`)})
-				d.begin(Manager)
-				d.refuse(Manager, "create", bindingRef, 403, "NamespaceTerminating")
-			},
+			}, begins, creates),
 			complaints: "knew that RepoSync shop/repo-sync is being deleted",
 		},
 		"somebody creates twice in one go": {
@@ -249,37 +220,25 @@ func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 						Ref: bindingRef, Code: 403, Received: []byte("NamespaceTerminating")})
 				}
 			},
-			bad: func(d *diary) {
-				d.begin(Manager)
-				d.refuse(Manager, "create", bindingRef, 403, "NamespaceTerminating")
-				d.refuse(Manager, "create", bindingRef, 403, "NamespaceTerminating")
-			},
+			bad:        inTurn(begins, creates, creates),
 			complaints: "twice in one go",
 		},
 		"a RepoSync that stays loses its rights": {
 			property:   siblings,
-			good:       func(d *diary) { d.remove("user", syncRef(shop)); d.remove(Manager, bindingRef) },
+			good:       func(d *diary) { deleted(d); d.remove(Manager, bindingRef) },
 			bad:        func(d *diary) { d.change(Manager, bindingRef, func(o *object) { o.Subjects = nil }) },
 			complaints: "the reconciler of RepoSync shop/repo-sync has lost its rights",
 		},
 		"what is declared is not there": {
 			property:   synced,
-			good:       func(d *diary) { d.remove("user", syncRef(shop)); d.remove(reconciler, settings) },
+			good:       func(d *diary) { deleted(d); d.remove(reconciler, settings) },
 			bad:        func(d *diary) { d.remove("user", settings) },
 			complaints: "of what RepoSync shop/repo-sync declares there is only",
 		},
 		"a RepoSync is still there": {
-			property: gone,
-			good: func(d *diary) {
-				d.remove("user", syncRef(shop))
-				d.without(reconciler, v1beta1.ReconcilerFinalizer)
-				d.without(Manager, v1beta1.ReconcilerManagerFinalizer)
-			},
-			bad: func(d *diary) {
-				d.remove("user", syncRef(shop))
-				d.without(reconciler,
-					v1beta1.ReconcilerFinalizer)
-			},
+			property:   gone,
+			good:       inTurn(deleted, off, func(d *diary) { d.without(Manager, v1beta1.ReconcilerManagerFinalizer) }),
+			bad:        inTurn(deleted, off),
 			complaints: "RepoSync shop/repo-sync is still there",
 		},
 		"a namespace is still there": {
