@@ -269,8 +269,8 @@ func TestWaitingMayBeWorseThanNotWaiting(t *testing.T) {
 	}
 }
 
-// A clean-up of 7 s and slow requests make an attempt longer than the sleep of 10.24 s, the twelfth.
-// Its timer fires during the attempt, and the two sleeps that follow may be cut short.
+// A clean-up of 7 s and slow requests make an attempt longer than the 12th sleep, of 10.24 s. Its
+// timer fires during the attempt, and the two sleeps that follow may be cut short.
 func TestSleepsShorterThanAnAttemptAreNotJudged(t *testing.T) {
 	w := &World{Record: newRecord(7 * time.Second), setting: Setting{Variant: bundledeployment.V1}}
 	tries := w.tries(0, nil)
