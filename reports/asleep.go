@@ -116,3 +116,12 @@ func (f *finder) gone(key history.Key) bool {
 	}
 	return false
 }
+
+// unchanged names the last of the requests in reconciles that changed nothing.
+func (n *narrator) unchanged(add func(string, ...any)) {
+	latestOf(n.unchanging(), n.violation, func(i int) {
+		if !n.steps[i] {
+			add("Reconciles of %s changed nothing; their last request was %s.", n.h.Events[i].Reconcile.Key, n.step(i))
+		}
+	})
+}

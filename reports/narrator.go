@@ -175,6 +175,29 @@ func (n *narrator) failures(add func(string, ...any)) {
 	}
 }
 
+// refusal names the last request of the chain that failed, if no sentence has: one whose reconcile
+// ended without an error, or one of a program whose work is no reconcile.
+func (n *narrator) refusal(add func(string, ...any)) {
+	for i := n.violation - 1; i >= 0; i-- {
+		e := &n.h.Events[i]
+		if !n.on(i) || !refused(e) || e.Incarnation == 0 || e.Chatter() || n.texts[i] == "" {
+			continue
+		}
+		if n.steps[i] {
+			return
+		}
+		add("A request failed %s.", n.step(i))
+		if start, ok := n.dequeued[i]; ok {
+			for _, j := range n.inside[start] {
+				if n.h.Events[j].Kind == history.Done && j < n.violation && n.texts[j] != "" {
+					n.ends(start, n.texts[j], add)
+				}
+			}
+		}
+		return
+	}
+}
+
 // before are earlier steps that belong to the step: the same effect, the last write of its object
 // and of the object of its reconcile, the last write of a program to an object that the sentence
 // names, the last effect that the sentence names, and the end of an incarnation of the program in

@@ -85,29 +85,6 @@ func (r *requests) reply(i int) int {
 	return -1
 }
 
-// refusal names the last request of the chain that failed, if no sentence has: one whose reconcile
-// ended without an error, or one of a program whose work is no reconcile.
-func (n *narrator) refusal(add func(string, ...any)) {
-	for i := n.violation - 1; i >= 0; i-- {
-		e := &n.h.Events[i]
-		if !n.on(i) || !refused(e) || e.Incarnation == 0 || e.Chatter() || n.texts[i] == "" {
-			continue
-		}
-		if n.steps[i] {
-			return
-		}
-		add("A request failed %s.", n.step(i))
-		if start, ok := n.dequeued[i]; ok {
-			for _, j := range n.inside[start] {
-				if n.h.Events[j].Kind == history.Done && j < n.violation && n.texts[j] != "" {
-					n.ends(start, n.texts[j], add)
-				}
-			}
-		}
-		return
-	}
-}
-
 // unchanging are the last requests in reconciles of objects that the sentence names, if these
 // reconciles have changed nothing.
 func (t *tracing) unchanging() (out []int) {
@@ -127,13 +104,4 @@ func (t *tracing) unchanging() (out []int) {
 	}
 	slices.Sort(out)
 	return out[max(0, len(out)-maxSubjects):]
-}
-
-// unchanged names the last of the requests in reconciles that changed nothing.
-func (n *narrator) unchanged(add func(string, ...any)) {
-	latestOf(n.unchanging(), n.violation, func(i int) {
-		if !n.steps[i] {
-			add("Reconciles of %s changed nothing; their last request was %s.", n.h.Events[i].Reconcile.Key, n.step(i))
-		}
-	})
 }

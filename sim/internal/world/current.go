@@ -1,6 +1,7 @@
 package world
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"sync/atomic"
@@ -13,6 +14,13 @@ import (
 
 // underWay is the world of the run that is under way.
 var underWay atomic.Pointer[World]
+
+// From returns the world that a context belongs to: that of [World.Context], or of a request to a
+// model of the outside world. It returns nil if the context belongs to none.
+func From(ctx context.Context) *World {
+	w, _ := ctx.Value(worldKey{}).(*World)
+	return w
+}
 
 // Fail ends the run that is under way because an assertion failed at site (file:line), and does not
 // return. It is the fail handler of assertion libraries while a campaign runs: the failure becomes

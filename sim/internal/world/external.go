@@ -40,14 +40,8 @@ func (c *core) ExternalPods(model func(*corev1.Pod) http.Handler) {
 	c.wire.Hosts.Pods(func(p *corev1.Pod) http.Handler { return c.inside(model(p)) })
 }
 
+// worldKey is the key of a context's world, see [From].
 type worldKey struct{}
-
-// From returns the world that a context belongs to: that of [World.Context], or of a request to a
-// model of the outside world. It returns nil if the context belongs to none.
-func From(ctx context.Context) *World {
-	w, _ := ctx.Value(worldKey{}).(*World)
-	return w
-}
 
 // inside gives requests to a model the world as a value of their context.
 func (c *core) inside(model http.Handler) http.Handler {
@@ -55,7 +49,7 @@ func (c *core) inside(model http.Handler) http.Handler {
 		return nil
 	}
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		model.ServeHTTP(rw, r.WithContext(context.WithValue(r.Context(), worldKey{}, From(c.ctx))))
+		model.ServeHTTP(rw, r.WithContext(context.WithValue(r.Context(), worldKey{}, c.ctx.Value(worldKey{}))))
 	})
 }
 
