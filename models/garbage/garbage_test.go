@@ -1,7 +1,6 @@
 package garbage_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -21,28 +20,6 @@ import (
 )
 
 type object map[string]any
-
-// between lets a test stand between the collector and the server.
-type between struct {
-	actor.Actor
-	answer func(*apiserver.Request) error
-}
-
-func (b *between) Begin(c actor.Cluster) { b.Actor.Begin(&answering{c, b.answer}) }
-
-type answering struct {
-	actor.Cluster
-	answer func(*apiserver.Request) error
-}
-
-func (a *answering) Write(r *apiserver.Request) *apiserver.Response {
-	if err := a.answer(r); err != nil {
-		status := err.(*apierrors.StatusError).ErrStatus
-		body, _ := json.Marshal(status)
-		return &apiserver.Response{Code: int(status.Code), Body: body}
-	}
-	return a.Cluster.Write(r)
-}
 
 func cluster(t *testing.T, a ...actor.Actor) *actortest.Cluster {
 	t.Helper()
@@ -262,13 +239,13 @@ func TestADependentThatComesWhileOthersAreOrphaned(t *testing.T) {
 	var c *actortest.Cluster
 	var root metav1.OwnerReference
 	done := false
-	c = cluster(t, &between{garbage.New(), func(r *apiserver.Request) error {
+	c = cluster(t, actortest.Between(garbage.New(), func(r *apiserver.Request) error {
 		if r.Method == http.MethodPatch && !done {
 			done = true
 			made(t, c, "Secret", secrets, "late", root)
 		}
 		return nil
-	}})
+	}))
 	root = made(t, c, "ConfigMap", maps, "root")
 	made(t, c, "Secret", secrets, "early", root)
 	remove(t, c, maps+"/root", metav1.DeletePropagationOrphan)
@@ -280,13 +257,13 @@ func TestOrphaningThatFailsIsTriedAgain(t *testing.T) {
 	for _, what := range []string{"/secrets/a", "/configmaps/root"} {
 		var at []time.Duration
 		var c *actortest.Cluster
-		c = cluster(t, &between{garbage.New(), func(r *apiserver.Request) error {
+		c = cluster(t, actortest.Between(garbage.New(), func(r *apiserver.Request) error {
 			if strings.HasSuffix(r.URL.Path, what) && len(at) < 4 {
 				at = append(at, c.Now())
 				return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "a", fmt.Errorf("not now"))
 			}
 			return nil
-		}})
+		}))
 		root := made(t, c, "ConfigMap", maps, "root")
 		made(t, c, "Secret", secrets, "a", root)
 		made(t, c, "Secret", secrets, "b", root)
@@ -520,13 +497,13 @@ func TestADeletionThatIsRefused(t *testing.T) {
 	var at []time.Duration
 	var c *actortest.Cluster
 	stop := false
-	c = cluster(t, &between{garbage.New(), func(r *apiserver.Request) error {
+	c = cluster(t, actortest.Between(garbage.New(), func(r *apiserver.Request) error {
 		if r.Method == http.MethodDelete && !stop {
 			at = append(at, c.Now())
 			return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "child", fmt.Errorf("not now"))
 		}
 		return nil
-	}})
+	}))
 	root := made(t, c, "ConfigMap", maps, "root")
 	made(t, c, "Secret", secrets, "child", root)
 	must(t, c, http.MethodDelete, maps+"/root", nil)
@@ -546,12 +523,12 @@ func TestADeletionThatIsRefused(t *testing.T) {
 
 func TestADependentOnItsWayOutIsLeftAlone(t *testing.T) {
 	deletions := 0
-	c := cluster(t, &between{garbage.New(), func(r *apiserver.Request) error {
+	c := cluster(t, actortest.Between(garbage.New(), func(r *apiserver.Request) error {
 		if r.Method == http.MethodDelete {
 			deletions++
 		}
 		return nil
-	}})
+	}))
 	root := made(t, c, "ConfigMap", maps, "root")
 	made(t, c, "Secret", secrets, "child", root)
 	must(t, c, http.MethodPatch, secrets+"/child", object{"metadata": object{"finalizers": []string{"x.example/one"}}})

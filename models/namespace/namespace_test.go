@@ -23,28 +23,6 @@ const shop = "/api/v1/namespaces/shop"
 
 type object map[string]any
 
-// between lets a test stand between the controller and the server.
-type between struct {
-	actor.Actor
-	answer func(*apiserver.Request) error
-}
-
-func (b *between) Begin(c actor.Cluster) { b.Actor.Begin(&answering{c, b.answer}) }
-
-type answering struct {
-	actor.Cluster
-	answer func(*apiserver.Request) error
-}
-
-func (a *answering) Write(r *apiserver.Request) *apiserver.Response {
-	if err := a.answer(r); err != nil {
-		status := err.(*apierrors.StatusError).ErrStatus
-		body, _ := json.Marshal(status)
-		return &apiserver.Response{Code: int(status.Code), Body: body}
-	}
-	return a.Cluster.Write(r)
-}
-
 // world is a cluster with the namespace shop.
 func world(t *testing.T, a actor.Actor) *actortest.Cluster {
 	t.Helper()
@@ -198,7 +176,7 @@ func TestFinalizersHoldANamespace(t *testing.T) {
 		}
 		return nil
 	}
-	c = world(t, &between{namespace.New(), watch})
+	c = world(t, actortest.Between(namespace.New(), watch))
 	must(t, c, http.MethodPost, shop+"/configmaps", configMap("a", "x.example/one"))
 	must(t, c, http.MethodPost, shop+"/configmaps", configMap("b", "x.example/one", "x.example/two"))
 	must(t, c, http.MethodPost, shop+"/secrets", configMap("a"))
@@ -293,7 +271,7 @@ func TestWhatCannotBeDeletedIsTriedAgain(t *testing.T) {
 		}
 		return nil
 	}
-	c = world(t, &between{namespace.New(), refuse})
+	c = world(t, actortest.Between(namespace.New(), refuse))
 	must(t, c, http.MethodPost, shop+"/configmaps", configMap("a"))
 	must(t, c, http.MethodPost, shop+"/secrets", configMap("a"))
 	must(t, c, http.MethodDelete, shop, nil)
@@ -316,7 +294,7 @@ func TestWhatCannotBeDeletedIsTriedAgain(t *testing.T) {
 
 func TestATypeWithoutCollectionDeletion(t *testing.T) {
 	deleted := 0
-	c := world(t, &between{namespace.New(), func(r *apiserver.Request) error {
+	c := world(t, actortest.Between(namespace.New(), func(r *apiserver.Request) error {
 		switch {
 		case r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/configmaps"):
 			return apierrors.NewMethodNotSupported(schema.GroupResource{Resource: "configmaps"}, "deletecollection")
@@ -327,7 +305,7 @@ func TestATypeWithoutCollectionDeletion(t *testing.T) {
 			deleted++
 		}
 		return nil
-	}})
+	}))
 	for _, name := range []string{"a", "b", "c"} {
 		must(t, c, http.MethodPost, shop+"/configmaps", configMap(name))
 	}
@@ -392,7 +370,7 @@ func TestAnotherFinalizerOfTheNamespace(t *testing.T) {
 }
 
 func TestANamespaceThatTerminatedBefore(t *testing.T) {
-	late := &between{namespace.New(), func(*apiserver.Request) error { return nil }}
+	late := actortest.Between(namespace.New(), func(*apiserver.Request) error { return nil })
 	c := actortest.New()
 	must(t, c, http.MethodPost, "/api/v1/namespaces", object{"metadata": object{"name": "shop"}})
 	must(t, c, http.MethodDelete, shop, nil)
@@ -410,7 +388,7 @@ func renewed(t *testing.T, more func(*actortest.Cluster)) *actortest.Cluster {
 	t.Helper()
 	var c *actortest.Cluster
 	done := false
-	c = world(t, &between{namespace.New(), func(r *apiserver.Request) error {
+	c = world(t, actortest.Between(namespace.New(), func(r *apiserver.Request) error {
 		if !done && strings.HasSuffix(r.URL.Path, "/status") {
 			done = true
 			must(t, c, http.MethodPut, shop+"/finalize",
@@ -419,7 +397,7 @@ func renewed(t *testing.T, more func(*actortest.Cluster)) *actortest.Cluster {
 			more(c)
 		}
 		return nil
-	}})
+	}))
 	must(t, c, http.MethodDelete, shop, nil)
 	c.Run(time.Hour)
 	if !done {
@@ -458,14 +436,14 @@ func TestTheContentOfANamespaceOfTheSameNameIsSeen(t *testing.T) {
 func TestAWriteThatIsRefusedIsTriedAgain(t *testing.T) {
 	for _, what := range []string{"/finalize", "/status"} {
 		refused := 0
-		c := world(t, &between{namespace.New(), func(r *apiserver.Request) error {
+		c := world(t, actortest.Between(namespace.New(), func(r *apiserver.Request) error {
 			if strings.HasSuffix(r.URL.Path, what) && refused < 3 {
 				refused++
 				return apierrors.NewConflict(schema.GroupResource{Resource: "namespaces"}, "shop",
 					fmt.Errorf("another client was faster"))
 			}
 			return nil
-		}})
+		}))
 		must(t, c, http.MethodDelete, shop, nil)
 		c.Run(time.Minute)
 		if refused == 0 || exists(c, shop) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/models/actor"
+	"github.com/wavetank/wavetank/models/actor/actortest"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/models/namespace"
 )
@@ -31,12 +32,12 @@ func (s *slowed) After(d time.Duration, key string, step func()) {
 
 func TestAPassThatIsDueDuringAnotherComesAtOnce(t *testing.T) {
 	passes := 0
-	a := &between{namespace.New(), func(r *apiserver.Request) error {
+	a := actortest.Between(namespace.New(), func(r *apiserver.Request) error {
 		if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/configmaps") {
 			passes++
 		}
 		return nil
-	}}
+	})
 	c := world(t, &slow{a, func(key string) time.Duration {
 		if strings.HasPrefix(key, "pass") {
 			return 6 * time.Second
@@ -60,7 +61,7 @@ func TestAPassThatIsDueDuringAnotherComesAtOnce(t *testing.T) {
 
 func TestANamespaceThatIsFinalizedIsLeftAlone(t *testing.T) {
 	writes := 0
-	c := world(t, &between{namespace.New(), func(*apiserver.Request) error { writes++; return nil }})
+	c := world(t, actortest.Between(namespace.New(), func(*apiserver.Request) error { writes++; return nil }))
 	must(t, c, http.MethodPatch, shop, object{"metadata": object{"finalizers": []string{"x.example/one"}}})
 	must(t, c, http.MethodDelete, shop, nil)
 	c.Run(time.Minute)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
@@ -52,6 +53,33 @@ func (c *Cluster) Add(a actor.Actor) {
 		s.Serve(c.Server)
 	}
 	a.Begin(h)
+}
+
+// Between is an actor whose writes are shown to answer first. An error that this returns, a
+// *apierrors.StatusError, is the reply to the write.
+func Between(a actor.Actor, answer func(*apiserver.Request) error) actor.Actor {
+	return &between{a, answer}
+}
+
+type between struct {
+	actor.Actor
+	answer func(*apiserver.Request) error
+}
+
+func (b *between) Begin(c actor.Cluster) { b.Actor.Begin(&answering{c, b.answer}) }
+
+type answering struct {
+	actor.Cluster
+	answer func(*apiserver.Request) error
+}
+
+func (a *answering) Write(r *apiserver.Request) *apiserver.Response {
+	if err := a.answer(r); err != nil {
+		status := err.(*apierrors.StatusError).ErrStatus
+		body, _ := json.Marshal(status)
+		return &apiserver.Response{Code: int(status.Code), Body: body}
+	}
+	return a.Cluster.Write(r)
 }
 
 // Do performs a request as another client and returns its status code; the answer is decoded into
