@@ -8,7 +8,7 @@ package conformance
 //	refused: reason    see [Row.Refused]
 //	managed            see [Row.Managed]
 //	settle: 40ms       a step SETTLE after every other step
-//	in Go              the steps are a function in rows_single.go
+//	in Go              the steps are a function in rows_*.go
 //
 // An indented line continues the line before it, and a line that begins with # is a comment.
 
@@ -26,10 +26,10 @@ var rowFiles embed.FS
 
 // Rows are all rows of the table, with the areas in the order in which they are best read.
 func Rows() []Row {
-	return slices.Concat(rowsDiscovery,
-		scripts("read", "watch", "create", "update", "patch", "delete", "metadata", "subresources", "binding", "evictions",
-			"quotas", "options", "builtins", "custom", "apply", "schema", "rbac", "admission", "webhook_results"),
-		rowsClients, scripts("namespace", "ownership"))
+	return slices.Concat(scripts("discovery"), discoveryRows(),
+		scripts("read", "watch", "create", "update", "patch", "delete", "metadata", "subresources", "binding",
+			"evictions", "quotas", "options", "builtins", "custom", "apply", "schema", "rbac", "admission",
+			"webhook_results", "clients", "namespace", "ownership"))
 }
 
 // scripts reads the rows of files.
@@ -59,15 +59,19 @@ func script(title string, lines []string) Row {
 		key, value, _ := strings.Cut(lines[0], ": ")
 		switch key {
 		case "differs":
-			r = r.differs(value)
+			r.Differs = strings.Join(named(value), "\n")
 		case "refused":
-			r = r.refused(value)
+			r.Differs, r.Refused = strings.Join(named(value), "\n"), true
 		case "managed":
 			r.Managed = true
 		case "settle":
 			settle = "SETTLE " + value
 		case "in Go":
-			r.Run = rowsSingle[title]
+			for _, rows := range []map[string]func(*T){rowsDiscovery, rowsClients, rowsSingle} {
+				if run := rows[title]; run != nil {
+					r.Run = run
+				}
+			}
 			return r
 		default:
 			r.Run = func(t *T) {

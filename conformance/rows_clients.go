@@ -4,6 +4,7 @@ package conformance
 // them.
 
 import (
+	"context"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -11,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
@@ -21,20 +23,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-
-	"context"
-
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 var (
 	widgetResource = schema.GroupVersionResource{Group: crdGroup, Version: "v1", Resource: "widgets"}
 	widgetKind     = schema.GroupVersionKind{Group: crdGroup, Version: "v1", Kind: "Widget"}
 )
-
-const noTables = "Tables (kubectl get) of built-in types are made for namespaces, configmaps, secrets, " +
-	"serviceaccounts and deployments. " +
-	"For the others the answer is 406 and lists what may be asked for instead."
 
 // must ends a row whose client could not even be made.
 func must[V any](v V, err error) V {
@@ -54,43 +48,30 @@ func said(err error) map[string]any {
 	}
 }
 
-var rowsClients = area("clients",
-	row("metadata only, one object", "$oneDeploy", "GET+meta deploy/a"),
-	row("metadata only, a list", "$oneDeploy", "$oneMap", "GET+metalist deploy", "GET+metalist cm"),
-	row("metadata only, custom resources", "$oneWidget", "GET+meta widget/a", "GET+metalist widget"),
-	row("metadata only, of nothing", "GET+meta cm/a"),
-	row("metadata only, on patch and delete", "$oneDeploy", "MERGE+meta deploy/a {metadata: {labels: {x: z}}}",
-		"DELETE+meta deploy/a"),
-	row("a list form for one object is not acceptable", "$oneMap", "GET+metalist cm/a", "GET+meta cm"),
-	row("tables", "$oneMap", "GET+table cm", "GET+table cm/a"),
-	row("tables of secrets and accounts", "POST secret {metadata: {name: a}, data: {k: dg==}}", "GET+table secret",
-		"POST sa {metadata: {name: a}}", "GET+table sa/a"),
-	row("tables of deployments", "$oneDeploy", "GET+table deploy", "GET+table deploy/a?includeObject=None",
-		"GET+table deploy?includeObject=Object"),
-	row("tables of namespaces", "GET+table ns/$ns"),
-	row("tables of pods", "GET+table pod").refused(noTables),
-	call("another media type is not acceptable", func(t *T) {
+// rowsClients are keyed by area and name.
+var rowsClients = map[string]func(*T){
+	"clients: another media type is not acceptable": func(t *T) {
 		t.Script("$oneMap")
 		p, _, _ := path("cm/a", t.Namespace)
 		t.Do("GET as text", "GET", p, map[string][]string{"Accept": {"text/plain"}}, nil)
 		t.Do("GET as anything", "GET", p, map[string][]string{"Accept": {"*/*"}}, nil)
 		t.Do("GET as one of two", "GET", p, map[string][]string{"Accept": {"text/plain, application/json"}}, nil)
-	}),
-	call("protobuf first, JSON second", func(t *T) {
+	},
+	"clients: protobuf first, JSON second": func(t *T) {
 		t.Script("$oneMap")
 		p, _, _ := path("cm/a", t.Namespace)
 		code, h, _, err := t.roundTrip("GET", p,
 			map[string][]string{"Accept": {"application/vnd.kubernetes.protobuf,application/json"}}, nil)
 		t.Note("content type", []any{code, h.Get("Content-Type")}, err)
-	}),
-	call("another content type is not supported", func(t *T) {
+	},
+	"clients: another content type is not supported": func(t *T) {
 		p, _, _ := path("cm", t.Namespace)
 		t.Do("POST as text", "POST", p, map[string][]string{"Content-Type": {"text/plain"}},
 			[]byte(`{"metadata":{"name":"a"}}`))
 		t.Do("POST as YAML", "POST", p, map[string][]string{"Content-Type": {"application/yaml"}},
 			[]byte("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\n"))
-	}),
-	call("typed: create, get, update, conflict", func(t *T) {
+	},
+	"clients: typed: create, get, update, conflict": func(t *T) {
 		api := must(kubernetes.NewForConfig(t.Config())).CoreV1().ConfigMaps(t.Namespace)
 		made, err := api.Create(t.Ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
 			metav1.CreateOptions{})
@@ -103,8 +84,8 @@ var rowsClients = area("clients",
 		t.Note("stale", said(err), nil)
 		_, err = api.Get(t.Ctx, "absent", metav1.GetOptions{})
 		t.Note("absent", said(err), nil)
-	}),
-	call("typed: deployments and their scale", func(t *T) {
+	},
+	"clients: typed: deployments and their scale": func(t *T) {
 		t.Script("$oneDeploy")
 		api := must(kubernetes.NewForConfig(t.Config())).AppsV1().Deployments(t.Namespace)
 		scale, err := api.GetScale(t.Ctx, "a", metav1.GetOptions{})
@@ -112,14 +93,14 @@ var rowsClients = area("clients",
 		scale.Spec.Replicas = 5
 		scale, err = api.UpdateScale(t.Ctx, "a", scale, metav1.UpdateOptions{})
 		t.Note("scaled", scale, err)
-	}),
-	call("typed: evict and token", func(t *T) {
+	},
+	"clients: typed: evict and token": func(t *T) {
 		t.Script("$boundPod")
 		err := must(kubernetes.NewForConfig(t.Config())).CoreV1().Pods(t.Namespace).Delete(t.Ctx, "a",
 			metav1.DeleteOptions{})
 		t.Note("deleted", nil, err)
-	}),
-	call("dynamic: create, list, patch, delete", func(t *T) {
+	},
+	"clients: dynamic: create, list, patch, delete": func(t *T) {
 		api := must(dynamic.NewForConfig(t.Config())).Resource(widgetResource).Namespace(t.Namespace)
 		w := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"color": "red"}}}
 		w.SetGroupVersionKind(widgetKind)
@@ -132,8 +113,8 @@ var rowsClients = area("clients",
 			metav1.PatchOptions{}, "status")
 		t.Note("patched", made, err)
 		t.Note("deleted", nil, api.Delete(t.Ctx, "a", metav1.DeleteOptions{}))
-	}),
-	call("metadata client", func(t *T) {
+	},
+	"clients: metadata client": func(t *T) {
 		t.Script("$oneDeploy")
 		// Not through the recorder: this client asks for protobuf first, which only the real server
 		// speaks.
@@ -146,8 +127,8 @@ var rowsClients = area("clients",
 		one, err = api.Patch(t.Ctx, "a", types.MergePatchType, []byte(`{"metadata":{"finalizers":["x.example/y"]}}`),
 			metav1.PatchOptions{})
 		t.Note("patched", one, err)
-	}),
-	call("a pager reads every page", func(t *T) {
+	},
+	"clients: a pager reads every page": func(t *T) {
 		t.Script("$threeMaps")
 		api := must(kubernetes.NewForConfig(t.Config())).CoreV1().ConfigMaps(t.Namespace)
 		p := pager.New(func(ctx context.Context, o metav1.ListOptions) (runtime.Object,
@@ -161,8 +142,8 @@ var rowsClients = area("clients",
 			return nil
 		})
 		t.Note("names", names, err)
-	}),
-	call("discovery client maps kinds", func(t *T) {
+	},
+	"clients: discovery client maps kinds": func(t *T) {
 		d := must(discovery.NewDiscoveryClientForConfig(t.arm.Config()))
 		list, err := d.ServerResourcesForGroupVersion(crdGroup + "/v1")
 		t.Note("kinds", len(list.APIResources), err)
@@ -176,9 +157,9 @@ var rowsClients = area("clients",
 			}
 			t.Note("mapping", fmt.Sprint(m.Resource, m.Scope.Name()), nil)
 		}
-	}),
-	call("controller-runtime: owner, finalizer, status", controllerRuntime),
-)
+	},
+	"clients: controller-runtime: owner, finalizer, status": controllerRuntime,
+}
 
 // controllerRuntime does what most reconcilers do.
 func controllerRuntime(t *T) {

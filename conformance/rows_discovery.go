@@ -34,39 +34,30 @@ var servedResources = []struct{ groupVersion, resources string }{
 	{crdGroup + "/v1", "widgets widgets/status widgets/scale gadgets realms"},
 }
 
-var rowsDiscovery = append(area("discovery",
-	row("an unknown group is a plain 404", "GET /apis/nobody.example/v1"),
-	row("an unknown version of a known group is NotFound", "GET /apis/apps/v99"),
-	row("an unknown resource is NotFound", "GET /apis/apps/v1/namespaces/$ns/gizmos", "GET /api/v1/gizmos/a"),
-	row("the core group's versions", "GET /api"),
-	row("the custom group", "GET /apis/"+crdGroup),
-	row("the custom group's resources in full", "GET /apis/"+crdGroup+"/v1"),
-	row("the apps group", "GET /apis/apps"),
-	row("the autoscaling group prefers v2", "GET /apis/autoscaling").differs("$oneAutoscaling"),
-	row("liveness and readiness", "GET /healthz", "GET /livez", "GET /readyz"),
-	row("an unknown path is a plain 404", "GET /nothing/here"),
-	call("the version says which Kubernetes this is", func(t *T) {
+// rowsDiscovery are keyed by area and name.
+var rowsDiscovery = map[string]func(*T){
+	"discovery: the version says which Kubernetes this is": func(t *T) {
 		_, _, data, err := t.roundTrip(http.MethodGet, "/version", nil, nil)
 		v, _ := decode(data).(map[string]any)
 		t.Note("major and minor", []any{v["major"], v["minor"]}, err)
-	}),
-	call("OpenAPI", func(t *T) {
+	},
+	"discovery: OpenAPI": func(t *T) {
 		code, _, data, err := t.roundTrip(http.MethodGet, "/openapi/v3", nil, nil)
 		if code == http.StatusOK {
 			data = nil // a list of every group; that there is one is all that is asked
 		}
 		t.Note("code", code, err)
 		t.note("reply", decode(data))
-	}),
-	call("the group list knows the custom group", func(t *T) {
+	},
+	"discovery: the group list knows the custom group": func(t *T) {
 		_, _, data, err := t.roundTrip(http.MethodGet, "/apis", nil, nil)
 		list, _ := decode(data).(map[string]any)
 		t.Note("entry", pick(list["groups"], "name", crdGroup), err)
-	}),
-	call("aggregated discovery shows the custom group", func(t *T) {
+	},
+	"discovery: aggregated discovery shows the custom group": func(t *T) {
 		t.Note("entry", aggregated(t, "/apis", crdGroup), nil)
-	}),
-	call("aggregated discovery shows deployments", func(t *T) {
+	},
+	"discovery: aggregated discovery shows deployments": func(t *T) {
 		group, _ := aggregated(t, "/apis", "apps").(map[string]any)
 		versions, _ := group["versions"].([]any)
 		if len(versions) == 0 {
@@ -75,8 +66,8 @@ var rowsDiscovery = append(area("discovery",
 		}
 		v1, _ := versions[0].(map[string]any)
 		t.Note("entry", pick(v1["resources"], "resource", "deployments"), nil)
-	}),
-), discoveryRows()...)
+	},
+}
 
 // discoveryRows makes a row of every served resource and one of every group's version.
 func discoveryRows() []Row {
@@ -87,23 +78,24 @@ func discoveryRows() []Row {
 			root = "/api/"
 		}
 		for name := range strings.FieldsSeq(s.resources) {
-			rows = append(rows, call("resource "+s.groupVersion+" "+name, func(t *T) {
+			title := "resource " + s.groupVersion + " " + name
+			rows = append(rows, Row{Area: "discovery", Name: title, Run: func(t *T) {
 				code, _, data, err := t.roundTrip(http.MethodGet, root+s.groupVersion, nil, nil)
 				list, _ := decode(data).(map[string]any)
 				t.Note("code", code, err)
 				t.Note("entry", pick(list["resources"], "name", name), nil)
-			}))
+			}})
 		}
 		if group, version, ok := strings.Cut(s.groupVersion, "/"); ok {
-			rows = append(rows, call("group version "+s.groupVersion, func(t *T) {
+			rows = append(rows, Row{Area: "discovery", Name: "group version " + s.groupVersion, Run: func(t *T) {
 				_, _, data, err := t.roundTrip(http.MethodGet, "/apis", nil, nil)
 				list, _ := decode(data).(map[string]any)
 				entry, _ := pick(list["groups"], "name", group).(map[string]any)
 				t.Note("entry", pick(entry["versions"], "version", version), err)
-			}))
+			}})
 		}
 	}
-	return area("discovery", rows...)
+	return rows
 }
 
 // aggregated takes one group from the newer form of discovery, in which one reply holds everything.

@@ -25,35 +25,6 @@ type Row struct {
 	Managed bool
 }
 
-// row is a case written as a script; see [T.Script] for its language.
-func row(name string, lines ...string) Row {
-	return Row{Name: name, Run: func(t *T) { t.Script(lines...) }}
-}
-
-// call is a case that needs a real client and not a script.
-func call(name string, run func(*T)) Row { return Row{Name: name, Run: run} }
-
-// differs marks an accepted difference.
-func (r Row) differs(reason string) Row {
-	r.Differs = strings.Join(named(reason), "\n")
-	return r
-}
-
-// refused marks a case that the model refuses.
-func (r Row) refused(reason string) Row {
-	r = r.differs(reason)
-	r.Refused = true
-	return r
-}
-
-// area names the area of rows that are written together.
-func area(name string, rows ...Row) []Row {
-	for i := range rows {
-		rows[i].Area = name
-	}
-	return rows
-}
-
 // RealVersion is the Kubernetes whose server is compiled and recorded (hack/envtest/go.mod).
 const RealVersion = "v1.37.1"
 
