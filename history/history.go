@@ -19,6 +19,7 @@ type Kind string
 // The kinds of events, in the order in which a run usually meets them.
 const (
 	Start     Kind = "start"     // an incarnation of a process begins
+	Upgrade   Kind = "upgrade"   // the next incarnation of a process is another version; Note says which
 	Stop      Kind = "stop"      // an incarnation ended by itself or was asked to stop; Outcome says how
 	Crash     Kind = "crash"     // an incarnation was killed
 	Request   Kind = "request"   // a request took effect at the API server or outside

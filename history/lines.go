@@ -140,6 +140,8 @@ func (e *Event) line(request string, effects []Effect, committed map[commit]Time
 		if e.Incarnation > 1 {
 			return "starts again, with empty memory"
 		}
+	case Upgrade:
+		return "is upgraded: " + e.Note
 	case Stop:
 		return "stops: " + e.Outcome.exit()
 	case Crash:

@@ -105,7 +105,7 @@ func (t *tracing) background() {
 	last, swallowed, refusedLast := -1, -1, -1
 	for i := range t.violation {
 		switch e := &t.h.Events[i]; e.Kind {
-		case history.Fault, history.Crash, history.Stop:
+		case history.Fault, history.Crash, history.Stop, history.Upgrade:
 			disturbances = append(disturbances, i)
 		case history.Request:
 			switch _, ok := t.dequeued[i]; {

@@ -73,6 +73,12 @@ func (n *narrator) sentences() (out []string) {
 	if after := n.after(); len(after) > 0 {
 		add("After it: %s.", strings.Join(after, "; "))
 	}
+	for i := n.violation - 1; i >= 0; i-- {
+		if n.h.Events[i].Kind == history.Upgrade {
+			add("The last upgrade was %s.", n.step(i))
+			break
+		}
+	}
 	n.idle(add)
 	n.asleep(add)
 	n.refusal(add)

@@ -205,6 +205,21 @@ var processes = []misuse{
 	}, "this rest.Config is of http://prod.example, and a manager can only be had for the cluster",
 		"reach the others by cluster.New"),
 	in("stopping an unknown process", func(w *sim.World) { w.Stop("op") }, `w.Stop("op"): there is no such process`),
+	in("upgrading an unknown process", func(w *sim.World) { w.Upgrade("op", idle) },
+		`w.Upgrade("op"): there is no such process`),
+	in("upgrading a program", func(w *sim.World) {
+		w.Run("op", func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil })
+		w.Upgrade("op", idle)
+	}, `w.Upgrade("op"): the process was started by w.Run`),
+	in("upgrading to nothing", func(w *sim.World) {
+		w.Start("op", idle)
+		w.Upgrade("op", nil)
+	}, `w.Upgrade("op") was given no setup function`),
+	in("an upgrade that cannot be set up", func(w *sim.World) {
+		w.Start("op", idle)
+		w.Upgrade("op", func(ctrl.Manager) error { return errors.New("no such flavour") })
+		w.Settle()
+	}, `the setup function of process "op" failed: no such flavour`),
 	in("a fault for an unknown process", func(w *sim.World) { w.Inject(fault.Crash("op")) },
 		`names process "op", which has not been started`),
 }

@@ -34,6 +34,27 @@ func (w *World) Run(name string, main func(ctx context.Context, cfg *rest.Config
 	w.world.Run(name, main, processOptions(opts))
 }
 
+// Upgrade makes the next incarnation of a process another version of the operator, as the rollout
+// of a Deployment does. The current incarnation is asked to stop, as by SIGTERM, and the kubelet
+// starts the next one when it has ended. A choice of the run sets how long after the call that is:
+// at once by default, at most 10 s. Calling Upgrade with the setup function of an earlier version
+// takes the process back.
+//
+// Options replace those of the version before; what they do not set stays. Install new
+// definitions before, by [World.Apply] or [World.ApplyFiles], as kubectl apply -k does: until the
+// process stops, the version before works with them. The manifests of [AsDeployed] replace the
+// roles and bindings of the same names.
+//
+// A Deployment with several replicas is several processes. Call Upgrade for each, and old and new
+// run together until all have been replaced. See docs/upgrades.md.
+func (w *World) Upgrade(name string, setup func(ctrl.Manager) error, opts ...ProcessOption) {
+	w.world.Upgrade(name, setup, func(o *world.ProcessOptions) {
+		for _, opt := range opts {
+			opt(o)
+		}
+	})
+}
+
 // Stop asks a process to end, as SIGTERM does. The kubelet starts it again at once when it has
 // ended.
 func (w *World) Stop(name string) { w.world.Stop(name) }

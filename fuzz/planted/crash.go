@@ -31,6 +31,8 @@ func crashBugs() []Bug {
 			"every mail is sent", poisoned},
 		{"stopped-halfway", "SIGTERM midway", 1, "a write is late when the process is told to stop",
 			"what is marked complete is complete", stoppedHalfway},
+		{"child-left-by-an-upgrade", "upgrade midway", 1, "the upgrade comes between the two writes",
+			"there is one child", leftByUpgrade},
 	}
 }
 
@@ -158,4 +160,37 @@ func stoppedHalfway(w *stage, fixed bool) {
 	w.Sleep(20 * time.Millisecond)
 	w.Stop("builder")
 	w.Settle()
+}
+
+// leftByUpgrade makes a child and records its name. The second version gives it another name and
+// removes that of the first version. The flawed variant trusts the record; each version by itself
+// survives a crash between the two writes.
+func leftByUpgrade(w *stage, fixed bool) {
+	version := func(suffix, before string) operator {
+		return operator{each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
+			name, recorded := o.Name+suffix, o.Data["child"]
+			if old := o.Name + before; before != "" && (g.fixed || recorded == old) {
+				if err := g.Delete(c, secret(old)); client.IgnoreNotFound(err) != nil {
+					return result{}, err
+				}
+			}
+			if recorded == name {
+				return result{}, nil
+			}
+			if err := g.Create(c, child(name, o.Name)); client.IgnoreAlreadyExists(err) != nil {
+				return result{}, err
+			}
+			return result{}, g.set(c, o, "child", name)
+		}}
+	}
+	version("-1", "").start(w, "parents", fixed)
+	w.Inject(fault.StaleCache(time.Second))
+	w.Eventually("there is one child", func(h *history.History) error {
+		if n := len(history.List[corev1.Secret](h)); n != 1 {
+			return fmt.Errorf("there are %d", n)
+		}
+		return nil
+	})
+	w.Upgrade("parents", version("-2", "-1"), fixed)
+	w.SettleWith(work("a"))
 }

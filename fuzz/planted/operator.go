@@ -60,15 +60,21 @@ type operator struct {
 // start adds the operator to the world as a process and lets it fill its caches, so that it lives
 // through what the user does one by one and not as one initial list.
 func (o operator) start(w *stage, name string, fixed bool) {
-	if o.each != nil {
-		o.work = o.onEach
-	}
 	o.options.Scheme = scheme
 	options := []sim.ProcessOption{sim.Options(o.options)}
 	if o.lists {
 		options = append(options, sim.ListThenWatch())
 	}
-	w.Start(name, func(mgr ctrl.Manager) error {
+	w.Start(name, o.setup(name, fixed), options...)
+	w.World.Sleep(time.Second)
+}
+
+// setup is the function that the operator ships.
+func (o operator) setup(name string, fixed bool) func(ctrl.Manager) error {
+	if o.each != nil {
+		o.work = o.onEach
+	}
+	return func(mgr ctrl.Manager) error {
 		g := &reconciler{Client: mgr.GetClient(), live: mgr.GetAPIReader(), http: sim.HTTPClient(mgr), mgr: mgr,
 			name:  name,
 			fixed: fixed, memory: map[string]any{}}
@@ -86,8 +92,7 @@ func (o operator) start(w *stage, name string, fixed bool) {
 		}
 		return b.WithOptions(controller.Options{MaxConcurrentReconciles: max(o.workers, 1)}).
 			Complete(reconcile.Func(func(c ctx, req request) (result, error) { return o.work(g, c, req) }))
-	}, options...)
-	w.World.Sleep(time.Second)
+	}
 }
 
 // onEach is the work on an object as the cache has it.

@@ -35,8 +35,11 @@ func (s *stage) Eventually(name string, p holding) { s.played(func() { s.World.E
 func (s *stage) Without(names ...string)           { s.played(func() { s.World.Without(names...) }) }
 func (s *stage) Remove(objs ...client.Object)      { s.played(func() { s.World.Remove(objs...) }) }
 func (s *stage) Stop(name string)                  { s.played(func() { s.World.Stop(name) }) }
-func (s *stage) Sleep(d time.Duration)             { s.played(func() { s.World.Sleep(d) }) }
-func (s *stage) Settle()                           { s.played(s.World.Settle) }
+func (s *stage) Upgrade(name string, to operator, fixed bool) {
+	s.played(func() { s.World.Upgrade(name, to.setup(name, fixed)) })
+}
+func (s *stage) Sleep(d time.Duration) { s.played(func() { s.World.Sleep(d) }) }
+func (s *stage) Settle()               { s.played(s.World.Settle) }
 
 type holding = func(*history.History) error
 

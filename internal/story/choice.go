@@ -16,6 +16,7 @@ const (
 	Reply    Kind = "reply"    // how long a reply takes
 	Step     Kind = "step"     // how long a step of a built-in controller takes
 	Handler  Kind = "handler"  // how long an event handler pauses after it has added a key
+	Upgrade  Kind = "upgrade"  // how long after w.Upgrade the process is asked to stop
 	Arm      Kind = "arm"      // whether a declared fault may be injected in this run, and how often
 	Inject   Kind = "inject"   // whether a fault is injected here, and how
 	Option   Kind = "option"   // an option of a process that the scenario leaves open
@@ -28,13 +29,13 @@ const (
 
 // kinds are the kinds, with what begins the label of a choice.
 var kinds = map[Kind]string{
-	Next: "next", Request: "request ", Reply: "reply ", Step: "step ", Handler: "handler ", Arm: "fault ",
+	Next: "next", Request: "request ", Reply: "reply ", Step: "step ", Handler: "handler ", Upgrade: "upgrade of ", Arm: "fault ",
 	Inject: "", Option: "option ", Endpoint: "endpoint of ", Builtin: "", Draw: "draw ", Names: "names", Seed: "seed",
 }
 
 // Schedules reports whether the choice is about time and order.
 func (k Kind) Schedules() bool {
-	return k == Next || k == Request || k == Reply || k == Step || k == Handler
+	return k == Next || k == Request || k == Reply || k == Step || k == Handler || k == Upgrade
 }
 
 // Draws reports whether the choice is of a value that is as good as any other.

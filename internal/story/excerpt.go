@@ -299,6 +299,8 @@ func (c Choice) Delay() string {
 		return fmt.Sprintf("delay: the %s %s of %s", kind, what, c.Who)
 	case Step:
 		return fmt.Sprintf("delay: a step of %s", strings.TrimSpace(c.Who+" "+what))
+	case Upgrade:
+		return "delay: the upgrade of " + c.What
 	case Inject:
 	default:
 		return ""

@@ -191,6 +191,10 @@ func ExampleNoLostField() {
 	w.Always("labels of others stay", property.NoLostField())
 }
 
+func ExampleNoDroppedField() {
+	w.Always("the old version keeps fields of the new one", property.NoDroppedField(history.Ref{Group: "example.com"}))
+}
+
 func ExampleObservedGeneration() {
 	w.Eventually("the status is about this generation",
 		property.ObservedGeneration(history.Ref{Group: "example.com"}))

@@ -118,7 +118,7 @@ func changes(e *history.Event) bool {
 // disturbs reports whether the event is a disturbance inside the cluster.
 func disturbs(e *history.Event) bool {
 	switch e.Kind {
-	case history.Fault, history.Heal, history.Start, history.Stop, history.Crash:
+	case history.Fault, history.Heal, history.Start, history.Stop, history.Crash, history.Upgrade:
 		return true
 	case history.Request:
 		return e.Incarnation == 0 && changes(e)

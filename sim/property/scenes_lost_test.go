@@ -68,3 +68,28 @@ func dropsLabels(w *sim.World, flawed bool) {
 	}
 	w.Settle()
 }
+
+// dropsFields marks work as done and removes its own mark when users ask for something else.
+// Flawed, it keeps only the data that its first version knew.
+func dropsFields(w *sim.World, flawed bool) {
+	w.Always("NoDroppedField", property.NoDroppedField())
+	start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
+		done, wanted := cm.Data["done"], cm.Data["wanted"]
+		switch {
+		case done == wanted:
+			return result{}, nil
+		case done != "":
+			delete(cm.Data, "done")
+		case flawed:
+			cm.Data = map[string]string{"wanted": wanted, "done": wanted}
+		default:
+			cm.Data["done"] = wanted
+		}
+		return result{}, client.IgnoreNotFound(o.Update(c, cm))
+	}, nil)
+	w.Apply(work("a", "wanted", "x", "new", "field"))
+	w.Settle()
+	edit(w, "wanted", "y")
+	edit(w, "new", "value")
+	w.Settle()
+}

@@ -77,6 +77,7 @@ var scenes = []scene{
 	{"NoLostUpdate", "updates what it read without its version", overwrites},
 	{"NoLostUpdate", "retries what it read under the newest version", retriesStale},
 	{"NoLostField", "writes back a whole object without its version", dropsLabels},
+	{"NoDroppedField", "updates an object of which it knows a part", dropsFields},
 }
 
 // operator is a controller of the ConfigMaps in a role.

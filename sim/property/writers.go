@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/wavetank/wavetank/history"
 )
@@ -35,19 +36,30 @@ import (
 // that do not count for the generation differ. A change that stale content overwrites with a new
 // value is not reported either.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
-func NoLostUpdate(of ...history.Ref) Property { return noLostUpdate(false, of) }
+func NoLostUpdate(of ...history.Ref) Property { return noLostUpdate(writers{of: of}) }
 
 // NoLostField is [NoLostUpdate] for the fields of an object that the program itself has never
 // written: labels, annotations and fields that belong to other writers. For Always. A program may
 // reset its own fields whichever writer has changed them, for example by server-side apply.
-func NoLostField(of ...history.Ref) Property { return noLostUpdate(true, of) }
+func NoLostField(of ...history.Ref) Property { return noLostUpdate(writers{of: of, foreign: true}) }
 
-func noLostUpdate(foreign bool, of []history.Ref) Property {
+// NoDroppedField holds if no program removes a field that a user has set, by an update of the whole
+// object, if it has never written the field itself. For Always. Without patterns it covers all
+// objects except Leases and Events. Metadata and status do not count.
+//
+// A program does that if its types do not have the field: an old version that reads an object of
+// the new one and updates it, or a program built with an older library. It had observed the change,
+// so [NoLostUpdate] does not report it. An operator that removes a field of the user's by design,
+// such as a request that it has carried out, violates it, too.
+// https://github.com/kubernetes/community/blob/main/contributors/devel/sig-architecture/api_changes.md#on-compatibility
+func NoDroppedField(of ...history.Ref) Property { return noLostUpdate(writers{of: of, drops: true}) }
+
+func noLostUpdate(which writers) Property {
 	return perRun(func() judge {
-		w := &writers{foreign: foreign, of: of, objects: map[history.Ref]map[string]written{},
-			known:  map[view][]version{},
-			active: map[history.ReconcileID]int{}, bases: map[history.Ref][]base{},
-			refused: map[history.ReconcileID]map[string]refusal{}, own: map[history.Ref]map[string]bool{}}
+		w := which
+		w.objects, w.known = map[history.Ref]map[string]written{}, map[view][]version{}
+		w.active, w.bases = map[history.ReconcileID]int{}, map[history.Ref][]base{}
+		w.refused, w.own = map[history.ReconcileID]map[string]refusal{}, map[history.Ref]map[string]bool{}
 		return judge{event: w.event}
 	})
 }
@@ -55,6 +67,7 @@ func noLostUpdate(foreign bool, of []history.Ref) Property {
 // writers keeps account of who wrote what, and who knew it.
 type writers struct {
 	foreign bool // only fields that the program has never written count
+	drops   bool // only fields that an update drops count
 	of      []history.Ref
 	objects map[history.Ref]map[string]written // the last change of each field
 	known   map[view][]version                 // what each incarnation has learned
@@ -215,7 +228,15 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 		path, value := change.path, change.value
 		last, ok := fields[path]
 		mine := w.own[c.Ref][e.Process+" "+path]
-		if ok && running && e.Incarnation > 0 && last.by != e.Process && !(w.foreign && mine) {
+		if w.drops {
+			dropped := ok && e.Verb == "update" && e.Incarnation > 0 && last.by == "user" && value == "" && !mine &&
+				!strings.HasPrefix(path, ".metadata.") && !strings.HasPrefix(path, ".status.")
+			if breaks("NoDroppedField: a field that an update drops", dropped) {
+				return history.About(fmt.Errorf("%s dropped %s, which the user had set to %s at %s (rv %d): the program "+
+					"sent the whole object without it", what(e), path, last.value, history.Clock(last.at), last.revision),
+					c.Ref)
+			}
+		} else if ok && running && e.Incarnation > 0 && last.by != e.Process && !(w.foreign && mine) {
 			known := max(named, w.knew(e.Actor(), c.Ref, since))
 			if breaks("NoLostUpdate: a change that the writer did not know", known < last.revision) {
 				return history.About(fmt.Errorf("%s in reconcile %q changed %s from %s, "+

@@ -291,6 +291,8 @@ func without(e story.Choice) string {
 	switch e.Kind {
 	case story.Request, story.Reply, story.Step:
 		return fmt.Sprintf("Without the delay of %s %s", e.Kind, at)
+	case story.Upgrade:
+		return fmt.Sprintf("With the upgrade of %s at once", e.What)
 	case story.Handler:
 		return fmt.Sprintf("Without the pause of %s in an event handler that has added %s", e.Who, e.What)
 	}

@@ -99,6 +99,9 @@ func (i *Incarnation) wrap(rt http.RoundTripper) http.RoundTripper {
 	return rt
 }
 
+// First reports whether the incarnation is the first of its version.
+func (i *Incarnation) First() bool { return i.Port.Incarnation == i.program.first }
+
 // start runs the program.
 func (i *Incarnation) start() {
 	if i.far != nil {

@@ -37,6 +37,7 @@ type program struct {
 	main     Main
 	settings Settings
 	readers  readers
+	first    int // the first incarnation
 }
 
 // Account is the ServiceAccount that a process runs as, as "namespace/name"; "" for an

@@ -20,7 +20,9 @@ type Restarts struct {
 	ends      int  // in a row, for the back-off
 	fresh     bool // the next failure counts as the first
 	forgiven  bool // an end has counted as the first
+	replaced  bool // the next incarnation is another version
 	startedAt time.Duration
+	next      *sched.Action
 }
 
 // kubelet's restart back-off,
@@ -40,17 +42,17 @@ const maxIncarnations = 20
 func (r *Restarts) schedule(failed, asked bool, why string) {
 	s := r.sched
 	var wait time.Duration
-	if s.Now()-r.startedAt >= backOffReset {
+	if s.Now()-r.startedAt >= backOffReset || r.replaced {
 		r.ends, r.forgiven = 0, false
 	}
-	if first := r.fresh || !failed; first && r.ends == 0 && !r.forgiven {
+	if first := r.fresh || !failed || r.replaced; first && r.ends == 0 && !r.forgiven {
 		r.forgiven = true
 	} else {
 		wait = min(firstBackOff<<min(r.ends, 10), maxBackOff)
 		r.ends++
 	}
 	r.fresh = false
-	s.Park(&sched.Action{
+	r.next = &sched.Action{
 		Order: r.process + " restart",
 		Actor: choice.Actor{Process: r.process, Name: "restart"},
 		What:  func() string { return "restart of " + r.process + ", which " + why },
@@ -63,12 +65,23 @@ func (r *Restarts) schedule(failed, asked bool, why string) {
 			}
 			r.begin()
 		},
-	})
+	}
+	s.Park(r.next)
+}
+
+// replace makes the next incarnation one that has not failed before. It begins at once if the
+// process is down.
+func (r *Restarts) replace() {
+	r.replaced = true
+	if r.next != nil && r.sched.Drop(r.next) {
+		r.schedule(false, false, "was upgraded")
+	}
 }
 
 // began counts an incarnation that begins now.
 func (r *Restarts) began() {
 	r.started++
+	r.replaced = false
 	r.startedAt = r.sched.Now()
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/child"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/user"
 	"github.com/wavetank/wavetank/sim/result"
 )
@@ -28,6 +29,14 @@ type programs struct {
 	setups   failedSetups
 	users    func() []*user.User // who learn the types of each program
 	ignored  []string            // functions whose goroutines may outlive their process
+	versions map[string]*version // of the processes that are managers
+}
+
+// version is what the world knows of the versions of a process.
+type version struct {
+	options  ProcessOptions // of the latest
+	upgrades int            // how many calls of w.Upgrade
+	rollout  *sched.Action  // the latest, until it begins
 }
 
 // Start adds a process that is one manager.
@@ -36,8 +45,14 @@ func (p *programs) Start(name string, setup func(ctrl.Manager) error, o ProcessO
 		p.misuse("w.Start(%q) was given no setup function", name)
 	}
 	o.chooseUnset(name, p.choices)
-	p.begin(name, o, func(ctx context.Context, cfg *rest.Config) error {
-		mgr, err := process.NewManager(cfg, o.Manager)
+	p.begin(name, o, managerMain(setup, o.Manager))
+	p.versions[name] = &version{options: o}
+}
+
+// managerMain is the program that is one manager.
+func managerMain(setup func(ctrl.Manager) error, o ctrl.Options) process.Main {
+	return func(ctx context.Context, cfg *rest.Config) error {
+		mgr, err := process.NewManager(cfg, o)
 		if err != nil {
 			return &setupError{err}
 		}
@@ -45,7 +60,7 @@ func (p *programs) Start(name string, setup func(ctrl.Manager) error, o ProcessO
 			return &setupError{err}
 		}
 		return mgr.Start(ctx)
-	})
+	}
 }
 
 // Run adds a process that is any program.
@@ -71,23 +86,29 @@ func (p *programs) begin(name string, o ProcessOptions, main process.Main) {
 		p.misuse("two processes are called %q; a process's name names one program (its later incarnations "+
 			"are started by the world)", name)
 	}
+	p.know(o)
+	settings := p.deploy(name, &o, false)
+	if p.found(name, main, settings) {
+		return
+	}
+	p.rights.judge(p.procs.Start(name, main, settings), o)
+	p.sched.Quiesce() // programs that start one after the other draw their random numbers in that order
+}
+
+// know makes the users know the types of a program.
+func (p *programs) know(o ProcessOptions) {
 	if s := o.Manager.Scheme; s != nil {
 		for _, u := range p.users() {
 			u.Know(s)
 		}
 	}
 	p.ignored = append(p.ignored, o.IgnoredGoroutines...)
-	p.rights.deploy(name, &o)
-	settings := process.Settings{Account: p.account(name, o), Services: o.Services, ListThenWatch: o.ListThenWatch}
-	if p.found(name, main, settings) {
-		return
-	}
-	started := p.procs.Start(name, main, settings)
-	if len(o.Deployed) > 0 {
-		p.rights.deployed = append(p.rights.deployed, started)
-		p.rights.elects = p.rights.elects || o.Manager.LeaderElection
-	}
-	p.sched.Quiesce() // programs that start one after the other draw their random numbers in that order
+}
+
+// deploy creates what the deployment of a process needs, or replaces it.
+func (p *programs) deploy(name string, o *ProcessOptions, upgrade bool) process.Settings {
+	p.rights.deploy(name, o, upgrade)
+	return process.Settings{Account: p.account(name, *o), Services: o.Services, ListThenWatch: o.ListThenWatch}
 }
 
 // found takes the program out of the run, if that is what the run is made for. The program then
@@ -155,7 +176,7 @@ func (p *programs) exited(l *process.Incarnation, err error) (restart bool) {
 		if p.faults.declared.Armed() { // it may take that fault: a run to be shrunk, kept and replayed
 			p.exit = &result.Ending{Kind: result.Panic, Message: message}
 		}
-	case errors.As(err, &bad) && l.Port.Incarnation == 1 && !p.faults.declared.Armed():
+	case errors.As(err, &bad) && l.First() && !p.faults.declared.Armed():
 		p.exit = misuse("the setup function of process %q failed: %v%s", name, bad.error, user.SchemeHint(bad.error))
 	case errors.As(err, &bad):
 		// It has worked before, or it took a fault. The kubelet starts it again, and a world in

@@ -32,8 +32,8 @@ type rights struct {
 }
 
 // deploy reads how a process is deployed and creates what that needs. It sets the account that the
-// process runs as.
-func (r *rights) deploy(name string, o *ProcessOptions) {
+// process runs as. An upgrade replaces what is there.
+func (r *rights) deploy(name string, o *ProcessOptions, upgrade bool) {
 	if len(o.Deployed) == 0 {
 		return
 	}
@@ -46,11 +46,11 @@ func (r *rights) deploy(name string, o *ProcessOptions) {
 		r.misuse("process %q: sim.AsDeployed: %v", name, err)
 	}
 	o.As = &d.Account
-	if r.applied[d] {
+	if r.applied[d] && !upgrade {
 		return
 	}
 	for _, obj := range d.Objects {
-		if err := r.create(obj); err != nil {
+		if err := r.create(obj, upgrade); err != nil {
 			r.misuse("process %q: sim.AsDeployed: %s: %v", name, obj, err)
 		}
 	}
@@ -61,8 +61,8 @@ func (r *rights) deploy(name string, o *ProcessOptions) {
 }
 
 // create creates an object in one step, as an installation of the operator does. One that is there
-// stays as it is.
-func (r *rights) create(obj deployed.Object) error {
+// is replaced or stays as it is.
+func (r *rights) create(obj deployed.Object, replace bool) error {
 	gv, err := schema.ParseGroupVersion(obj.APIVersion())
 	if err != nil {
 		return err
@@ -85,10 +85,15 @@ func (r *rights) create(obj deployed.Object) error {
 	if err != nil {
 		return err
 	}
-	resp := r.wire.Write(run.User, apiserver.Request{
-		Method: http.MethodPost, URL: &url.URL{Path: path + "/" + resource.Resource}, Body: body, User: "admin",
-		Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated},
-	})
+	write := func(method, path string) *apiserver.Response {
+		return r.wire.Write(run.User, apiserver.Request{Method: method, URL: &url.URL{Path: path}, Body: body,
+			User: "admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}})
+	}
+	path += "/" + resource.Resource
+	resp := write(http.MethodPost, path)
+	if resp.Code == http.StatusConflict && replace {
+		resp = write(http.MethodPut, path+"/"+obj.Name())
+	}
 	if resp.Code >= http.StatusBadRequest && resp.Code != http.StatusConflict {
 		return fmt.Errorf("%s", messageOf(resp.Body))
 	}
@@ -102,6 +107,14 @@ func messageOf(body []byte) string {
 		return ""
 	}
 	return s.Message
+}
+
+// judge has the default property judge a process that is deployed.
+func (r *rights) judge(p *process.Process, o ProcessOptions) {
+	if len(o.Deployed) > 0 && !slices.Contains(r.deployed, p) {
+		r.deployed = append(r.deployed, p)
+	}
+	r.elects = r.elects || len(o.Deployed) > 0 && o.Manager.LeaderElection
 }
 
 // missingPermission is the default property: no request of a process was refused because its

@@ -97,7 +97,7 @@ func newWorld(source *choice.Recorder, h *history.History, s run.Settings, cours
 		rights: &rights{core: c, authorizer: authorizer}, window: &window{core: c}, real: r}
 	c.ctx = context.WithValue(c.ctx, worldKey{}, w)
 	w.programs = &programs{core: c, faults: f, builtins: b, rights: w.rights, setups: setups,
-		users: func() []*user.User { return a.users }}
+		users: func() []*user.User { return a.users }, versions: map[string]*version{}}
 	observer.programs, observer.stepped = w.programs, w.stepped
 	c.judge.passes, c.judge.ignored = s.Pass, s.Ignored
 	c.judge.defaults = defaultProperties(testFailed, w.rights.missingPermission)

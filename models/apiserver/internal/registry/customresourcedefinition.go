@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -35,11 +36,11 @@ var definitionKind = builtin{
 		Validate: checks(validateDefinition),
 		validateUpdate: compares(func(crd, old *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
 			now, before := &crd.Spec, &old.Spec
-			return frozen(field.NewPath("spec"),
+			return append(frozen(field.NewPath("spec"),
 				change{"scope", now.Scope, before.Scope},
 				change{"group", now.Group, before.Group},
 				change{"names.kind", now.Names.Kind, before.Names.Kind},
-				change{"names.plural", now.Names.Plural, before.Names.Plural})
+				change{"names.plural", now.Names.Plural, before.Names.Plural}), missingVersions(crd)...)
 		}),
 	},
 }
@@ -51,6 +52,21 @@ func noteStoredVersion(crd *apiextensionsv1.CustomResourceDefinition) {
 			crd.Status.StoredVersions = append(crd.Status.StoredVersions, v.Name)
 		}
 	}
+}
+
+// missingVersions are the versions that objects may be stored in and that the definition no longer
+// has. See ValidateCustomResourceDefinitionStoredVersions in pkg/apis/apiextensions/validation.
+func missingVersions(crd *apiextensionsv1.CustomResourceDefinition) (errs field.ErrorList) {
+	for i, name := range crd.Status.StoredVersions {
+		has := func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == name }
+		if !slices.ContainsFunc(crd.Spec.Versions, has) {
+			errs = append(errs, field.Invalid(field.NewPath("status", "storedVersions").Index(i), name, fmt.Sprintf(
+				"missing from spec.versions; %[1]s was previously a storage version, and must remain in spec.versions until "+
+					"a storage migration ensures no data remains persisted in %[1]s and removes %[1]s from status.storedVersions",
+				name)))
+		}
+	}
+	return errs
 }
 
 // validateDefinition checks what the model relies on; a real server checks more.
