@@ -31,7 +31,8 @@ var causes = map[string]struct{ when, how string }{
 		"return a time-out for this request from an interceptor, before or after it is sent as the story says"},
 	"MissedStates": {"an informer lists again, and does not see what was between two lists",
 		"make both changes while the watch is cut off"},
-	"Pause": {"a node is overloaded, or its CPU is throttled", "send SIGSTOP to the process, and SIGCONT later"},
+	"NodeDown": {"a node loses its power or its network", "stop the kubelet of the node for a while"},
+	"Pause":    {"a node is overloaded, or its CPU is throttled", "send SIGSTOP to the process, and SIGCONT later"},
 	"RacingRequeue": {"an unrelated watch event arrives at this moment",
 		"add the key to the queue by a change that means nothing, such as an annotation"},
 	"Relist": {

@@ -24,6 +24,7 @@ import (
 	"github.com/wavetank/wavetank/models/namespace"
 	"github.com/wavetank/wavetank/models/quota"
 	"github.com/wavetank/wavetank/models/workload"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // ClusterBugs are the bugs that need a model of the cluster's own controllers.
@@ -35,6 +36,8 @@ func ClusterBugs() []Bug {
 			"the work has its pod", overQuota},
 		{"eviction-refused", "429 of an eviction is swallowed", 1, "the budget is counted late",
 			"the restart is done", refused},
+		{"pod-of-a-lost-node", "a Terminating pod is taken for a stopped one", 1, "a node is lost for ten minutes",
+			"one pod of the work runs", splitBrain},
 	}
 }
 
@@ -160,4 +163,46 @@ func refused(w *stage, fixed bool) {
 			Selector: &metav1.LabelSelector{MatchLabels: web}}})
 	w.Sleep(5 * time.Minute)
 	w.SettleWith(work("a"))
+}
+
+// splitBrain keeps one pod that no second one may run beside. It replaces a pod that is being
+// deleted, which still runs if its node is lost. The fixed variant waits until the pod is gone.
+func splitBrain(w *stage, fixed bool) {
+	w.Builtin(kubelet.New(kubelet.Nodes("node-1", "node-2"), kubelet.Lifecycle(nil))...)
+	operator{
+		watch: func(b *builder.Builder) *builder.Builder {
+			return b.For(&corev1.ConfigMap{}, role("work")).Owns(&corev1.Pod{})
+		},
+		each: func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
+			var pods corev1.PodList
+			if err := g.live.List(c, &pods, client.InNamespace(ns)); err != nil {
+				return result{}, err
+			}
+			for _, p := range pods.Items {
+				if p.DeletionTimestamp == nil || g.fixed {
+					return result{}, nil
+				}
+			}
+			p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, GenerateName: o.Name + "-"}, Spec: podSpec()}
+			p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(o,
+				corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
+			return result{}, g.Create(c, &p)
+		},
+	}.start(w, "keeper", fixed)
+	w.Inject(fault.NodeDown(20 * time.Minute))
+	w.Always("one pod of the work runs", func(h *history.History) error {
+		var run []string
+		for _, p := range history.List[corev1.Pod](h) {
+			if p.Status.Phase == corev1.PodRunning {
+				run = append(run, p.Name+" on "+p.Spec.NodeName)
+			}
+		}
+		if len(run) > 1 {
+			return fmt.Errorf("these run: %v", run)
+		}
+		return nil
+	})
+	w.Apply(work("a"))
+	w.Sleep(20 * time.Minute)
+	w.Settle()
 }

@@ -68,6 +68,9 @@ type Cluster interface {
 	// PodExit is the code with which a fault lets the containers of a pod end that starts; 0 for
 	// none. class is what its name has in common with those of other runs.
 	PodExit(p *corev1.Pod, class string) int32
+	// NodeDown is for how long a fault takes a node away, of which a pod has just become ready; 0
+	// for not at all.
+	NodeDown(node string) time.Duration
 }
 
 // Get reads an object, and reports whether it exists.

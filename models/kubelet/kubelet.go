@@ -17,8 +17,8 @@
 // All containers of a pod share its fate; init containers take no time of their own. Containers are
 // ready as soon as the pod is Running, unless its plan says that they never are. A pod waits until
 // the ConfigMaps, Secrets and claims that it names exist. It does not look at what is in them, nor
-// at whether the claims are bound. Volumes are not mounted. Probes, resources, taints and affinity
-// are not looked at. A node never fails.
+// at whether the claims are bound. Volumes are not mounted. Probes and affinity are not looked at.
+// With [Lifecycle] taints and resources are, and nodes can be lost. Without it no node ever fails.
 package kubelet
 
 import (
@@ -68,14 +68,18 @@ func Plans(plan func(pod *corev1.Pod, restarts int, otherwise Plan) Plan) Option
 	return func(k *kubelet) { k.plan = plan }
 }
 
-// New returns the scheduler ("scheduler") and the kubelet ("kubelet").
+// New returns the scheduler ("scheduler") and the kubelet ("kubelet"), and what options add.
 func New(opts ...Option) []actor.Actor {
 	k := &kubelet{nodes: []string{"node-1"}, plan: func(_ *corev1.Pod, _ int, p Plan) Plan { return p },
 		pods: map[string]*pod{}}
 	for _, o := range opts {
 		o(k)
 	}
-	return []actor.Actor{&scheduler{}, k}
+	out := []actor.Actor{&scheduler{life: k.life}, k}
+	if k.life != nil {
+		out = append(out, k.life)
+	}
+	return out
 }
 
 // The times between restarts (pkg/kubelet/kubelet.go, MaxContainerBackOff and backOffPeriod).
@@ -94,6 +98,7 @@ type kubelet struct {
 	plan      func(*corev1.Pod, int, Plan) Plan
 	pods      map[string]*pod // by UID, those that are being looked after
 	addresses int
+	life      *lifecycle // nil without Lifecycle
 }
 
 // pod is what the kubelet knows of a pod.
@@ -143,13 +148,18 @@ func (k *kubelet) register(name string) {
 		k.Again(firstRestart, "registration of "+name, func() { k.register(name) })
 		return
 	}
+	if k.life != nil {
+		node.Status.Allocatable, node.Status.Capacity = k.life.allocatable, k.life.allocatable
+	}
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue,
 		LastHeartbeatTime: now, LastTransitionTime: now,
 		Reason: "KubeletReady", Message: "kubelet is posting ready status"}}
 	_ = actor.Do(k, http.MethodPut, path+"/status", node, node)
 	if n := len(node.Spec.Taints); n > 0 {
 		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints,
-			func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeNotReady })
+			func(t corev1.Taint) bool {
+				return t.Key == corev1.TaintNodeNotReady || t.Key == corev1.TaintNodeUnreachable
+			})
 		if len(node.Spec.Taints) < n {
 			_ = actor.Do(k, http.MethodPut, path, node, nil)
 		}
@@ -210,6 +220,9 @@ func (k *kubelet) see(p *corev1.Pod) {
 func (k *kubelet) take(p *corev1.Pod) *pod {
 	known := &pod{path: actor.Path("", "v1", p.Namespace, "pods", p.Name), since: metav1.NewTime(k.Clock())}
 	k.pods[string(p.UID)] = known
+	if k.life != nil {
+		k.life.nodeOf[p.Namespace+"/"+p.Name] = p.Spec.NodeName
+	}
 	return known
 }
 
@@ -306,6 +319,9 @@ func (k *kubelet) report(state *pod, phase corev1.PodPhase, ready bool) {
 		k.After(time.Second, key(&p), func() { k.report(state, phase, ready) })
 	case phase == corev1.PodRunning && state.plan.Run > 0 && !state.waiting:
 		k.After(state.plan.Run, key(&p), func() { k.end(&p, state) })
+	}
+	if err == nil && phase == corev1.PodRunning && ready && k.life != nil {
+		k.life.running(&p)
 	}
 }
 

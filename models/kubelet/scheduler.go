@@ -13,7 +13,10 @@ import (
 )
 
 // scheduler binds pods to the node with the fewest, of those that match their node selector.
-type scheduler struct{ actor.Cluster }
+type scheduler struct {
+	actor.Cluster
+	life *lifecycle // nil without Lifecycle
+}
 
 // Name implements [actor.Actor].
 func (*scheduler) Name() string { return "scheduler" }
@@ -35,9 +38,15 @@ func (s *scheduler) lookAtAll() {
 func (s *scheduler) Observe(ch apiserver.Change) {
 	var p corev1.Pod
 	switch {
-	case ch.Kind == "Node" && fits(ch), ch.Kind == "PersistentVolumeClaim" && ch.Type == "ADDED":
+	case ch.Kind == "Node" && (fits(ch) || s.life != nil && ch.Type == "MODIFIED"),
+		ch.Kind == "PersistentVolumeClaim" && ch.Type == "ADDED",
+		s.life != nil && ch.Kind == "Pod" && ch.Type == "DELETED":
 		s.lookAtAll()
 	case ch.Kind == "Pod" && ch.Type != "DELETED" && actor.Decode(ch.Object, &p):
+		if s.life != nil && over(&p) {
+			s.lookAtAll()
+			return
+		}
 		s.look(&p)
 	}
 }
@@ -110,8 +119,9 @@ func (s *scheduler) node(p *corev1.Pod) string {
 		load[other.Spec.NodeName]++
 	}
 	best := ""
-	for _, n := range nodes {
-		fits := true
+	for i := range nodes {
+		n := &nodes[i]
+		fits := s.life == nil || s.life.admits(n, p, pods)
 		for k, v := range p.Spec.NodeSelector {
 			fits = fits && n.Labels[k] == v
 		}

@@ -102,6 +102,7 @@ func TestFaultsBite(t *testing.T) {
 		{"SlowNamespace", func() fault.Fault { return fault.SlowNamespace(time.Minute, fault.Named("shop")) },
 			endingNamespace, "a namespace is gone within ten seconds"},
 		{"FailedPod", func() fault.Fault { return fault.FailedPod() }, jobs, "the Job is complete"},
+		{"NodeDown", func() fault.Fault { return fault.NodeDown(10 * time.Minute) }, nodes, "the node is ready"},
 		{"Pause, without a lock", func() fault.Fault { return fault.Pause("one", 2*time.Minute) },
 			raises(false), rising},
 		{"Pause, with a lock", func() fault.Fault { return fault.Pause("one", 2*time.Minute) }, raises(true), ""},
@@ -266,6 +267,29 @@ func jobs(f ...declared) func(*sim.World) {
 		job.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
 			Containers: []corev1.Container{{Name: "c", Image: "i"}}}
 		w.Apply(job)
+		w.Settle()
+	}
+}
+
+// nodes has a Pod on a node that can be lost.
+func nodes(f ...declared) func(*sim.World) {
+	return func(w *sim.World) {
+		w.Builtin(kubelet.New(kubelet.Lifecycle(nil))...)
+		for _, declare := range f {
+			w.Inject(declare())
+		}
+		w.Always("the node is ready", func(h *history.History) error {
+			n, _ := history.Get[corev1.Node](h, "", "node-1")
+			for _, c := range n.Status.Conditions {
+				if c.Status != corev1.ConditionTrue {
+					return fmt.Errorf("%s is %s: %s", c.Type, c.Status, c.Reason)
+				}
+			}
+			return nil
+		})
+		w.Apply(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}})
+		w.Sleep(20 * time.Minute)
 		w.Settle()
 	}
 }

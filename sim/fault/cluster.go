@@ -111,3 +111,33 @@ func (f *failedPod) exit(what string, ref history.Ref, how string) int32 {
 	}
 	return code
 }
+
+// NodeDown takes nodes away for up to d, in worlds with kubelet.Lifecycle: a node and its Pods
+// report nothing. It begins when a Pod on the node has become ready. After 50 s the node is not
+// ready, and five minutes later its Pods are deleted and stay Terminating. So d should be ten
+// minutes or more. A node that is lost stays so for its time, even if faults end meanwhile. [Named]
+// narrows the fault to one node.
+func NodeDown(d time.Duration, scopes ...Named) Fault {
+	return declare("NodeDown", d.String(), scopes,
+		func(c core) inject.Fault { return &nodeDown{c} }).upTo(d)
+}
+
+type nodeDown struct{ core }
+
+// NodeDown implements [inject.NodeTaker].
+func (n *nodeDown) NodeDown(node string) time.Duration {
+	ref := history.Ref{Kind: "Node", Name: node}
+	if !n.scope.covers("", "", "", ref) {
+		return 0
+	}
+	v := n.injected(story.Label{What: "Node " + node}, len(lags), 12, 4)
+	if v == 0 {
+		return 0
+	}
+	d := n.share(lags, v)
+	in := n.injection(fmt.Sprintf("for %v:", d))
+	in.Ref, in.Of = ref, ref.String()
+	n.env.Note(history.Event{Kind: history.Fault, Process: "kubelet", Injection: in})
+	n.observed()
+	return d
+}

@@ -121,6 +121,11 @@ func ExampleFailedPod() {
 	world.Inject(fault.FailedPod())
 }
 
+func ExampleNodeDown() {
+	world.Builtin(kubelet.New(kubelet.Nodes("node-1", "node-2"), kubelet.Lifecycle(nil))...)
+	world.Inject(fault.NodeDown(20*time.Minute, fault.Named("node-1")))
+}
+
 func ExampleSlowEffect() {
 	world.Inject(fault.SlowEffect(10 * time.Minute))
 }

@@ -25,6 +25,8 @@ type Cluster struct {
 	Choice func(label string, n int) int
 	// Exit, when set, is the code with which a fault lets the containers of a pod end.
 	Exit func(*corev1.Pod) int32
+	// Down, when set, is for how long a fault takes a node away.
+	Down func(node string) time.Duration
 	// Watch, when set, is called after each step.
 	Watch func()
 	// Changes is everything that was committed.
@@ -198,6 +200,13 @@ func (h *host) PodExit(p *corev1.Pod, _ string) int32 {
 		return 0
 	}
 	return h.Exit(p)
+}
+
+func (h *host) NodeDown(node string) time.Duration {
+	if h.Down == nil {
+		return 0
+	}
+	return h.Down(node)
 }
 
 func (h *host) Choose(label string, n int) int {

@@ -101,6 +101,10 @@ type (
 	PodExiter interface {
 		PodExit(p *corev1.Pod, class string) int32
 	}
+	// NodeTaker says for how long a node is lost; 0 for not at all.
+	NodeTaker interface {
+		NodeDown(node string) time.Duration
+	}
 	// Holder says until when an action may not happen; 0 for one that is free.
 	Holder interface {
 		Held(a *sched.Action) time.Duration

@@ -26,6 +26,7 @@ type Set struct {
 	webhookCallers []WebhookCaller
 	stepDelayers   []StepDelayer
 	podExiters     []PodExiter
+	nodeTakers     []NodeTaker
 	holders        []Holder
 	dequeuers      []Dequeuer
 	enders         []Ender
@@ -42,6 +43,7 @@ func (s *Set) Add(f Fault) {
 	hook(&s.webhookCallers, f)
 	hook(&s.stepDelayers, f)
 	hook(&s.podExiters, f)
+	hook(&s.nodeTakers, f)
 	hook(&s.holders, f)
 	hook(&s.dequeuers, f)
 	hook(&s.enders, f)
@@ -155,6 +157,14 @@ func (s *Set) StepDelay(actor, key string) (d time.Duration) {
 		d += f.StepDelay(actor, key)
 	}
 	return d
+}
+
+// NodeDown is for how long a node is lost; 0 for not at all.
+func (s *Set) NodeDown(node string) (longest time.Duration) {
+	for _, f := range s.nodeTakers {
+		longest = max(longest, f.NodeDown(node))
+	}
+	return longest
 }
 
 // PodExit is the code with which the containers of a Pod end; 0 for nothing special. The first

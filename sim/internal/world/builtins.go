@@ -130,6 +130,8 @@ func (b *builtin) PodExit(p *corev1.Pod, class string) int32 {
 	return b.all.faults.declared.PodExit(p, class)
 }
 
+func (b *builtin) NodeDown(node string) time.Duration { return b.all.faults.declared.NodeDown(node) }
+
 func (b *builtin) Read(r *apiserver.Request) *apiserver.Response {
 	b.identify(r)
 	return b.all.wire.Read(r)
