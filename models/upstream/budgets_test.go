@@ -128,6 +128,18 @@ func TestBudgets(t *testing.T) {
 			w.Apply(keep("25%", ""))
 			w.Sleep(let)
 		},
+		"pods that are evicted one by one": func(w *sim.World) {
+			of(keep("", "1"))(w)
+			for range 5 {
+				var pods corev1.PodList
+				must(w.Client().List(w.Context(), &pods, client.InNamespace("shop")))
+				for i := range pods.Items {
+					_ = w.Client().SubResource("eviction").Create(w.Context(), &pods.Items[i], &policyv1.Eviction{})
+				}
+				w.Sleep(20 * time.Second)
+			}
+			w.Sleep(let)
+		},
 		"a pod that was to be evicted": func(w *sim.World) {
 			of(keep("1", ""))(w)
 			var pods corev1.PodList

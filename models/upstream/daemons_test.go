@@ -22,6 +22,7 @@ import (
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/models/kubelet"
+	"github.com/wavetank/wavetank/models/quota"
 	"github.com/wavetank/wavetank/models/workload"
 	"github.com/wavetank/wavetank/sim"
 )
@@ -66,7 +67,7 @@ func told(t *testing.T, controllers []controller, scenario func(*sim.World), tel
 	t.Helper()
 	arm := func(real []controller) []string {
 		return ends(t, real, func(w *sim.World) {
-			for _, a := range slices.Concat(workload.New(),
+			for _, a := range slices.Concat(workload.New(), []actor.Actor{quota.New()},
 				kubelet.New(kubelet.Plans(plan), kubelet.Nodes("n1", "n2"))) {
 				switch {
 				case slices.ContainsFunc(real, func(c controller) bool { return c.name == a.Name() }):
