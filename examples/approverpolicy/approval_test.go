@@ -138,7 +138,7 @@ func mayUse() []client.Object {
 // crds is where the module cache has a project's CRDs.
 func crds(t *testing.T, project string) string {
 	t.Helper()
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/cert-manager/"+project).Output()
+	dir, err := exec.Command("sh", "-c", "GOWORK=off go list -m -f {{.Dir}} github.com/cert-manager/"+project).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

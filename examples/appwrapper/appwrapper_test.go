@@ -33,7 +33,7 @@ func operator(t *testing.T, plans kubelet.Option) func(*sim.World) {
 			t.Fatal(err)
 		}
 	}
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/project-codeflare/appwrapper").Output()
+	dir, err := exec.Command("sh", "-c", "GOWORK=off go list -m -f {{.Dir}} github.com/project-codeflare/appwrapper").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

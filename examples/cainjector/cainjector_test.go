@@ -41,7 +41,7 @@ func operator(t *testing.T) func(*sim.World) {
 			t.Fatal(err)
 		}
 	}
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/cert-manager/cert-manager").Output()
+	dir, err := exec.Command("sh", "-c", "GOWORK=off go list -m -f {{.Dir}} github.com/cert-manager/cert-manager").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

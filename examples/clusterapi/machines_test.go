@@ -77,7 +77,7 @@ func operator(t *testing.T) func(*sim.World) {
 			t.Fatal(err)
 		}
 	}
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/cluster-api").Output()
+	dir, err := exec.Command("sh", "-c", "GOWORK=off go list -m -f {{.Dir}} sigs.k8s.io/cluster-api").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

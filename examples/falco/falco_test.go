@@ -56,7 +56,7 @@ func operator(t *testing.T) func(*sim.World) {
 			t.Fatal(err)
 		}
 	}
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/falcosecurity/falco-operator").Output()
+	dir, err := exec.Command("sh", "-c", "GOWORK=off go list -m -f {{.Dir}} github.com/falcosecurity/falco-operator").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

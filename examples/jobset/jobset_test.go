@@ -46,7 +46,7 @@ func operator(t *testing.T, plans kubelet.Option) func(*sim.World) {
 			t.Fatal(err)
 		}
 	}
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/jobset").Output()
+	dir, err := exec.Command("sh", "-c", "GOWORK=off go list -m -f {{.Dir}} sigs.k8s.io/jobset").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

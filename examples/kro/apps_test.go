@@ -95,7 +95,7 @@ func operator(t *testing.T) func(*sim.World, ...fault.Fault) {
 			t.Fatal(err)
 		}
 	}
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/kubernetes-sigs/kro").Output()
+	dir, err := exec.Command("sh", "-c", "GOWORK=off go list -m -f {{.Dir}} github.com/kubernetes-sigs/kro").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func operator(t *testing.T) func(*sim.World) {
 			t.Fatal(err)
 		}
 	}
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/lws").Output()
+	dir, err := exec.Command("sh", "-c", "GOWORK=off go list -m -f {{.Dir}} sigs.k8s.io/lws").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func install(t *testing.T) func(*sim.World) {
 			t.Fatal(err)
 		}
 	}
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/perses/perses-operator").Output()
+	dir, err := exec.Command("sh", "-c", "GOWORK=off go list -m -f {{.Dir}} github.com/perses/perses-operator").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -144,7 +144,7 @@ func guard() *admissionregv1.ValidatingWebhookConfiguration {
 // crds is where the module cache has the operator's CRDs.
 func crds(t *testing.T) string {
 	t.Helper()
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/cert-manager/trust-manager").Output()
+	dir, err := exec.Command("sh", "-c", "GOWORK=off go list -m -f {{.Dir}} github.com/cert-manager/trust-manager").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
