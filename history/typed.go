@@ -23,7 +23,7 @@ func Get[T any](h *History, namespace, name string) (value T, ok bool) {
 	}
 	o, ok := h.Object(group, kind.Name(), namespace, name)
 	if ok {
-		value = decode[T](o)
+		decode(o, &value)
 	}
 	return value, ok
 }
@@ -43,16 +43,15 @@ func List[T any](h *History) []T {
 	objects := h.Objects(group, kind.Name())
 	list := make([]T, len(objects))
 	for i, o := range objects {
-		list[i] = decode[T](o)
+		decode(o, &list[i])
 	}
 	return list
 }
 
-func decode[T any](o Object) (value T) {
-	if err := o.fill(&value); err != nil {
-		panic(fmt.Sprintf("history: %s cannot be decoded into %T: %v", o, value, err))
+func decode[T any](o Object, into *T) {
+	if err := o.fill(into); err != nil {
+		panic(fmt.Sprintf("history: %s cannot be decoded into %T: %v", o, *into, err))
 	}
-	return value
 }
 
 // groupOf returns the API group of the objects whose kind is the name of the type t. It returns
