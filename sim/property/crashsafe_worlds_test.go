@@ -232,7 +232,7 @@ func TestCrashSafeAllowsRandomValues(t *testing.T) {
 		"math/rand":    func() string { return fmt.Sprintf("r%d", 1e8+rand.Intn(9e8)) },
 		"apimachinery": func() string { return utilrand.String(10) },
 	} {
-		if f := sim.Explore(t, booked(draw, true), sim.Runs(30), sim.For(0)).Failure; f != nil {
+		if f := sim.Explore(t, booked(draw, true), sim.Runs(10), sim.For(0)).Failure; f != nil {
 			t.Errorf("%s: %s", from, f.Text())
 		}
 	}
@@ -337,5 +337,5 @@ func TestCrashSafeAllowsAllocatedValues(t *testing.T) {
 		}
 		w.Remove(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b"}})
 		w.Settle()
-	}, sim.Runs(25), sim.For(0))
+	}, sim.Runs(8), sim.For(0), sim.Verify(0))
 }

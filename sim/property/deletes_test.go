@@ -106,7 +106,7 @@ func TestDeletesOfWhatWasRead(t *testing.T) {
 				settleWith(w, work("a"))
 				_, there := w.History().Object("", "Secret", "default", "key")
 				deleted = deleted || !there
-			}, sim.Runs(60), sim.For(0), sim.Verify(0), sim.Shrink(0))
+			}, sim.Runs(20), sim.For(0), sim.Verify(0), sim.Shrink(0))
 			if !deleted {
 				t.Error("nothing was deleted, so nothing was judged")
 			}
