@@ -5,7 +5,6 @@ package sim_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -35,21 +34,12 @@ import (
 // classes sets the class of a ConfigMap when it is created, and refuses every later change of it.
 func classes(mgr ctrl.Manager) error {
 	decoder := admission.NewDecoder(mgr.GetScheme())
-	mgr.GetWebhookServer().Register("/stamp", &webhook.Admission{Handler: admission.HandlerFunc(
-		func(_ context.Context, req admission.Request) admission.Response {
-			var cm corev1.ConfigMap
-			if err := decoder.Decode(req, &cm); err != nil {
-				return admission.Errored(http.StatusBadRequest, err)
-			}
-			if cm.Data["class"] == "" {
-				cm.Data["class"] = "standard"
-			}
-			raw, err := json.Marshal(&cm)
-			if err != nil {
-				return admission.Errored(http.StatusInternalServerError, err)
-			}
-			return admission.PatchResponseFromRaw(req.Object.Raw, raw)
-		})})
+	stamps(mgr, func(_ context.Context, _ admission.Request, cm *corev1.ConfigMap) error {
+		if cm.Data["class"] == "" {
+			cm.Data["class"] = "standard"
+		}
+		return nil
+	})
 	mgr.GetWebhookServer().Register("/keep", &webhook.Admission{Handler: admission.HandlerFunc(
 		func(_ context.Context, req admission.Request) admission.Response {
 			var was, is corev1.ConfigMap

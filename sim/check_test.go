@@ -38,8 +38,7 @@ func (s *stepping) Begin(c actor.Cluster) {
 func TestBuiltinControllerMayStopAProcess(t *testing.T) {
 	for _, webhooks := range []bool{false, true} {
 		simtest.Holds(t, func(w *sim.World) {
-			w.Start("keeper",
-				func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
+			w.Start("keeper", keeps)
 			if webhooks {
 				w.Apply(hooked(admissionregv1.Fail)...)
 			}

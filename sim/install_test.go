@@ -9,7 +9,6 @@ import (
 
 	admissionregv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -81,7 +80,7 @@ func TestInstallReadsWebhooks(t *testing.T) {
 	}
 	simtest.Holds(t, func(w *sim.World) {
 		w.Install(dir)
-		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
+		w.Start("keeper", keeps)
 		b := simtest.ConfigMap("b")
 		b.Annotations = map[string]string{"after": "a"}
 		w.Apply(simtest.ConfigMap("a"), b)

@@ -24,11 +24,8 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/simtest"
 )
 
-// keeper serves two webhooks: one stamps every ConfigMap with the number of ConfigMaps that there
-// are, the other refuses to let a ConfigMap go while the one that it depends on is there.
-type keeper struct{ client.Reader }
-
-func (k *keeper) SetupWithManager(mgr ctrl.Manager) error {
+// stamps serves a webhook that changes ConfigMaps as they are written.
+func stamps(mgr ctrl.Manager, change func(context.Context, admission.Request, *corev1.ConfigMap) error) {
 	decoder := admission.NewDecoder(mgr.GetScheme())
 	mgr.GetWebhookServer().Register("/stamp", &webhook.Admission{Handler: admission.HandlerFunc(
 		func(ctx context.Context, req admission.Request) admission.Response {
@@ -36,20 +33,33 @@ func (k *keeper) SetupWithManager(mgr ctrl.Manager) error {
 			if err := decoder.Decode(req, &cm); err != nil {
 				return admission.Errored(http.StatusBadRequest, err)
 			}
-			var all corev1.ConfigMapList
-			if err := k.List(ctx, &all, client.InNamespace(req.Namespace)); err != nil {
+			if err := change(ctx, req, &cm); err != nil {
 				return admission.Errored(http.StatusInternalServerError, err)
 			}
-			metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "stamp",
-				fmt.Sprintf("by %s, after %d", req.UserInfo.Username, len(all.Items)))
-			// a patch of two operations comes in any order
-			metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "stamped", "yes")
 			raw, err := json.Marshal(&cm)
 			if err != nil {
 				return admission.Errored(http.StatusInternalServerError, err)
 			}
 			return admission.PatchResponseFromRaw(req.Object.Raw, raw)
 		})})
+}
+
+// keeps is the setup function of a program that serves two webhooks: one stamps every ConfigMap
+// with the number of ConfigMaps that there are, the other refuses to let a ConfigMap go while the
+// one that it depends on is there.
+func keeps(mgr ctrl.Manager) error {
+	reader, decoder := mgr.GetAPIReader(), admission.NewDecoder(mgr.GetScheme())
+	stamps(mgr, func(ctx context.Context, req admission.Request, cm *corev1.ConfigMap) error {
+		var all corev1.ConfigMapList
+		if err := reader.List(ctx, &all, client.InNamespace(req.Namespace)); err != nil {
+			return err
+		}
+		metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "stamp",
+			fmt.Sprintf("by %s, after %d", req.UserInfo.Username, len(all.Items)))
+		// a patch of two operations comes in any order
+		metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "stamped", "yes")
+		return nil
+	})
 	mgr.GetWebhookServer().Register("/keep", &webhook.Admission{Handler: admission.HandlerFunc(
 		func(ctx context.Context, req admission.Request) admission.Response {
 			var cm corev1.ConfigMap
@@ -60,7 +70,7 @@ func (k *keeper) SetupWithManager(mgr ctrl.Manager) error {
 			if first == "" {
 				return admission.Allowed("")
 			}
-			err := k.Get(ctx, client.ObjectKey{Namespace: req.Namespace, Name: first}, &corev1.ConfigMap{})
+			err := reader.Get(ctx, client.ObjectKey{Namespace: req.Namespace, Name: first}, &corev1.ConfigMap{})
 			if client.IgnoreNotFound(err) != nil {
 				return admission.Errored(http.StatusInternalServerError, err)
 			} else if err == nil {
@@ -109,7 +119,7 @@ func hooked(policy admissionregv1.FailurePolicyType) []client.Object {
 
 func TestProcessServesWebhooks(t *testing.T) {
 	simtest.Holds(t, func(w *sim.World) {
-		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
+		w.Start("keeper", keeps)
 		w.Settle()
 		w.Apply(hooked(admissionregv1.Fail)...)
 		b := simtest.ConfigMap("b")
@@ -137,7 +147,7 @@ func TestUsersRetry(t *testing.T) {
 	early, late := 0, 0
 	simtest.Holds(t, func(w *sim.World) {
 		w.Apply(hooked(admissionregv1.Fail)...)
-		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
+		w.Start("keeper", keeps)
 		w.Inject(fault.Crash("keeper"), fault.WebhookDown(time.Minute))
 		for i := range 10 {
 			w.Apply(simtest.ConfigMap("a", "k", fmt.Sprint(i)))
@@ -172,7 +182,7 @@ func TestUsersWaitForFaults(t *testing.T) {
 	mended := 0
 	simtest.Holds(t, func(w *sim.World) {
 		w.Apply(hooked(admissionregv1.Fail)...)
-		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
+		w.Start("keeper", keeps)
 		w.Inject(fault.WebhookDown(30 * time.Minute))
 		w.Apply(simtest.ConfigMap("a"))
 		for _, e := range w.History().Events {
@@ -234,7 +244,7 @@ func TestWebhookTimesOut(t *testing.T) {
 func TestNamespaceControllerRetries(t *testing.T) {
 	refused := 0
 	simtest.Holds(t, func(w *sim.World) {
-		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
+		w.Start("keeper", keeps)
 		w.Settle()
 		w.Apply(hooked(admissionregv1.Fail)...)
 		a, b := simtest.ConfigMap("b"), simtest.ConfigMap("a") // a depends on b, and comes first in a collection
