@@ -175,8 +175,8 @@ func TestParagraphNamesWhatAReconcileRead(t *testing.T) {
 		e.Verb, e.Ref, e.Revision, e.Code, e.Source = "get", lock, 2, 200, "op/op.go:5"
 	})
 	r.violated("nothing is done")
-	r.says(t, "It had read ConfigMap lock from the server at op/op.go:5, at 00:05.000, last written at 00:01.000: op/1 "+
-		"update ConfigMap lock → rv 2.")
+	r.says(t, "It had read ConfigMap lock from the server at op/op.go:5, at 00:05.000, last written at 00:01.000: "+
+		"op/1 update ConfigMap lock → rv 2.")
 }
 
 // A Kubernetes Event that a reconcile creates itself is treated as any other object. One of a

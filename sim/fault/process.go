@@ -75,7 +75,8 @@ func (r *restart) Landed(c *wire.Call) wire.Ruling { return r.stop(c, "after") }
 
 func (r *restart) stop(c *wire.Call, when string) wire.Ruling {
 	l, ok := c.Port.Owner.(*process.Incarnation)
-	if !ok || !c.Writes() || r.asked >= l.Port.Incarnation || !l.Restarts.MayEnd() || r.injectedAt(c, when, 2, 24, 6) == 0 {
+	if !ok || !c.Writes() || r.asked >= l.Port.Incarnation || !l.Restarts.MayEnd() ||
+		r.injectedAt(c, when, 2, 24, 6) == 0 {
 		return wire.Ruling{}
 	}
 	r.asked = l.Port.Incarnation

@@ -31,7 +31,8 @@ func (r *recorder) event(call *Call, k history.Kind) history.Event {
 		r.beside[call.Port.Process] = r.Sched.Now()
 	}
 	e := r.Event(call.Port, k)
-	e.Reconcile, e.Verb, e.Ref, e.Sub, e.Host = call.Reconcile, call.Verb(), call.Ref(), call.Info.Subresource, call.Host
+	e.Reconcile, e.Host = call.Reconcile, call.Host
+	e.Verb, e.Ref, e.Sub = call.Verb(), call.Ref(), call.Info.Subresource
 	return e
 }
 

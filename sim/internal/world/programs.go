@@ -207,5 +207,6 @@ func (f failedSetups) of(process string, incarnation int) string {
 	if !ok || failed.incarnation != incarnation {
 		return ""
 	}
-	return fmt.Sprintf("the setup function of process %q failed in incarnation %d: %v", process, incarnation, failed.err)
+	return fmt.Sprintf("the setup function of process %q failed in incarnation %d: %v", process, incarnation,
+		failed.err)
 }
