@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/wavetank/wavetank/history"
@@ -118,6 +119,10 @@ var misuses = map[string]func(*sim.World){
 	"nothing that a user could create": func(w *sim.World) {
 		w.Run("idle", func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil })
 		auto.Scenario(w)
+	},
+	"the server refuses every object that users create; correct the samples": func(w *sim.World) {
+		start(w, "")
+		auto.Scenario(w, auto.Objects(&Widget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "-"}}))
 	},
 	"there is no default property of that name": func(w *sim.World) {
 		start(w, "")

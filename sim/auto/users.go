@@ -50,8 +50,8 @@ func (u *users) begin(prerequisites []history.Ref) {
 	}
 	u.provider.provideSelected(u.drawn.hurried)
 	if err := u.author.err; err != nil && !anyExists(u.drawn.first) {
-		u.world.Misuse("auto.Scenario: the server refuses every object that was made from the schema; give samples "+
-			"that it takes, by auto.Samples or auto.Objects: %v", err)
+		u.world.Misuse("auto.Scenario: the server refuses every object that users create; correct the samples, or "+
+			"give some by auto.Samples or auto.Objects: %v", err)
 	}
 	if u.drawn.hurried {
 		u.wait(u.drawn.nextIsEarly(0))

@@ -76,12 +76,12 @@ func (d *deployment) add(file, text string) {
 
 // build reads what kustomize makes of a directory, with patches, images and replacements, in place
 // of the single files. Nothing changes if it does not build or has no Deployment.
-func (d *deployment) build(root, dir string) {
+func (d *deployment) build(root, dir string) error {
 	o := krusty.MakeDefaultOptions()
 	o.LoadRestrictions = kustomize.LoadRestrictionsNone
 	built, err := krusty.MakeKustomizer(o).Run(filesys.MakeFsOnDisk(), filepath.Join(root, filepath.FromSlash(dir)))
 	if err != nil {
-		return
+		return err
 	}
 	files := d.workloads
 	d.workloads = nil
@@ -93,6 +93,7 @@ func (d *deployment) build(root, dir string) {
 	if len(d.workloads) == 0 {
 		d.workloads = files
 	}
+	return nil
 }
 
 var (

@@ -147,7 +147,11 @@ func (p *Project) files() error {
 				p.Webhooks = dir
 			}
 		case strings.HasSuffix(dir, "samples"):
-			p.Samples = append(p.Samples, samplesIn(rel, text)...)
+			found, err := samplesIn(rel, text)
+			if err != nil {
+				p.note("%s is left out, because it cannot be read (%v): correct it", rel, err)
+			}
+			p.Samples = append(p.Samples, found...)
 		default:
 			p.deployed.add(rel, text)
 		}
@@ -163,7 +167,10 @@ func (p *Project) files() error {
 	p.selectSamples()
 	p.Rights, p.withoutRights = p.manifests.rights(p.Root, p.kustomized)
 	if dir := p.manifests.toBuild(p.Rights); dir != "" && !p.deployed.lacking {
-		p.deployed.build(p.Root, dir)
+		if err := p.deployed.build(p.Root, dir); err != nil {
+			p.note("kustomize does not build %s (%v): flags and environment are those of its single files", dir,
+				strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), p.Root+"/", "")), " "))
+		}
 	}
 	p.Environment, p.guessed = p.deployed.environment(p.reads)
 	if file := converts[p.Definitions]; file != "" {

@@ -70,14 +70,17 @@ func (p *Project) selectSamples() {
 }
 
 // samplesIn are the objects of a file.
-func samplesIn(file, text string) (out []Sample) {
+func samplesIn(file, text string) (out []Sample, err error) {
 	for doc := range strings.SplitSeq("\n"+text, "\n---") {
 		var o struct{ APIVersion, Kind string }
-		if yaml.Unmarshal([]byte(doc), &o) == nil && o.Kind != "" && o.Kind != "Kustomization" {
+		if err := yaml.Unmarshal([]byte(doc), &o); err != nil {
+			return nil, err
+		}
+		if o.Kind != "" && o.Kind != "Kustomization" {
 			out = append(out, Sample{file, o.Kind, o.APIVersion})
 		}
 	}
-	return out
+	return out, nil
 }
 
 // samplesFor are the files with what users write for controllers: objects of kinds that no other

@@ -70,6 +70,8 @@ func TestSamplesThatAreLeftOut(t *testing.T) {
 		"config/samples/kustomization.yaml names gone.yaml, which is left out: there is no such file")
 	files["config/samples/kustomization.yaml"] = "resources: 7\n"
 	read("a.yaml failover.yaml", "config/samples/b-fail.yaml is left out")
+	files["config/samples/failover.yaml"] = "a: ["
+	read("a.yaml", "b-fail.yaml is left out", "config/samples/failover.yaml is left out, because it cannot be read (")
 }
 
 // A project is read without a compiler, so code that does not compile, and code of another platform
