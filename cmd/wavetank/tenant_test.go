@@ -8,17 +8,15 @@ import (
 )
 
 // The operator of testdata/tenant.txtar, by README's words: wavetank init writes its test, and no
-// line is added. Without a bug there is at most one finding, which is true: the finalizer's update
-// writes cpu: 1 as "1". It is found for certain if the sample has a number. With a bug the property
-// that it breaks is found in 100 runs.
+// line is added. Without a bug there is one finding, which is true: the finalizer's update writes
+// cpu: 1 as "1". With a bug the property that it breaks is found in 100 runs.
 //
 //make:campaigns
 func TestTenant(t *testing.T) {
 	layOut(t, "tenant.txtar")
 	code, out := do(t, t.Context(), "init")
-	number := strings.Contains(out, `always "apply is stable" broke`) &&
-		strings.Contains(out, `spec.quota.cpu is 1, before "1"`) && !strings.Contains(out, "causes in")
-	if code != exitHeld && !(code == exitBroke && number) {
+	if code != exitBroke || !strings.Contains(out, `always "apply is stable" broke`) || !strings.Contains(out,
+		`spec.quota.cpu is 1, before "1"`) || strings.Contains(out, "causes in") {
 		t.Errorf("init: exit code %d:\n%s", code, out)
 	}
 	for _, said := range []string{
@@ -41,16 +39,14 @@ func TestTenant(t *testing.T) {
 	}
 	t.Setenv("BUG", "")
 	forgetStories(t)
-	sample := filepath.Join("config", "samples", "platform_v1alpha1_tenant.yaml")
-	rewrite(t, sample, `cpu: "4"`, "cpu: 1")
-	code, out = do(t, t.Context(), "run", "./...", "--runs", "5", "--procs", "1")
-	if code != exitBroke || !strings.Contains(out, `always "apply is stable" broke`) ||
-		!strings.Contains(out, `spec.quota.cpu is 1, before "1"`) {
-		t.Errorf("with a number in the sample: exit code %d:\n%s", code, out)
+	role := filepath.Join("config", "rbac", "role.yaml")
+	data, err := os.ReadFile(role)
+	if err == nil {
+		err = os.WriteFile(role, []byte(strings.Replace(string(data), ", resourcequotas", "", 1)), 0o666)
 	}
-	forgetStories(t)
-	rewrite(t, sample, "cpu: 1", `cpu: "4"`)
-	rewrite(t, filepath.Join("config", "rbac", "role.yaml"), ", resourcequotas", "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	code, out = do(t, t.Context(), "run", "./...", "--runs", "1", "--procs", "1")
 	if code != exitBroke || !strings.Contains(out, "tenant may not list ResourceQuota") {
 		t.Errorf("without a rule: exit code %d:\n%s", code, out)
@@ -60,17 +56,6 @@ func TestTenant(t *testing.T) {
 func forgetStories(t *testing.T) {
 	t.Helper()
 	if err := os.RemoveAll("cmd/testdata"); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func rewrite(t *testing.T, file, before, after string) {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(strings.Replace(string(data), before, after, 1)), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }

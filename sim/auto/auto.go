@@ -95,7 +95,8 @@ func Actions(most int) Option { return func(s *settings) { s.most = most } }
 //     twice without a pause, restart a program during a deletion. The world settles after each; in
 //     one run of three some actions do not wait for that. In one of three others two neighbours
 //     change places. In half of the runs one more change of a field is the last action.
-//  4. Each program is restarted. Then everything is deleted, at last what programs have looked for.
+//  4. Everything is applied again, unless "apply is stable" is switched off, and each program is
+//     restarted. Then everything is deleted, at last what programs have looked for.
 //
 // What the server refuses, by the schema, by CEL rules or by a webhook, is left out. Where the
 // scenario has declared no faults, those of [Faults] are injected, and if it has hosts outside the

@@ -7,14 +7,16 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/world"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 // users is every writer to the cluster other than the programs under test. It owns the order of
 // what they do: it carries out the plan.
 type users struct {
-	world    *world.World
-	drawn    plan
-	subjects []*subject
+	world     *world.World
+	drawn     plan
+	subjects  []*subject
+	reapplies bool // everything is applied again before it is deleted
 
 	author   *author
 	provider *provider
@@ -23,7 +25,8 @@ type users struct {
 
 func newUsers(s *settings) *users {
 	u := &users{world: s.world, subjects: s.subjects(), author: &author{world: s.world},
-		outsider: &outsider{world: s.world, marks: s.marks}}
+		reapplies: !slices.Contains(s.without, property.DefaultApplyIsStable),
+		outsider:  &outsider{world: s.world, marks: s.marks}}
 	u.provider = &provider{author: u.author, subjects: &u.subjects}
 	return u
 }
@@ -155,8 +158,13 @@ func (u *users) restartOne(nth int) string {
 	return "restart " + name
 }
 
-// end restarts the programs and deletes everything.
+// end applies everything again, as a GitOps tool does all the time, restarts the programs and
+// deletes everything.
 func (u *users) end() {
+	if u.reapplies && anyExists(u.subjects) {
+		u.world.Drew("end", "apply everything again")
+		u.world.ApplyAgain()
+	}
 	u.restart("restart every program")
 	u.world.Settle()
 	var left []*subject
