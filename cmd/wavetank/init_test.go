@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,13 +34,11 @@ func backupProject(t *testing.T, archives ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edit := exec.Command("go", "mod", "edit", "-replace="+ours+"="+here, "-require="+ours+"@v0.1.0",
-		"-replace="+simPackage+"/simginkgo="+filepath.Join(here, "sim", "simginkgo"),
-		"-require="+simPackage+"/simginkgo@v0.1.0", "-require=github.com/onsi/ginkgo/v2@v2.27.2",
-		"-require=github.com/onsi/gomega@v1.38.2")
-	edit.Dir = dir
-	if out, err := edit.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := goCommand(t.Context(), dir, "mod", "edit", "-replace="+ours+"="+here, "-require="+ours+"@v0.1.0",
+		"-replace="+ginkgoModule+"="+filepath.Join(here, "sim", "simginkgo"),
+		"-require="+ginkgoModule+"@v0.1.0", "-require=github.com/onsi/ginkgo/v2@v2.27.2",
+		"-require=github.com/onsi/gomega@v1.38.2"); err != nil {
+		t.Fatal(err)
 	}
 	t.Chdir(dir)
 	return dir
@@ -242,8 +238,7 @@ func TestInitWhereTidyFails(t *testing.T) {
 func TestOutsideOfModules(t *testing.T) {
 	t.Setenv("GOWORK", "off")
 	dir := t.TempDir()
-	err := errors.Join(os.Mkdir(filepath.Join(dir, "operator"), 0o777),
-		os.WriteFile(filepath.Join(dir, "operator", "go.mod"), []byte("module example.com/operator\n"), 0o666))
+	err := writeFile(filepath.Join(dir, "operator", "go.mod"), []byte("module example.com/operator\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

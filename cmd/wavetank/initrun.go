@@ -133,8 +133,6 @@ func (t *trier) try(test *trial) (failed bool, err error) {
 			fmt.Fprintf(out, "  this says nothing about the operator: %s. Write its value into %s\n", why,
 				relative(s.File))
 		}
-	}
-	for _, s := range test.specs {
 		for _, line := range valuesBlamed(text, s.Test) {
 			fmt.Fprintf(out, "  %s\n", line)
 		}

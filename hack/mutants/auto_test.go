@@ -176,6 +176,8 @@ var autoMissed = map[string]string{
 	"denied-too-early":                "users who do not wait, and then end states are not compared",
 	"only-becoming-ready":             "more runs: the test by hand needs 457",
 	"last-status-error-logged":        "more runs: the test by hand needed 658",
+	"bindings-unwatched":              "a RoleBinding in the scenario: its only binding is a ClusterRoleBinding, which is watched",
+	"old-instances-not-told":          "users who change a definition: TestAuto lets them write Apps alone",
 	"delete-by-name":                  "users who replace a child between the operator's list and its delete",
 	"finalizer-without-a-second-look": "more runs: \"same end state\" in 5 of 100 runs, and in 3 without the mistake",
 }

@@ -126,7 +126,7 @@ func drawPlan(w *world.World, subjects []*subject, most int, waits bool) (p plan
 		p.actions = append(p.actions, a)
 	}
 	if most > 0 {
-		p.actions = append(p.actions, lastEdit(w, subjects))
+		p.actions = append(p.actions, lastEdit(w, subjects, waits))
 	}
 	return p
 }
@@ -147,14 +147,23 @@ func (p *plan) drawLate(w *world.World, subjects []*subject) {
 }
 
 // lastEdit changes an object when nothing else follows before the programs restart: what a program
-// does not do because an event escapes it, another event would have it do.
-func lastEdit(w *world.World, subjects []*subject) action {
-	a := action{label: "last action"}
+// does not do because an event escapes it, another event would have it do. The last of the objects
+// stands for those that programs look for.
+func lastEdit(w *world.World, subjects []*subject, waits bool) action {
+	a, n := action{label: "last action"}, len(subjects)
+	if waits {
+		n++
+	}
 	if w.Choose(a.label, "what", 2, 2) == 0 {
 		return a
 	}
-	a.what, a.subject = change, subjects[w.Choose(a.label, "object", len(subjects), 0)]
-	a.field = w.Choose(a.label, "field", max(len(a.subject.fields), 1), 0)
+	if i := w.Choose(a.label, "object", n, 0); i < len(subjects) {
+		a.what, a.subject = change, subjects[i]
+		a.field = w.Choose(a.label, "field", max(len(a.subject.fields), 1), 0)
+	} else {
+		a.what, a.nth = provide, w.Choose(a.label, "which", mostChildren, 0)
+		a.field = 1 + w.Choose(a.label, "field", mostChildren, 0) // at 0 it would be deleted
+	}
 	a.value = w.Choose(a.label, "value", variants, 0)
 	return a
 }
