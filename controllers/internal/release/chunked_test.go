@@ -4,7 +4,6 @@
 package release
 
 import (
-	"context"
 	"encoding/base64"
 	"errors"
 	"math/rand"
@@ -20,78 +19,47 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/ptr"
 )
-
-// mortal are Secrets of a fake cluster. The writes beyond the first so many fail; negative is no
-// limit.
-type mortal struct {
-	corev1client.SecretInterface
-	left int
-}
 
 var errDead = errors.New("the process is dead")
 
-func (m *mortal) isAlive() bool {
-	m.left--
-	return m.left != -1
-}
-
-// Create implements corev1client.SecretInterface.
-func (m *mortal) Create(ctx context.Context, s *corev1.Secret, o metav1.CreateOptions) (*corev1.Secret, error) {
-	if !m.isAlive() {
-		m.left = 0
-		return nil, errDead
-	}
-	return m.SecretInterface.Create(ctx, s, o)
-}
-
-// Update implements corev1client.SecretInterface.
-func (m *mortal) Update(ctx context.Context, s *corev1.Secret, o metav1.UpdateOptions) (*corev1.Secret, error) {
-	if !m.isAlive() {
-		m.left = 0
-		return nil, errDead
-	}
-	return m.SecretInterface.Update(ctx, s, o)
-}
-
-// Delete implements corev1client.SecretInterface.
-func (m *mortal) Delete(ctx context.Context, name string, o metav1.DeleteOptions) error {
-	if !m.isAlive() {
-		m.left = 0
-		return errDead
-	}
-	return m.SecretInterface.Delete(ctx, name, o)
-}
-
-// DeleteCollection implements corev1client.SecretInterface. The fake cluster would delete
-// everything.
-func (m *mortal) DeleteCollection(ctx context.Context, o metav1.DeleteOptions, l metav1.ListOptions) error {
-	if !m.isAlive() {
-		m.left = 0
-		return errDead
-	}
-	list, err := m.List(ctx, l)
-	if err != nil {
-		return err
-	}
-	for i := range list.Items {
-		if err := m.SecretInterface.Delete(ctx, list.Items[i].Name, o); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// newChunked is a driver over a fake cluster, and how many writes it has left.
+// newChunked is a driver over the Secrets of a fake cluster. Its writes beyond the first *left fail;
+// negative is no limit.
 func newChunked(careful bool) (c *Chunked, left *int) {
-	m := &mortal{fake.NewClientset().CoreV1().Secrets("ns"), -2}
-	c = &Chunked{Secrets: m, Owner: "test", Size: 100}
+	set, left := fake.NewClientset(), ptr.To(-2)
+	set.PrependReactor("*", "secrets", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		if a.GetVerb() == "get" || a.GetVerb() == "list" {
+			return false, nil, nil
+		}
+		if *left--; *left == -1 {
+			*left = 0
+			return true, nil, errDead
+		}
+		several, ok := a.(clienttesting.DeleteCollectionAction)
+		if !ok {
+			return false, nil, nil
+		}
+		// The fake cluster would delete everything.
+		all, err := set.Tracker().List(a.GetResource(), corev1.SchemeGroupVersion.WithKind("Secret"), "ns")
+		if err != nil {
+			return true, nil, err
+		}
+		for _, s := range all.(*corev1.SecretList).Items {
+			if several.GetListRestrictions().Labels.Matches(labels.Set(s.Labels)) {
+				err = errors.Join(err, set.Tracker().Delete(a.GetResource(), "ns", s.Name))
+			}
+		}
+		return true, nil, err
+	})
+	c = &Chunked{Secrets: set.CoreV1().Secrets("ns"), Owner: "test", Size: 100}
 	if careful {
 		c.holder.Name = "a"
 	}
-	return c, &m.left
+	return c, left
 }
 
 func record(version int, status helmrelease.Status) *helmrelease.Release {
