@@ -164,7 +164,7 @@ var inBundleDeployment = []Mutant{
 		"cell back-off grows after keys are queued again"),
 	inController("bundledeployment", "controller.go", "the status is written after the time is over",
 		"if r.policy.fixed && release.Over(until) {", "if r.policy.fixed && false {",
-		unmeasured),
+		"test TestNoStatusIsWrittenAfterTheTimeIsOver"),
 	inController("bundledeployment", "fix.go", "a record is closed without holding it",
 		"	if err := p.hold(last)(); err != nil {\n		return err\n	}\n	last.SetStatus",
 		"	last.SetStatus",
@@ -174,11 +174,11 @@ var inBundleDeployment = []Mutant{
 		"if err := error(nil); err != nil {",
 		unmeasured),
 	inController("bundledeployment", "fix.go", "the back-off does not grow", "delay *= 2", "delay *= 1",
-		unmeasured),
+		"cell back-off grows after keys are queued again"),
 	inController("bundledeployment", "controller.go", "another provisioner's deployment is reconciled",
 		"if !read.DeletionTimestamp.IsZero() || r.policy.fixed && read.Spec.ProvisionerClassName != ProvisionerID {",
 		"if !read.DeletionTimestamp.IsZero() {",
-		unmeasured),
+		"cell it is another's for a while"),
 }
 
 var inClusterExtension = []Mutant{
