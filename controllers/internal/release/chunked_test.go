@@ -27,8 +27,8 @@ import (
 
 var errDead = errors.New("the process is dead")
 
-// newChunked is a driver over the Secrets of a fake cluster. Its writes beyond the first *left fail;
-// negative is no limit.
+// newChunked is a driver over the Secrets of a fake cluster. Only the first *left of its writes
+// succeed; negative is no limit.
 func newChunked(careful bool) (c *Chunked, left *int) {
 	set, left := fake.NewClientset(), ptr.To(-2)
 	set.PrependReactor("*", "secrets", func(a clienttesting.Action) (bool, runtime.Object, error) {
