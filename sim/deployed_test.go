@@ -15,6 +15,7 @@ import (
 
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/internal/simtest"
+	"github.com/wavetank/wavetank/sim/property"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -67,9 +68,9 @@ kind: ClusterRole
 metadata: {name: manager}
 `
 
-// explore runs the copier with the rules of its ClusterRole.
-func explore(t *testing.T, rules string) result.Report {
-	dir := t.TempDir()
+// deployed is a directory with the copier's manifests. Its ClusterRole has the rules.
+func deployed(t *testing.T, rules string) (dir string) {
+	dir = t.TempDir()
 	for name, text := range map[string]string{
 		"kustomization.yaml": "namespace: copier-system\nnamePrefix: copier-\nresources: [all.yaml]\n",
 		"all.yaml":           deployment + rules,
@@ -78,6 +79,12 @@ func explore(t *testing.T, rules string) result.Report {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// explore runs the copier with the rules of its ClusterRole.
+func explore(t *testing.T, rules string) result.Report {
+	dir := deployed(t, rules)
 	return sim.Explore(t, func(w *sim.World) {
 		w.Start("copier", new(duplicator).SetupWithManager, sim.AsDeployed(dir),
 			sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "copier"}))
@@ -99,7 +106,7 @@ func TestAsDeployedReportsMissingRights(t *testing.T) {
 				`add // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch`},
 		{"write", "rules: [" + reads + "]",
 			"copier may not create Secret: no rule of " + roles + " allows it|" +
-				"the request is sent at sim/deployed_test.go:29|" +
+				"the request is sent at sim/deployed_test.go:30|" +
 				`add // +kubebuilder:rbac:groups="",resources=secrets,verbs=create`},
 		{"aggregated", `aggregationRule: {clusterRoleSelectors: [{matchLabels: {to: manager}}]}
 rules: []
@@ -162,6 +169,23 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: manager}
 subjects: [{kind: ServiceAccount, name: manager, namespace: default}]
 `
 
+// An upgrade brings the rights of its deployment. Without those it has those of the version before.
+func TestAnUpgradeReplacesRoles(t *testing.T) {
+	const creates = "\n- {apiGroups: [\"\"], resources: [secrets], verbs: [create]}\n"
+	reader, copier := deployed(t, "rules:\n- "+reads+"\n"), deployed(t, "rules:\n- "+reads+creates)
+	for _, manifests := range [][]sim.ProcessOption{{sim.AsDeployed(copier)}, nil} {
+		f := sim.Explore(t, func(w *sim.World) {
+			w.Start("copier", idle, sim.AsDeployed(reader))
+			w.Upgrade("copier", new(duplicator).SetupWithManager, manifests...)
+			w.Apply(simtest.ConfigMap("a"))
+			w.Settle()
+		}, sim.Runs(3)).Failure
+		if missing := f != nil && f.Property == property.DefaultNoMissingPermission; missing != (manifests == nil) {
+			t.Errorf("with %d manifests: %+v", len(manifests), f)
+		}
+	}
+}
+
 // The marker for an operator that has only Roles adds the rule to its Role.
 func TestMarkerNamesTheNamespace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "all.yaml")
@@ -175,7 +199,7 @@ func TestMarkerNamesTheNamespace(t *testing.T) {
 		w.Settle()
 	}, sim.Runs(2)).Failure
 	const want = `no rule of Role default/manager allows it
-the request is sent at sim/deployed_test.go:29
+the request is sent at sim/deployed_test.go:30
 add // +kubebuilder:rbac:groups="",resources=secrets,verbs=create,namespace=default`
 	if f == nil || !strings.Contains(f.Message, want) {
 		t.Errorf("it does not say\n%s\n%+v", want, f)

@@ -232,9 +232,9 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 			dropped := ok && e.Verb == "update" && e.Incarnation > 0 && last.by == "user" && value == "" && !mine &&
 				!strings.HasPrefix(path, ".metadata.") && !strings.HasPrefix(path, ".status.")
 			if breaks("NoDroppedField: a field that an update drops", dropped) {
-				return history.About(fmt.Errorf("%s dropped %s, which the user had set to %s at %s (rv %d): the program "+
-					"sent the whole object without it", what(e), path, last.value, history.Clock(last.at), last.revision),
-					c.Ref)
+				return history.About(fmt.Errorf("%s dropped %s, which the user had set to %s at %s (rv %d): "+
+					"the program sent the whole object without it",
+					what(e), path, last.value, history.Clock(last.at), last.revision), c.Ref)
 			}
 		} else if ok && running && e.Incarnation > 0 && last.by != e.Process && !(w.foreign && mine) {
 			known := max(named, w.knew(e.Actor(), c.Ref, since))

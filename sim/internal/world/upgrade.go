@@ -33,8 +33,8 @@ func (p *programs) Upgrade(name string, setup func(ctrl.Manager) error, change f
 		p.misuse("w.Upgrade(%q) was given no setup function", name)
 	}
 	if r := p.builtins.real; r != nil && r.Child != nil {
-		r.refuse("the scenario upgrades a process (w.Upgrade), and a process of its own is always the version of w.Start; " +
-			"confirm it without --child")
+		r.refuse("the scenario upgrades a process (w.Upgrade), and a process of its own is always the version of " +
+			"w.Start; confirm it without --child")
 	}
 	if v.rollout != nil && p.sched.Drop(v.rollout) {
 		v.rollout.Do()
