@@ -4,6 +4,7 @@ package actortest
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -77,9 +78,12 @@ type answering struct {
 
 func (a *answering) Write(r *apiserver.Request) *apiserver.Response {
 	if err := a.answer(r); err != nil {
-		status := err.(*apierrors.StatusError).ErrStatus
-		body, _ := json.Marshal(status)
-		return &apiserver.Response{Code: int(status.Code), Body: body}
+		status := apierrors.APIStatus(nil)
+		if !errors.As(err, &status) {
+			panic(err)
+		}
+		body, _ := json.Marshal(status.Status())
+		return &apiserver.Response{Code: int(status.Status().Code), Body: body}
 	}
 	return a.Cluster.Write(r)
 }
