@@ -79,6 +79,11 @@ released: # What the released operators of examples/ promise: RUNS (5000) runs o
 	for m in $(EXAMPLES); do for exact in "" -overlay=$$overlay; do echo "$$m $$exact"; \
 		(cd $$m && go test $$exact -count=1 -timeout 0 -run '^TestPromises$$' ./...); done; done
 
+.PHONY: known-bugs
+known-bugs: RUNS = 300
+known-bugs: # Public bugs of released operators: each test fails at an older version, and makes RUNS (300) runs without a violation at a newer one.
+	sh hack/known-bugs.sh $(OUT)/known-bugs $(RUNS)
+
 # What a user's versions may change: the engine, the models, and whether two runs of a seed are alike.
 ENGINE := ./sim ./sim/fault ./sim/property ./sim/internal/... ./models/... ./history/... ./internal/...
 
@@ -305,7 +310,7 @@ generate: ## Write what is made from the code: deep copies, CRDs, tables, licenc
 
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
 STEPS = test lint campaigns oldest modules generate next-go platforms 'race nested-examples/backup' 'reprove PROVE=5' demo pages conformance
-NIGHTLY = nested released 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold RUNS=0 FOR=30m SIM_SEED=random' 'fuzz FOR=10m' mutants mutants-controllers soak \
+NIGHTLY = nested released known-bugs 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold RUNS=0 FOR=30m SIM_SEED=random' 'fuzz FOR=10m' mutants mutants-controllers soak \
 	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume projects determinism bench-correct bench-search bench-shrinking bench-mutants mutants-replay bench-scale \
 	confirm-planted scale-out
 COMMIT = $(shell git rev-parse --short HEAD)

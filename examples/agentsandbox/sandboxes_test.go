@@ -4,8 +4,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -24,20 +26,23 @@ import (
 )
 
 // start does what main does with --extensions --enable-webhook=false and otherwise the defaults of
-// its flags.
+// its flags, in each version from 0.5.3 to 0.5.6.
 func start(mgr ctrl.Manager) error {
 	instrumenter := asmetrics.NewNoOp()
-	if err := (&controllers.SandboxReconciler{
-		Client: mgr.GetClient(), Scheme: mgr.GetScheme(), Recorder: mgr.GetEventRecorder("sandbox-controller"),
-		Tracer: instrumenter, ClusterDomain: "cluster.local",
-	}).SetupWithManager(mgr, 100); err != nil {
+	sandboxes := &controllers.SandboxReconciler{
+		Client: mgr.GetClient(), Scheme: mgr.GetScheme(), Tracer: instrumenter, ClusterDomain: "cluster.local",
+	}
+	set(sandboxes, "Recorder", mgr.GetEventRecorder("sandbox-controller"))
+	if err := sandboxes.SetupWithManager(mgr, 100); err != nil {
 		return err
 	}
-	if err := (&extensions.SandboxClaimReconciler{
-		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Scheme: mgr.GetScheme(),
+	claims := &extensions.SandboxClaimReconciler{
+		Client: mgr.GetClient(), Scheme: mgr.GetScheme(),
 		WarmSandboxQueue: queue.NewSimpleSandboxQueue(), Recorder: mgr.GetEventRecorder("sandboxclaim-controller"),
 		Tracer: instrumenter,
-	}).SetupWithManager(mgr, 50); err != nil {
+	}
+	set(claims, "APIReader", mgr.GetAPIReader())
+	if err := claims.SetupWithManager(mgr, 50); err != nil {
 		return err
 	}
 	if err := (&extensions.SandboxTemplateReconciler{
@@ -46,12 +51,20 @@ func start(mgr ctrl.Manager) error {
 	}).SetupWithManager(mgr, 1); err != nil {
 		return err
 	}
-	return (&extensions.SandboxWarmPoolReconciler{
+	pools := &extensions.SandboxWarmPoolReconciler{
 		Client: mgr.GetClient(), Scheme: mgr.GetScheme(), MaxBatchSize: 300, EnableWarmPoolEviction: true,
-		Recorder:                     mgr.GetEventRecorder("sandboxwarmpool-controller"),
-		ReadinessGracePeriod:         extensions.DefaultWarmPoolReadinessGracePeriod,
-		UnschedulableRecheckInterval: extensions.DefaultUnschedulableRecheckInterval,
-	}).SetupWithManager(mgr, 1)
+	}
+	set(pools, "Recorder", mgr.GetEventRecorder("sandboxwarmpool-controller"))
+	set(pools, "ReadinessGracePeriod", 5*time.Minute)
+	set(pools, "UnschedulableRecheckInterval", time.Minute)
+	return pools.SetupWithManager(mgr, 1)
+}
+
+// set sets a field that not every version has.
+func set(reconciler any, field string, value any) {
+	if f := reflect.ValueOf(reconciler).Elem().FieldByName(field); f.IsValid() {
+		f.Set(reflect.ValueOf(value))
+	}
 }
 
 // operator returns what puts agent-sandbox into a world with a kubelet.

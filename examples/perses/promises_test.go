@@ -1,3 +1,5 @@
+//go:build !known
+
 package perses
 
 import (
