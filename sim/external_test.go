@@ -173,7 +173,8 @@ func TestPodsAreReached(t *testing.T) {
 			return nil
 		})
 		p := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: "db-0", Namespace: "default", Labels: map[string]string{"app": "database"}},
+			ObjectMeta: metav1.ObjectMeta{Name: "db-0", Namespace: "default",
+				Labels: map[string]string{"app": "database"}},
 			Spec: corev1.PodSpec{Hostname: "db-0", Subdomain: "db",
 				Containers: []corev1.Container{{Name: "db", Image: "db"}}},
 		}
@@ -198,7 +199,8 @@ func TestPodsAreReached(t *testing.T) {
 		lost := []string{"lookup 10.244.0.2: no such host", "lookup db-0.db.default.svc: no such host",
 			"lookup db-1.db.default.svc: no such host"}
 		want := [][]string{
-			{"connect to 10.244.0.2:5432: connection refused", "connect to db-0.db.default.svc: connection refused", lost[2]},
+			{"connect to 10.244.0.2:5432: connection refused", "connect to db-0.db.default.svc: connection refused",
+				lost[2]},
 			{"db-0 at 10.244.0.2:5432", "db-0 at db-0.db.default.svc", lost[2]}, lost}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%q", got)

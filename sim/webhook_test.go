@@ -11,8 +11,10 @@ import (
 
 	admissionregv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
@@ -82,6 +84,28 @@ func keeps(mgr ctrl.Manager) error {
 		Named("keeper").
 		For(&corev1.ConfigMap{}).
 		Complete(reconcile.Func(simtest.Nothing))
+}
+
+// toucher labels every ConfigMap.
+type toucher struct{ client.Client }
+
+func (t *toucher) SetupWithManager(mgr ctrl.Manager) error {
+	t.Client = mgr.GetClient()
+	return ctrl.NewControllerManagedBy(mgr).Named("toucher").For(&corev1.ConfigMap{}).Complete(t)
+}
+
+func (t *toucher) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	var cm corev1.ConfigMap
+	if err := t.Get(ctx, req.NamespacedName, &cm); err != nil || cm.Labels["touched"] != "" {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	cm.Labels = map[string]string{"touched": "yes"}
+	return ctrl.Result{}, t.Update(ctx, &cm)
+}
+
+// inDefault keeps a manager's cache to the namespace in which it has rights.
+func inDefault() sim.ProcessOption {
+	return sim.Options(ctrl.Options{Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{"default": {}}}})
 }
 
 // hooked are the configurations of the keeper's webhooks.
@@ -267,5 +291,47 @@ func TestNamespaceControllerRetries(t *testing.T) {
 	}, sim.Runs(5), sim.Verify(1))
 	if refused == 0 {
 		t.Error("the webhook refused nothing")
+	}
+}
+
+var writesMaps = rbacv1.PolicyRule{Verbs: []string{"update"}, APIGroups: []string{""},
+	Resources: []string{"configmaps"}}
+
+// Everything at once: a process with few rights, webhooks of another that is killed again and
+// again, stale caches.
+func TestRightsAndWebhooksReplay(t *testing.T) {
+	crashed, refusedCalls := 0, 0
+	report := simtest.Holds(t, func(w *sim.World) {
+		w.Apply(account("toucher"), account("keeper"))
+		w.Apply(granted("keeper", readsMaps, writesMaps)...)
+		w.Apply(granted("toucher", readsMaps, writesMaps)...)
+		for i := range 2 {
+			w.Start(fmt.Sprintf("keeper-%d", i), func(mgr ctrl.Manager) error {
+				if err := (&toucher{}).SetupWithManager(mgr); err != nil { // whose writes come back as webhook calls
+					return err
+				}
+				return keeps(mgr)
+			}, inDefault(), sim.As("default/keeper"))
+		}
+		w.Start("toucher", (&toucher{}).SetupWithManager, inDefault(), sim.As("default/toucher"))
+		w.Apply(hooked(admissionregv1.Ignore)...)
+		w.Inject(fault.StaleCache(time.Minute), fault.Crash("keeper-0"), fault.LostReply())
+		w.Apply(simtest.ConfigMap("a"), simtest.ConfigMap("b"))
+		w.Settle()
+		w.Remove(simtest.ConfigMap("a"))
+		w.Settle()
+		for _, e := range w.History().Events {
+			switch {
+			case e.Kind == "crash":
+				crashed++
+			case e.Process == "kube-apiserver" && strings.Contains(e.Note, "EOF"):
+				refusedCalls++
+			}
+		}
+	}, sim.Runs(25), sim.Verify(1), sim.For(time.Minute))
+	t.Logf("%d runs, %d made twice; %d crashes, %d calls cut off by one", report.Runs, report.Doubled, crashed,
+		refusedCalls)
+	if crashed == 0 {
+		t.Error("no process was killed")
 	}
 }

@@ -175,7 +175,8 @@ func (e *eviction) announce(old *object.Object) (*object.Object, error) {
 	draft := old.Draft()
 	s := &draft.Typed.(*corev1.Pod).Status
 	set := corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
-		Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting", LastTransitionTime: metav1.NewTime(e.s.now())}
+		Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting",
+		LastTransitionTime: metav1.NewTime(e.s.now())}
 	kept := s.Conditions[:0:0]
 	for _, c := range s.Conditions {
 		switch {

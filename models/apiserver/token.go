@@ -43,8 +43,8 @@ func serveToken(r *request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Spec.BoundObjectRef != nil {
-		return nil, NotModelled("a token that is bound to %s %q", t.Spec.BoundObjectRef.Kind, t.Spec.BoundObjectRef.Name)
+	if bound := t.Spec.BoundObjectRef; bound != nil {
+		return nil, NotModelled("a token that is bound to %s %q", bound.Kind, bound.Name)
 	}
 	if t.Spec.ExpirationSeconds == nil {
 		t.Spec.ExpirationSeconds = new(int64(3600))
