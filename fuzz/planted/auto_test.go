@@ -190,4 +190,5 @@ var missed = map[string]string{
 	"one-slow-call-starves-all": needsOrder, "ready-for-the-last-colour": needsOrder,
 	"sealed-before-drained": needsOrder, "served-back-to-front": needsOrder, "two-behind-the-seal": needsOrder,
 	"new-revision-cancelled": needsValue, "two-conflicts-swallowed": needsValue,
+	"child-left-by-an-upgrade": "an upgrade, which `auto.Scenario` does not make",
 }

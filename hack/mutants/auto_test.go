@@ -178,6 +178,7 @@ var autoMissed = map[string]string{
 	"last-status-error-logged":        "more runs: the test by hand needed 658",
 	"bindings-unwatched":              "a RoleBinding in the scenario: its only binding is a ClusterRoleBinding, which is watched",
 	"old-instances-not-told":          "users who change a definition: TestAuto lets them write Apps alone",
+	"prune-after-a-failed-apply":      "not measured since \"nothing is deleted and made again\" is judged",
 	"delete-by-name":                  "users who replace a child between the operator's list and its delete",
 	"finalizer-without-a-second-look": "more runs: \"same end state\" in 5 of 100 runs, and in 3 without the mistake",
 }
