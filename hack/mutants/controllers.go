@@ -9,9 +9,6 @@ import "slices"
 // cell of the table, replays of stories, a test, or nothing.
 var InControllers = slices.Concat(inThrottle, inPromotion, inReposync, inBundleDeployment, inClusterExtension)
 
-// unmeasured stands for what finds a mistake that has not been planted yet.
-const unmeasured = "not measured"
-
 // inController is a mistake in a file of controllers/.
 func inController(controller, file, mistake, before, after, seen string) Mutant {
 	return Mutant{Operator: controller, File: controller + "/" + file, Mistake: mistake, Seen: seen,
@@ -168,11 +165,11 @@ var inBundleDeployment = []Mutant{
 	inController("bundledeployment", "fix.go", "a record is closed without holding it",
 		"	if err := p.hold(last)(); err != nil {\n		return err\n	}\n	last.SetStatus",
 		"	last.SetStatus",
-		unmeasured),
+		"cell back-off grows after the operator is killed"),
 	inController("bundledeployment", "fix.go", "objects of failed upgrades are left",
 		"if err := p.client.Prune(deployed); err != nil {",
 		"if err := error(nil); err != nil {",
-		unmeasured),
+		"stories a failing upgrade is given up"),
 	inController("bundledeployment", "fix.go", "the back-off does not grow", "delay *= 2", "delay *= 1",
 		"cell back-off grows after keys are queued again"),
 	inController("bundledeployment", "controller.go", "another provisioner's deployment is reconciled",
