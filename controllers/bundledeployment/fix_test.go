@@ -70,7 +70,8 @@ func TestNoStatusIsWrittenAfterTheTimeIsOver(t *testing.T) {
 			}
 			c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(bd).WithStatusSubresource(bd).
 				WithInterceptorFuncs(interceptor.Funcs{
-					List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, o ...client.ListOption) error {
+					List: func(ctx context.Context, c client.WithWatch, l client.ObjectList,
+						o ...client.ListOption) error {
 						time.Sleep(takes)
 						return c.List(ctx, l, o...)
 					},

@@ -63,7 +63,8 @@ func accountless(w *stage, fixed bool) {
 		},
 	}.start(w, "puller", fixed)
 	w.Eventually("the account of each namespace pulls images", func(h *history.History) error {
-		if a, _ := history.Get[corev1.ServiceAccount](h, account.Namespace, account.Name); len(a.ImagePullSecrets) != 1 {
+		a, _ := history.Get[corev1.ServiceAccount](h, account.Namespace, account.Name)
+		if len(a.ImagePullSecrets) != 1 {
 			return fmt.Errorf("the account of %s has no pull secret", account.Namespace)
 		}
 		return nil

@@ -30,7 +30,8 @@ const (
 // kinds are the kinds, with what begins the label of a choice.
 var kinds = map[Kind]string{
 	Next: "next", Request: "request ", Reply: "reply ", Step: "step ", Handler: "handler ",
-	Upgrade: "upgrade of ", Arm: "fault ", Inject: "", Option: "option ", Endpoint: "endpoint of ", Builtin: "", Draw: "draw ", Names: "names", Seed: "seed",
+	Upgrade: "upgrade of ", Arm: "fault ", Inject: "", Option: "option ", Endpoint: "endpoint of ",
+	Builtin: "", Draw: "draw ", Names: "names", Seed: "seed",
 }
 
 // Schedules reports whether the choice is about time and order.

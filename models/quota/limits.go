@@ -38,7 +38,8 @@ func (e *enforcer) defaults(a *apiserver.Attempt, p *corev1.Pod) error {
 					from corev1.ResourceList
 				}{{"request", &c.Resources.Requests, asked}, {"limit", &c.Resources.Limits, limited}} {
 					if names := merge(set.to, set.from); len(names) > 0 {
-						notes = append(notes, fmt.Sprintf("%s %s for %s %s", strings.Join(names, ", "), set.kind, what, c.Name))
+						notes = append(notes,
+							fmt.Sprintf("%s %s for %s %s", strings.Join(names, ", "), set.kind, what, c.Name))
 					}
 				}
 			}

@@ -189,8 +189,8 @@ func TestLimitRangesGiveDefaultsAndBounds(t *testing.T) {
 	}
 	for _, row := range []struct{ request, limit, want string }{
 		{"1", "3", `pods "b" is forbidden: maximum cpu usage per Container is 2, but limit is 3`},
-		{"100m", "2", `pods "b" is forbidden: cpu max limit to request ratio per Container is 5, but provided ratio is ` +
-			`20.000000`},
+		{"100m", "2", `pods "b" is forbidden: cpu max limit to request ratio per Container is 5, ` +
+			`but provided ratio is 20.000000`},
 	} {
 		if got := c.post(http.StatusForbidden, "pods", pod("b", map[string]string{"cpu": row.request},
 			map[string]string{"cpu": row.limit})); got != row.want {

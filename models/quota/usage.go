@@ -167,7 +167,8 @@ func inScope(q *corev1.ResourceQuota, o runtime.Object) (bool, error) {
 	p, isPod := o.(*corev1.Pod)
 	all := []corev1.ScopedResourceSelectorRequirement{}
 	for _, s := range q.Spec.Scopes {
-		all = append(all, corev1.ScopedResourceSelectorRequirement{ScopeName: s, Operator: corev1.ScopeSelectorOpExists})
+		all = append(all,
+			corev1.ScopedResourceSelectorRequirement{ScopeName: s, Operator: corev1.ScopeSelectorOpExists})
 	}
 	if q.Spec.ScopeSelector != nil {
 		all = append(all, q.Spec.ScopeSelector.MatchExpressions...)

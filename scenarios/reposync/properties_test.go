@@ -190,9 +190,10 @@ func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 			complaints: "came too late for RepoSync shop/repo-sync 3 times in one go",
 		},
 		"the test of a patch fails three times": {
-			property:   converges,
-			good:       inTurn(deleted, begins, rejected(1, Manager, "patch", syncRef(shop), 422, "the server rejected")),
-			bad:        inTurn(deleted, begins, rejected(tries, Manager, "patch", syncRef(shop), 422, "the server rejected")),
+			property: converges,
+			good:     inTurn(deleted, begins, rejected(1, Manager, "patch", syncRef(shop), 422, "the server rejected")),
+			bad: inTurn(deleted, begins,
+				rejected(tries, Manager, "patch", syncRef(shop), 422, "the server rejected")),
 			complaints: "came too late for RepoSync shop/repo-sync 3 times in one go",
 		},
 		"who is refused gives up": {

@@ -118,7 +118,9 @@ func (t Table[V]) promises(text prose, cells []cell) (table string, wrong []stri
 			}
 			var shown []string
 			for name := range strings.SplitSeq(strings.TrimSuffix(entries[j], " |"), "; ") {
-				at := slices.IndexFunc(cells, func(k cell) bool { return k.Case == name && k.Variant == string(t.Fixed) })
+				at := slices.IndexFunc(cells, func(k cell) bool {
+					return k.Case == name && k.Variant == string(t.Fixed)
+				})
 				n := 0
 				for class, injected := range classes(cells[max(at, 0)].Injected) {
 					n += count(strings.Contains(heads[j], class)) * injected

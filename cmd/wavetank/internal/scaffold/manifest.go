@@ -102,6 +102,14 @@ func (p *Project) conversion(what string) {
 		"unit test", what)
 }
 
+// build reads what kustomize builds in a directory, and notes where it does not.
+func (p *Project) build(dir string) {
+	if err := p.deployed.build(p.Root, dir); err != nil {
+		p.note("kustomize does not build %s (%v): flags and environment are those of its single files", dir,
+			strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), p.Root+"/", "")), " "))
+	}
+}
+
 // files finds definitions, webhook configurations, samples and the environment of the manager.
 func (p *Project) files() error {
 	most := map[string]int{}
@@ -167,10 +175,7 @@ func (p *Project) files() error {
 	p.selectSamples()
 	p.Rights, p.withoutRights = p.manifests.rights(p.Root, p.kustomized)
 	if dir := p.manifests.toBuild(p.Rights); dir != "" && !p.deployed.lacking {
-		if err := p.deployed.build(p.Root, dir); err != nil {
-			p.note("kustomize does not build %s (%v): flags and environment are those of its single files", dir,
-				strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), p.Root+"/", "")), " "))
-		}
+		p.build(dir)
 	}
 	p.Environment, p.guessed = p.deployed.environment(p.reads)
 	if file := converts[p.Definitions]; file != "" {

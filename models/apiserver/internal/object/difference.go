@@ -51,7 +51,7 @@ func (n *Note) update(live, draft *Object, sub string) owners {
 		if e.APIVersion != entry.APIVersion || e.FieldsV1 == nil {
 			return nil
 		}
-		set := decodedSet(e.FieldsV1.Raw)
+		set := decodedSet(rawFields(e.FieldsV1))
 		left := set.Difference(taken).Difference(diff.Removed)
 		if !own.Empty() && e.Manager == entry.Manager && e.Operation == entry.Operation && e.Subresource == sub {
 			left = left.Union(own)
@@ -142,11 +142,17 @@ var decodedSet = kept.Of(func(raw []byte) *fieldpath.Set {
 	return set
 })
 
+// rawFields are the bytes of a set of fields.
+//
+//nolint:staticcheck // the methods that replace the field came with k8s.io 0.36
+func rawFields(f *metav1.FieldsV1) []byte { return f.Raw }
+
 // withFields gives an entry that had one set of fields another one. As in each custom object, they
 // are encoded in the order of their names.
 func withFields(e metav1.ManagedFieldsEntry, had, has *fieldpath.Set) metav1.ManagedFieldsEntry {
 	if had == nil || !had.Equals(has) {
 		raw, _ := has.ToJSON()
+		//nolint:staticcheck // as in rawFields
 		e.FieldsV1 = &metav1.FieldsV1{Raw: Marshal(Decode(raw))}
 	}
 	return e

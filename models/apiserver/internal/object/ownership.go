@@ -325,5 +325,5 @@ func onlyTimesDiffer(a, b owners) bool {
 func sameButTime(p, q *metav1.ManagedFieldsEntry) bool {
 	return p.Manager == q.Manager && p.Operation == q.Operation && p.APIVersion == q.APIVersion &&
 		p.Subresource == q.Subresource && (p.FieldsV1 == q.FieldsV1 ||
-		p.FieldsV1 != nil && q.FieldsV1 != nil && bytes.Equal(p.FieldsV1.Raw, q.FieldsV1.Raw))
+		p.FieldsV1 != nil && q.FieldsV1 != nil && bytes.Equal(rawFields(p.FieldsV1), rawFields(q.FieldsV1)))
 }

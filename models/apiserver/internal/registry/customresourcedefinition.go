@@ -60,9 +60,9 @@ func missingVersions(crd *apiextensionsv1.CustomResourceDefinition) (errs field.
 	for i, name := range crd.Status.StoredVersions {
 		has := func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == name }
 		if !slices.ContainsFunc(crd.Spec.Versions, has) {
-			why := fmt.Sprintf("missing from spec.versions; %[1]s was previously a storage version, and must remain in "+
-				"spec.versions until a storage migration ensures no data remains persisted in %[1]s and removes %[1]s from "+
-				"status.storedVersions", name)
+			why := fmt.Sprintf("missing from spec.versions; %[1]s was previously a storage version, and must remain "+
+				"in spec.versions until a storage migration ensures no data remains persisted in %[1]s and removes "+
+				"%[1]s from status.storedVersions", name)
 			errs = append(errs, field.Invalid(field.NewPath("status", "storedVersions").Index(i), name, why))
 		}
 	}
