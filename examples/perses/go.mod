@@ -6,6 +6,7 @@ replace github.com/wavetank/wavetank => ../..
 
 require (
 	github.com/perses/perses-operator v0.5.0
+	github.com/prometheus/client_golang v1.24.1
 	github.com/sirupsen/logrus v1.9.4
 	github.com/wavetank/wavetank v0.0.0-00010101000000-000000000000
 	k8s.io/api v0.36.3
@@ -69,7 +70,6 @@ require (
 	github.com/perses/spec v0.2.0 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // indirect
-	github.com/prometheus/client_golang v1.24.1 // indirect
 	github.com/prometheus/client_model v0.6.2 // indirect
 	github.com/prometheus/common v0.70.1 // indirect
 	github.com/prometheus/procfs v0.21.1 // indirect

@@ -176,7 +176,7 @@ var autoMissed = map[string]string{
 	"denied-too-early":                "users who do not wait, and then end states are not compared",
 	"only-becoming-ready":             "more runs: the test by hand needs 457",
 	"last-status-error-logged":        "more runs: the test by hand needed 658",
-	"bindings-unwatched":              "a RoleBinding in the scenario: it has a ClusterRoleBinding alone, which is watched",
+	"bindings-unwatched":              "a RoleBinding in the scenario: its ClusterRoleBinding is watched",
 	"old-instances-not-told":          "users who change a definition: TestAuto lets them write Apps alone",
 	"prune-after-a-failed-apply":      "not measured since \"nothing is deleted and made again\" is judged",
 	"delete-by-name":                  "users who replace a child between the operator's list and its delete",

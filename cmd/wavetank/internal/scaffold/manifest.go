@@ -134,8 +134,7 @@ func (p *Project) files() error {
 		if err != nil {
 			return err
 		}
-		text, rel := string(data), filepath.ToSlash(rel)
-		dir := filepath.ToSlash(filepath.Dir(rel))
+		text, rel, dir := string(data), filepath.ToSlash(rel), filepath.ToSlash(filepath.Dir(rel))
 		p.manifests.see(rel, text)
 		switch {
 		case strings.Contains(text, "{{"): // a template of a chart
