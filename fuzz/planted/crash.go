@@ -31,7 +31,7 @@ func crashBugs() []Bug {
 			"every mail is sent", poisoned},
 		{"stopped-halfway", "SIGTERM midway", 1, "a write is late when the process is told to stop",
 			"what is marked complete is complete", stoppedHalfway},
-		{"child-left-by-an-upgrade", "upgrade midway", 1, "the upgrade comes between the two writes",
+		{"child-left-by-an-upgrade", "upgrade midway", 2, "the upgrade comes between the two writes",
 			"there is one child", leftByUpgrade},
 	}
 }

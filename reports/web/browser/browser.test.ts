@@ -56,6 +56,17 @@ async function open(file: string, view: View = {}, given?: Page): Promise<Page> 
 
 /** patiently is how one waits for what must come at all; how soon, a busy machine decides. */
 const patiently = { timeout: 180_000 };
+/** shoot keeps a picture of a page. A browser that lacks time may fail to take one, so it has three attempts. */
+async function shoot(page: Page, file: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await page.screenshot({ path: join(shots, file) });
+      return;
+    } catch (e) {
+      if (attempt === 3) throw e;
+    }
+  }
+}
 const rows = (page: Page) => page.locator('[role=option]');
 const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 const name = (file: string) => file.slice(out.length + 1).replaceAll('/', '-').replace(/\.html$/, '');
@@ -75,7 +86,7 @@ test('every page opens without complaint and fits at 1280 and 390 pixels', async
     for (const width of [1280, 390]) {
       await open(file, { width, dark: width === 390 }, page);
       assert.ok(await overflow(page) <= 0, `${file} is ${await overflow(page)} pixels too wide at ${width}`);
-      if (file.includes('/demo/')) await page.screenshot({ path: join(shots, `${name(file)}-${width}.png`) });
+      if (file.includes('/demo/')) await shoot(page, `${name(file)}-${width}.png`);
       if (demo.includes(file)) assert.ok(await page.locator('.row.violation').isVisible(), `${file} does not open where it broke`);
       if (demo.includes(file) && width === 1280) assert.deepEqual(await crowded(page), [], `names in ${file} run into what they do`);
     }
@@ -90,7 +101,7 @@ test('many restarts keeps the strip low and the timeline in sight', async () => 
   assert.ok(await page.locator('.row.violation').isVisible(), 'it does not open where it broke');
   assert.equal(await page.locator('.head').count(), 2);
   assert.deepEqual(await crowded(page), []);
-  await page.screenshot({ path: join(shots, 'restarts-473.png') });
+  await shoot(page, 'restarts-473.png');
   await page.close();
 });
 
@@ -112,7 +123,7 @@ test('the explanation comes first, and its curve lies above the timeline', async
     await page.locator('.row.inside.wrote').first().locator('.what').click();
     assert.equal(await page.locator('.panel .reads li').first().innerText(), 'pkg/op.go:7 (list Secret in shop: 2 objects)');
     await page.keyboard.press('Escape');
-    await page.screenshot({ path: join(shots, `explained-${width}.png`) });
+    await shoot(page, `explained-${width}.png`);
     await page.close();
   }
 });
@@ -190,7 +201,7 @@ test('the classes of bugs are found by words of a reviewer', async () => {
   const again = await open(join(out, 'catalogue', 'classes.html'), { fragment: new URL(page.url()).hash, width: 390, dark: true });
   assert.deepEqual(await again.locator('section.class:visible h2').allInnerTexts(), await shown());
   assert.ok(await overflow(again) <= 0);
-  await again.screenshot({ path: join(shots, 'classes-390.png') });
+  await shoot(again, 'classes-390.png');
   await page.keyboard.press('/');
   await page.keyboard.type('zebra');
   assert.deepEqual(await shown(), []);
@@ -200,7 +211,7 @@ test('the classes of bugs are found by words of a reviewer', async () => {
   await page.locator('#two-leaders').waitFor();
   assert.deepEqual(await shown(), every, 'a class of the index ends the search');
   await page.getByLabel('Search').fill('two leaders');
-  await page.screenshot({ path: join(shots, 'classes-1280.png') });
+  await shoot(page, 'classes-1280.png');
   await page.close();
   await again.close();
 });
@@ -224,7 +235,7 @@ test('the index begins with the threads; then come what was found, each cause on
     assert.ok(packages.length > 0);
     const classes = await page.locator('.wrong a[href*="classes.html#"]').count();
     assert.ok(classes > 0, 'no finding has a class');
-    await page.screenshot({ path: join(shots, `index-${width}.png`) });
+    await shoot(page, `index-${width}.png`);
     await page.close();
   }
 });
@@ -236,7 +247,7 @@ test('a filter hides the lanes in which nothing is shown', async () => {
   await page.getByLabel('Who', { exact: true }).selectOption('user');
   assert.ok(await lanes() < all, `${all} lanes stay`);
   assert.ok(await lanes() > 0);
-  await page.screenshot({ path: join(shots, 'filtered.png') });
+  await shoot(page, 'filtered.png');
   await page.getByLabel('Who', { exact: true }).selectOption('everybody');
   assert.equal(await lanes(), all);
   await page.close();
@@ -374,7 +385,7 @@ test('50,000 steps stay usable', async () => {
       await page.keyboard.press('End');
       await page.locator('.row.violation[aria-selected=true]').waitFor(patiently);
       console.log(`from one end to the other and back: ${Date.now() - began} ms`);
-      await page.screenshot({ path: join(shots, 'long-50000.png') });
+      await shoot(page, 'long-50000.png');
     } else {
       // Two keys before the bodies of requests are unpacked: the second selects, and the page stays with it.
       await page.evaluate(() => ['Home', 'End'].forEach((key) => document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))));
