@@ -33,7 +33,8 @@ func operator(t *testing.T, plans kubelet.Option) func(*sim.World) {
 			t.Fatal(err)
 		}
 	}
-	dir, err := exec.Command("sh", "-c", "GOWORK=off go list -m -f {{.Dir}} github.com/project-codeflare/appwrapper").Output()
+	list := "GOWORK=off go list -m -f {{.Dir}} github.com/project-codeflare/appwrapper"
+	dir, err := exec.Command("sh", "-c", list).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,8 @@ func operator(t *testing.T) func(*sim.World) {
 			t.Fatal(err)
 		}
 	}
-	dir, err := exec.Command("sh", "-c", "GOWORK=off go list -m -f {{.Dir}} github.com/cert-manager/cert-manager").Output()
+	list := "GOWORK=off go list -m -f {{.Dir}} github.com/cert-manager/cert-manager"
+	dir, err := exec.Command("sh", "-c", list).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

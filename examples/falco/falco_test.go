@@ -56,7 +56,8 @@ func operator(t *testing.T) func(*sim.World) {
 			t.Fatal(err)
 		}
 	}
-	dir, err := exec.Command("sh", "-c", "GOWORK=off go list -m -f {{.Dir}} github.com/falcosecurity/falco-operator").Output()
+	list := "GOWORK=off go list -m -f {{.Dir}} github.com/falcosecurity/falco-operator"
+	dir, err := exec.Command("sh", "-c", list).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
@@ -159,18 +160,18 @@ func refusal(b *policyv1.PodDisruptionBudget) error {
 
 // announce adds the condition that tells why the pod goes (addConditionAndDeletePod).
 func (e *eviction) announce(old *object.Object) (*object.Object, error) {
-	conflict := func(what, given, stored, happened string) error {
-		return apierrors.NewConflict(corev1.Resource("Pod"), old.Meta.Name, fmt.Errorf(
-			"the %s in the precondition (%s) does not match the %s in record (%s). The object might have been %s",
-			what, given, what, stored, happened))
-	}
 	p := e.opts.Preconditions
-	switch {
-	case p == nil:
-	case p.UID != nil && *p.UID != "" && *p.UID != old.Meta.UID:
-		return nil, conflict("UID", string(*p.UID), string(old.Meta.UID), "deleted and then recreated")
-	case p.ResourceVersion != nil && *p.ResourceVersion != "" && *p.ResourceVersion != old.Meta.ResourceVersion:
-		return nil, conflict("ResourceVersion", *p.ResourceVersion, old.Meta.ResourceVersion, "modified")
+	if p != nil {
+		stated := *p // without empty ones, which only the deletion refuses
+		if ptr.Deref(p.UID, "") == "" {
+			stated.UID = nil
+		}
+		if ptr.Deref(p.ResourceVersion, "") == "" {
+			stated.ResourceVersion = nil
+		}
+		if err := e.kind.CheckPreconditions(&stated, old); err != nil {
+			return nil, err
+		}
 	}
 	draft := old.Draft()
 	s := &draft.Typed.(*corev1.Pod).Status

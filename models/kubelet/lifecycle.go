@@ -10,17 +10,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	quota "k8s.io/apiserver/pkg/quota/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
+	"k8s.io/klog/v2"
 
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// Lifecycle adds "node-lifecycle-controller", and gives nodes what a pod may ask of them; nil is no
-// limit. From then on the scheduler looks at taints and at what pods request, pods are evicted from
-// nodes with taints that they do not tolerate (pkg/controller/tainteviction), and nodes can be
-// lost: see fault.NodeDown.
+// Lifecycle adds "node-lifecycle-controller", and gives nodes what a pod may ask of them; nil is
+// no limit. The scheduler then looks at taints and at what pods request. Pods are evicted from
+// nodes with taints that they do not tolerate (pkg/controller/tainteviction). Nodes can be lost:
+// see fault.NodeDown.
 //
 // The kubelet of a lost node reports nothing and stops nothing. After 50 s the condition Ready of
 // the node is Unknown, its pods are not ready, and it has the taint node.kubernetes.io/unreachable
@@ -31,7 +33,7 @@ import (
 func Lifecycle(allocatable corev1.ResourceList) Option {
 	return func(k *kubelet) {
 		k.life = &lifecycle{kubelet: k, allocatable: allocatable, until: map[string]time.Duration{},
-			tainted: map[string][]corev1.Taint{}, nodeOf: map[string]string{}}
+			tainted: map[string][]corev1.Taint{}, nodeOf: map[string]string{}, evicting: map[string]types.UID{}}
 	}
 }
 
@@ -45,6 +47,7 @@ type lifecycle struct {
 	until       map[string]time.Duration  // by node, when it is back
 	tainted     map[string][]corev1.Taint // by node, those that evict
 	nodeOf      map[string]string         // by pod
+	evicting    map[string]types.UID      // pods whose eviction is planned, by the key of its step
 }
 
 // Name implements [actor.Actor].
@@ -94,11 +97,11 @@ func (l *lifecycle) look(n *corev1.Node) {
 func (l *lifecycle) judge(p *corev1.Pod) {
 	wait, evicted := patience(p, l.tainted[p.Spec.NodeName])
 	if key := "eviction of Pod " + p.Namespace + "/" + p.Name; evicted && p.DeletionTimestamp == nil &&
-		l.nodeOf[key] != string(p.UID) {
-		l.nodeOf[key] = string(p.UID)
+		l.evicting[key] != p.UID {
+		l.evicting[key] = p.UID
 		path, uid := actor.Path("", "v1", p.Namespace, "pods", p.Name), p.UID
 		l.After(wait, key, func() {
-			delete(l.nodeOf, key)
+			delete(l.evicting, key)
 			var now corev1.Pod
 			if !actor.Get(l, path, &now) || now.UID != uid || now.DeletionTimestamp != nil {
 				return
@@ -136,9 +139,7 @@ func patience(p *corev1.Pod, taints []corev1.Taint) (wait time.Duration, evicted
 // tolerated is the first toleration of a pod for a taint; nil if it has none.
 func tolerated(p *corev1.Pod, taint *corev1.Taint) *corev1.Toleration {
 	for i := range p.Spec.Tolerations {
-		t := &p.Spec.Tolerations[i]
-		if (t.Effect == "" || t.Effect == taint.Effect) && (t.Key == "" || t.Key == taint.Key) &&
-			(t.Operator == corev1.TolerationOpExists || t.Value == taint.Value) {
+		if t := &p.Spec.Tolerations[i]; t.ToleratesTaint(klog.Background(), taint, false) {
 			return t
 		}
 	}
