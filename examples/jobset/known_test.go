@@ -18,7 +18,8 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// The webhooks of JobSet 0.11 are written for the interface that controller-runtime had before 0.23.
+// The webhooks of JobSet 0.11 are written for the interface that controller-runtime had before
+// 0.23.
 func setupWebhooks(ctrl.Manager) error { return nil }
 
 func installWebhooks(*sim.World, string) {}
